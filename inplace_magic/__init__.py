@@ -1,0 +1,74 @@
+"""See in a notebook what each line did to PyTorch tensors, and which line broke the gradient.
+
+``%load_ext inplace_magic``, then ``%%inplace_watch`` on top of a cell; outside a notebook,
+``with inplace_magic.watch() as w: ...`` and ``w.report``.
+
+Importing this package imports neither torch nor IPython: every public name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inplace_magic.api import analyze, watch
+    from inplace_magic.errors import InplaceMagicError, OptionError, ReportFormatError
+    from inplace_magic.hazards import Hazard
+    from inplace_magic.options import WatchOptions
+    from inplace_magic.report import Report
+    from inplace_magic.trace import Callsite, Trace
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "Callsite": "trace",
+    "Hazard": "hazards",
+    "InplaceMagicError": "errors",
+    "OptionError": "errors",
+    "Report": "report",
+    "ReportFormatError": "errors",
+    "Trace": "trace",
+    "WatchOptions": "options",
+    "analyze": "api",
+    "watch": "api",
+}
+
+__all__ = [
+    "Callsite",
+    "Hazard",
+    "InplaceMagicError",
+    "OptionError",
+    "Report",
+    "ReportFormatError",
+    "Trace",
+    "WatchOptions",
+    "analyze",
+    "load_ipython_extension",
+    "unload_ipython_extension",
+    "watch",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PUBLIC[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC})
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Called by ``%load_ext inplace_magic``; prints nothing and imports no torch."""
+    from inplace_magic.magics import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Called by ``%unload_ext inplace_magic``; leaves the shell exactly as it was before loading."""
+    from inplace_magic.magics import unload
+
+    unload(shell)

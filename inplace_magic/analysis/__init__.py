@@ -1,0 +1,1 @@
+"""What follows from a trace without judging it: plain data derived from plain data."""

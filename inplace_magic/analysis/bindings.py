@@ -1,0 +1,148 @@
+"""Names: what the user's code calls a tensor, at the line where it matters.
+
+The name at the writing line wins (``active[mask] = 0`` wrote ``active``, though ``gate`` shares its memory). In a helper the name is
+a parameter, and the caller's name for the same tensor says more: ``target.sub_(…)`` in ``error_rate(scores, target)`` wrote the
+caller's ``y``. Where library code made the write (an optimizer, a module), the user's line has no name for the tensor; then the
+namespace does: ``D[2].weight``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from inplace_magic.analysis import expressions
+from inplace_magic.trace import CallEvent, Callsite, Trace
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """All that is known of names in one trace."""
+
+    namespace: dict[int, str] = field(default_factory=dict)
+    """Best name in the user's namespace at the end, by tensor."""
+    owners: dict[str, int] = field(default_factory=dict)
+    """The inverse for every name, also the second best."""
+    bound: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
+    """(function, name) by tensor: what assignments bound it, oldest first."""
+    scopes: dict[tuple[str, str], list[tuple[int, int]]] = field(default_factory=dict)
+    """(call, tensor) by function and name: what assignments bound the name to, oldest first."""
+    view_texts: frozenset[str] = frozenset()
+    """Subscript expressions that took a view of a tensor (and not an item of a list)."""
+    made_at: dict[int, Callsite] = field(default_factory=dict)
+    """The place whose call made a tensor."""
+
+    @classmethod
+    def from_trace(cls, trace: Trace) -> Bindings:
+        """Reads the names off a trace."""
+        namespace: dict[int, str] = {}
+        owners: dict[str, int] = {}
+        for entry in trace.names:
+            namespace.setdefault(entry.tensor, entry.name)
+            owners.setdefault(entry.name, entry.tensor)
+        bound: dict[int, list[tuple[str, str]]] = {}
+        scopes: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        for call, function, name, tensor in _assignments(trace):
+            bound.setdefault(tensor, []).append((function, name))
+            scopes.setdefault((function, name), []).append((call, tensor))
+        made_at: dict[int, Callsite] = {}
+        texts = set()
+        for call_event in trace.calls:
+            site = call_event.callsite
+            if site is None:
+                continue
+            for output in call_event.outputs:
+                made_at.setdefault(output.tensor, site)
+            if call_event.name == "Tensor.__getitem__":
+                node = expressions.parse(site.expression)
+                texts.add(ast.unparse(node) if node is not None else "")
+        return cls(namespace, owners, bound, scopes, frozenset(texts), made_at)
+
+    def name(self, tensor: int) -> str | None:
+        """The best name of a tensor anywhere: the namespace's, else the one that an assignment gave it last."""
+        found = self.namespace.get(tensor)
+        if found is not None:
+            return found
+        bound = self.bound.get(tensor)
+        return bound[-1][1] if bound else None
+
+    def written_name(self, call: CallEvent, tensor: int) -> str | None:
+        """What the writing line calls the tensor that it wrote."""
+        site = call.callsite
+        if site is None:
+            return self.name(tensor)
+        node = _written_operand(call, site)
+        if node is not None:
+            node = expressions.without_aliasing(node, self.view_texts)
+            text = expressions.path_text(node)
+            if text is not None and self._plausible(text, site, tensor, call.index):
+                return self._owner_name(text, node, site, tensor)
+        return self.name(tensor)
+
+    def _plausible(self, text: str, site: Callsite, tensor: int, call: int) -> bool:
+        """Whether the line's text for the first operand names the written tensor. For a direct call it does; for one made by
+        library code inside the line only if nothing speaks against it."""
+        if site.direct:
+            return True
+        known = [t for at, t in self.scopes.get((site.function, text), ()) if at < call]
+        if known:
+            return known[-1] == tensor
+        if site.function == "<module>" and text in self.owners:
+            return self.owners[text] == tensor
+        made = self.made_at.get(tensor)
+        made_here = made is not None and (made.line, made.expression) == (site.line, site.expression)
+        return text in site.parameters and not made_here and tensor not in self.namespace
+
+    def _owner_name(self, text: str, node: ast.expr, site: Callsite, tensor: int) -> str:
+        """Of a bare parameter, the caller's name for it."""
+        is_parameter = isinstance(node, ast.Name) and text in site.parameters and text not in ("self", "cls")
+        if not is_parameter or (site.function, text) in self.scopes or site.caller is None:
+            return text
+        outside = self.namespace.get(tensor)
+        if outside is not None:
+            return outside
+        argument = expressions.parameter_argument(site.caller.expression, site.parameters, text)
+        if argument is None:
+            return text
+        argument = expressions.without_aliasing(argument, self.view_texts)
+        path = expressions.path_text(argument)
+        return text if path is None else self._owner_name(path, argument, site.caller, tensor)
+
+
+def names_of(trace: Trace) -> dict[int, str]:
+    """The best display name of every tensor that has one."""
+    bindings = Bindings.from_trace(trace)
+    tensors = {meta.tensor for call in trace.calls for meta in (*call.inputs, *call.outputs, *call.mutated)}
+    return {tensor: name for tensor in sorted(tensors) if (name := bindings.name(tensor)) is not None}
+
+
+def _written_operand(call: CallEvent, site: Callsite) -> ast.expr | None:
+    out = expressions.keyword(site.expression, "out")
+    if out is not None:
+        return out
+    listed = expressions.operands(site.expression, method=call.name.startswith("Tensor."))
+    return listed[0] if listed else None
+
+
+def _assignments(trace: Trace) -> Iterator[tuple[int, str, str, int]]:
+    """(call, function, name, tensor) of every assignment of a call's result. Of several calls that one line's expression made
+    (a module's), the last one's output is what the name gets."""
+    calls = [call for call in trace.calls if call.callsite is not None and call.parent is None]
+    for position, call in enumerate(calls):
+        site = call.callsite
+        if site is None or not site.expression or not call.outputs:
+            continue
+        following = calls[position + 1] if position + 1 < len(calls) else None
+        if following is not None and following.callsite == site and not site.direct:
+            continue
+        targets = expressions.bound_targets(site.statement, site.expression)
+        if targets is None:
+            continue
+        if len(targets) == 1:
+            pairs = [(targets[0], call.outputs[0].tensor)] if len(call.outputs) == 1 else []
+        else:
+            pairs = [(name, output.tensor) for name, output in zip(targets, call.outputs, strict=False)]
+        for name, tensor in pairs:
+            if name is not None:
+                yield call.index, site.function, name, tensor

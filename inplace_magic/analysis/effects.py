@@ -1,0 +1,95 @@
+"""What each call did to which tensor, in the words of a reader: created, viewed, mutated, reshaped, returned.
+
+A call's ``kind`` is one word for the whole call. A line such as ``a, b = f(x)`` can give a view, a new tensor and the
+same tensor at once, so tables and pictures are made from these rows: one row for each tensor that a call touched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from inplace_magic.trace import CallEvent, Mutation, TensorMetadata, Trace
+
+EffectKind = Literal["created", "viewed", "mutated", "reshaped", "returned"]
+"""``created``: new storage. ``viewed``: another tensor on the storage of an input. ``mutated``: the same tensor,
+written. ``reshaped``: the same tensor with other shape, strides or storage, data untouched. ``returned``: an input,
+unchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one call did to one tensor."""
+
+    call: int
+    kind: EffectKind
+    tensor: int
+    before: TensorMetadata | None
+    """The tensor as it was when the call began; None when it did not exist, or was not given to the call."""
+    after: TensorMetadata | None
+    """The tensor as it was when the call returned; None when that was not recorded."""
+    mutation: Mutation | None = None
+    base: TensorMetadata | None = None
+    """For a view: the input whose storage it shares."""
+
+    @property
+    def version_before(self) -> int | None:
+        """The version before the call; None when there was none or it is unknown."""
+        if self.mutation is not None:
+            return self.mutation.version_before
+        return None if self.before is None else self.before.version
+
+    @property
+    def version_after(self) -> int | None:
+        """The version after the call; None when it is unknown."""
+        if self.mutation is not None:
+            return self.mutation.version_after
+        return None if self.after is None else self.after.version
+
+
+def effects_of(call: CallEvent) -> tuple[Effect, ...]:
+    """One row per tensor that the call wrote or gave back: the written ones first, then the outputs in their order."""
+    inputs = {given.tensor: given for given in call.inputs}
+    returned = {given.tensor: given for given in (*call.outputs, *call.mutated)}
+    rows: list[Effect] = []
+    written: set[int] = set()
+    for mutation in call.mutations:
+        written.add(mutation.tensor)
+        rows.append(
+            Effect(
+                call=call.index,
+                kind="reshaped" if call.kind == "metadata" else "mutated",
+                tensor=mutation.tensor,
+                before=inputs.get(mutation.tensor),
+                after=returned.get(mutation.tensor),
+                mutation=mutation,
+            )
+        )
+    for output in call.outputs:
+        if output.tensor in written:
+            continue
+        written.add(output.tensor)
+        rows.append(_of_output(call, output, inputs))
+    return tuple(rows)
+
+
+def effects(trace: Trace) -> tuple[Effect, ...]:
+    """The rows of :func:`effects_of` for every call, in the order in which the calls began."""
+    return tuple(row for call in trace.calls for row in effects_of(call))
+
+
+def _of_output(call: CallEvent, output: TensorMetadata, inputs: dict[int, TensorMetadata]) -> Effect:
+    before = inputs.get(output.tensor)
+    if before is not None:
+        same = (before.shape, before.strides, before.storage) == (output.shape, output.strides, output.storage)
+        return Effect(call.index, "returned" if same else "reshaped", output.tensor, before, output)
+    base = _base(call, output, inputs)
+    # The storage decides where it is known; the call's own kind speaks for tensors without one (sparse, functorch).
+    viewed = base is not None if output.storage is not None else call.kind == "view"
+    return Effect(call.index, "viewed" if viewed else "created", output.tensor, None, output, base=base)
+
+
+def _base(call: CallEvent, output: TensorMetadata, inputs: dict[int, TensorMetadata]) -> TensorMetadata | None:
+    if output.storage is not None:
+        return next((given for given in inputs.values() if given.storage == output.storage), None)
+    return call.inputs[0] if call.kind == "view" and call.inputs else None

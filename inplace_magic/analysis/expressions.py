@@ -1,0 +1,147 @@
+"""Source expressions, read as text: which variable a call wrote, which names a statement binds.
+
+A call is known by the source of its expression (``target.sub_(guess).abs_()``, ``probs[2]``, ``a += b``); nothing is evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+
+_ALIASING_METHODS = frozenset(
+    "detach data view view_as reshape flatten squeeze unsqueeze transpose permute expand expand_as narrow select T mT t "
+    "contiguous requires_grad_".split()
+)
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> ast.AST | None:
+    """The expression or statement in `text`; a compound statement's header counts. None when it cannot be parsed."""
+    for candidate in (text, f"{text} pass", f"{text}\n pass"):
+        try:
+            body = ast.parse(candidate).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        if len(body) == 1:
+            return body[0].value if isinstance(body[0], ast.Expr) else body[0]
+    return None
+
+
+def path_text(node: ast.AST | None) -> str | None:
+    """``self.memory``, ``D[2].weight``, ``features["pre"]``: names, attributes and constant subscripts; None for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = path_text(node.value)
+        return None if owner is None else f"{owner}.{node.attr}"
+    if isinstance(node, ast.Subscript):
+        owner = path_text(node.value)
+        index = node.slice
+        simple = isinstance(index, (ast.Constant, ast.Name)) or (
+            isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant)
+        )
+        return None if owner is None or not simple else f"{owner}[{_double_quoted(index)}]"
+    return None
+
+
+def _double_quoted(index: ast.expr) -> str:
+    if isinstance(index, ast.Constant) and isinstance(index.value, str):
+        return f'"{index.value}"'
+    return ast.unparse(index)
+
+
+def root_name(node: ast.AST | None) -> str | None:
+    """The first name of a path: ``self`` of ``self.memory``."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def operands(expression: str, *, method: bool) -> list[ast.expr]:
+    """The expressions of a call's positional operands.
+
+    Args:
+        expression: source of the call.
+        method: whether the function is a tensor method, so that ``x.add_(y)`` has the operands ``x`` and ``y``.
+    """
+    node = parse(expression)
+    if isinstance(node, ast.Call):
+        receiver = [node.func.value] if method and isinstance(node.func, ast.Attribute) else []
+        return receiver + [arg for arg in node.args if not isinstance(arg, ast.Starred)]
+    if isinstance(node, ast.AugAssign):
+        return [node.target, node.value]
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, (ast.Subscript, ast.Attribute)):
+        return [node.value]
+    return []
+
+
+def keyword(expression: str, name: str) -> ast.expr | None:
+    """The expression of a keyword argument of a call."""
+    node = parse(expression)
+    if isinstance(node, ast.Call):
+        for entry in node.keywords:
+            if entry.arg == name:
+                return entry.value
+    return None
+
+
+def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -> ast.expr:
+    """The tensor behind ``x.data``, ``x.detach()``, ``x.view(-1)``, ``x.mul_(2)`` (which hands out ``x``) and, where `view_texts`
+    names the text as a view taken of a tensor, ``x[0]``."""
+    while True:
+        if isinstance(node, ast.Attribute) and node.attr in _ALIASING_METHODS:
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            attr = node.func.attr
+            if attr not in _ALIASING_METHODS and not (attr.endswith("_") and not attr.endswith("__")):
+                return node
+            node = node.func.value
+        elif isinstance(node, ast.Subscript) and ast.unparse(node) in view_texts:
+            node = node.value
+        else:
+            return node
+
+
+def bound_targets(statement: str, expression: str) -> list[str | None] | None:
+    """The names that `statement` binds to the value of `expression`: one entry, or several for an unpacking.
+
+    None when the statement does something else with it (``y = f(x) + 1`` does not bind ``f(x)``).
+    """
+    node = parse(statement)
+    wanted = expression.strip()
+    if isinstance(node, ast.Assign) and _is(node.value, statement, wanted):
+        return _target_paths(node.targets[-1])
+    if isinstance(node, ast.AnnAssign) and node.value is not None and _is(node.value, statement, wanted):
+        return _target_paths(node.target)
+    if isinstance(node, ast.AugAssign) and wanted == statement.strip():
+        return _target_paths(node.target)
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.NamedExpr) and _is(inner.value, statement, wanted):
+            return _target_paths(inner.target)
+    return None
+
+
+def _is(value: ast.expr, statement: str, wanted: str) -> bool:
+    return ast.get_source_segment(statement, value) == wanted
+
+
+def _target_paths(target: ast.expr) -> list[str | None]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [path_text(element) for element in target.elts]
+    return [path_text(target)]
+
+
+def parameter_argument(caller_expression: str, parameters: tuple[str, ...], name: str) -> ast.expr | None:
+    """The argument that a call gives for the parameter `name` of the function it enters; None when it cannot be told."""
+    node = parse(caller_expression)
+    if not isinstance(node, ast.Call) or name not in parameters:
+        return None
+    for entry in node.keywords:
+        if entry.arg == name:
+            return entry.value
+    position = parameters.index(name) - (1 if parameters and parameters[0] in ("self", "cls") else 0)
+    if any(isinstance(arg, ast.Starred) for arg in node.args):
+        return None
+    return node.args[position] if 0 <= position < len(node.args) else None

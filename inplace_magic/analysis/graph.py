@@ -1,0 +1,250 @@
+"""The picture's data: which call read and made which version of which tensor, and what autograd keeps of it.
+
+A tensor that is written in place is one object before and after, and a drawing with one node per tensor would show a
+call that reads and makes the same node: a loop, in which nobody sees the order. So the vertices are *versions*:
+``y.add_(1)`` reads ``T1@v0`` and makes ``T1@v1``, and a node of autograd that keeps ``T1@v0`` points visibly at what is
+no longer there. PyTorch does not count every write (BatchNorm's running statistics, fused optimizers); such a write
+makes the vertex ``T1@v0+1``: version 0 and one uncounted write.
+
+Pure data: no drawing here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from inplace_magic.analysis.bindings import names_of
+from inplace_magic.analysis.effects import Effect, EffectKind, effects_of
+from inplace_magic.trace import CallEvent, Callsite, Kind, SavedTensor, TensorMetadata, Trace
+
+EdgeKind = Literal["data", "saved", "view"]
+"""``data``: a tensor into a call, or out of it. ``saved``: a tensor version to the call whose autograd node keeps it.
+``view``: two tensors that share a storage, from the older one to the newer one."""
+Origin = EffectKind | Literal["given", "shared", "unseen"]
+"""How a version came to be. ``given``: it existed before the watch. ``shared``: written through another tensor that
+shares its memory, so no call names this one. ``unseen``: it was there, but the watch did not see who wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorVertex:
+    """One version of one tensor."""
+
+    key: str
+    """``T4@v0``."""
+    tensor: int
+    version: int | None
+    origin: Origin
+    made_by: int | None = None
+    """Index of the call that made or wrote it; None when that was before the watch."""
+    name: str = ""
+    facts: TensorMetadata | None = None
+    version_before: int | None = None
+    """For a version that a write made: the version before it."""
+
+    @property
+    def mutated(self) -> bool:
+        """Whether this version came from a write into an existing tensor."""
+        return self.origin in ("mutated", "shared", "unseen")
+
+
+@dataclass(frozen=True, slots=True)
+class CallVertex:
+    """One call."""
+
+    key: str
+    """``C4``."""
+    call: int
+    name: str
+    kind: Kind
+    nodes: tuple[str, ...] = ()
+    """The autograd nodes that the call made, as PyTorch names them."""
+    site: Callsite | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An arrow between two vertices, named by their keys."""
+
+    source: str
+    target: str
+    kind: EdgeKind
+    name: str = ""
+    """For ``saved``: what the autograd node calls it, e.g. ``SigmoidBackward0.result``."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutogradGraph:
+    """Tensor versions, calls and the arrows between them, in the order in which they came to be."""
+
+    tensors: tuple[TensorVertex, ...] = ()
+    calls: tuple[CallVertex, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    unplaced: int = 0
+    """Saved tensors that no vertex stands for: packed by hooks, or kept by a node from before the watch."""
+
+    @classmethod
+    def from_trace(cls, trace: Trace) -> AutogradGraph:
+        """The graph of a trace. Calls that gave no tensor are left out, unless they raised."""
+        builder = _Builder(trace)
+        for call in trace.calls:
+            if call.kind != "query" or call.error is not None:
+                builder.add_call(call)
+        for saved in trace.saved:
+            builder.add_saved(saved)
+        return builder.graph()
+
+    def __len__(self) -> int:
+        return len(self.tensors) + len(self.calls)
+
+    def around(self, keys: Iterable[str], limit: int) -> AutogradGraph:
+        """The part within reach of some vertices: at most ``limit`` vertices, the nearest ones, arrows between them."""
+        neighbours: dict[str, list[str]] = {vertex.key: [] for vertex in self.tensors}
+        neighbours.update((vertex.key, []) for vertex in self.calls)
+        for edge in self.edges:
+            neighbours[edge.source].append(edge.target)
+            neighbours[edge.target].append(edge.source)
+        queue = deque(key for key in dict.fromkeys(keys) if key in neighbours)
+        kept = dict.fromkeys(list(queue)[:limit])
+        while queue and len(kept) < limit:
+            for key in neighbours[queue.popleft()]:
+                if key not in kept and len(kept) < limit:
+                    kept[key] = None
+                    queue.append(key)
+        return AutogradGraph(
+            tuple(vertex for vertex in self.tensors if vertex.key in kept),
+            tuple(vertex for vertex in self.calls if vertex.key in kept),
+            tuple(edge for edge in self.edges if edge.source in kept and edge.target in kept),
+            self.unplaced,
+        )
+
+
+class _Builder:
+    """Walks the calls once and remembers the newest version of each tensor."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.names = names_of(trace)
+        self.nodes = {node.node: node for node in trace.nodes}
+        self.made: dict[int, list[str]] = {}
+        for node in trace.nodes:
+            if node.call is not None:
+                self.made.setdefault(node.call, []).append(node.name)
+        self.tensors: dict[str, TensorVertex] = {}
+        self.calls: dict[str, CallVertex] = {}
+        self.edges: dict[Edge, None] = {}
+        self.uncounted: dict[tuple[int, int | None], int] = {}
+        self.newest: dict[int, str] = {}
+        self.inputs: dict[str, dict[int, str]] = {}
+        self.writers: dict[tuple[int, int], str] = {}
+        self.by_counter: dict[tuple[int, int], str] = {}
+        self.unplaced = 0
+
+    def graph(self) -> AutogradGraph:
+        return AutogradGraph(tuple(self.tensors.values()), tuple(self.calls.values()), tuple(self.edges), self.unplaced)
+
+    def add_call(self, call: CallEvent) -> None:
+        key = f"C{call.index}"
+        nodes = tuple(self.made.get(call.index, ()))
+        given = self.inputs[key] = {facts.tensor: self.observe(facts) for facts in call.inputs}
+        for source in given.values():
+            self.join(source, key, "data")
+        rows = effects_of(call)
+        for row in rows:
+            if row.mutation is not None and row.before is None and row.tensor in self.newest:
+                self.join(self.newest[row.tensor], key, "data")
+        self.calls[key] = CallVertex(key, call.index, call.name, call.kind, nodes, call.callsite, call.error)
+        for row in rows:
+            if row.kind != "returned":
+                self.add_effect(row, key)
+
+    def add_effect(self, row: Effect, call: str) -> None:
+        facts = row.after or row.before
+        if row.kind in ("mutated", "reshaped"):
+            old = self.tensors.get(self.newest.get(row.tensor, ""))
+            facts = facts or (old.facts if old is not None else None)
+            if row.after is None and facts is not None:
+                facts = replace(facts, version=row.version_after)
+            if row.version_before == row.version_after:
+                slot = (row.tensor, row.version_after)
+                self.uncounted[slot] = self.uncounted.get(slot, 0) + 1
+        key = self.put(row.tensor, row.version_after, row.kind, facts, row.call, row.version_before)
+        self.join(call, key, "data")
+        if row.kind == "mutated":
+            counter = row.mutation.counter if row.mutation is not None else None
+            counter = counter if counter is not None or facts is None else facts.counter
+            if counter is not None and row.version_after is not None:
+                self.writers[counter, row.version_after] = key
+        if row.base is not None:
+            self.join(self.observe(row.base), key, "view")
+
+    def observe(self, facts: TensorMetadata) -> str:
+        """The vertex of a tensor as it was seen, made now when nothing made it under the watch's eyes."""
+        key = self.key(facts.tensor, facts.version)
+        if key in self.tensors:
+            return key
+        writer = None
+        if facts.counter is not None and facts.version is not None:
+            writer = self.writers.get((facts.counter, facts.version))
+        if writer is None:
+            older = self.tensors.get(self.newest.get(facts.tensor, ""))
+            if older is None:
+                self.put(facts.tensor, facts.version, "given", facts, None)
+                return key
+            self.put(facts.tensor, facts.version, "unseen", facts, None, older.version)
+            self.join(older.key, key, "view")
+            return key
+        written = self.tensors[writer]
+        self.put(facts.tensor, facts.version, "shared", facts, written.made_by, written.version_before)
+        self.join(writer, key, "view")
+        return key
+
+    def put(
+        self,
+        tensor: int,
+        version: int | None,
+        origin: Origin,
+        facts: TensorMetadata | None,
+        call: int | None,
+        before: int | None = None,
+    ) -> str:
+        key = self.key(tensor, version)
+        self.newest[tensor] = key
+        if key not in self.tensors:
+            self.tensors[key] = TensorVertex(
+                key, tensor, version, origin, call, self.names.get(tensor, ""), facts, before
+            )
+            if facts is not None and facts.counter is not None and version is not None:
+                self.by_counter.setdefault((facts.counter, version), key)
+        return key
+
+    def key(self, tensor: int, version: int | None) -> str:
+        more = self.uncounted.get((tensor, version), 0)
+        return f"T{tensor}@v{'?' if version is None else version}{f'+{more}' if more else ''}"
+
+    def join(self, source: str, target: str, kind: EdgeKind, name: str = "") -> None:
+        self.edges[Edge(source, target, kind, name)] = None
+
+    def add_saved(self, saved: SavedTensor) -> None:
+        node = self.nodes.get(saved.node)
+        call = f"C{node.call}" if node is not None else ""
+        source = self.saved_key(saved, call)
+        if node is None or source is None or call not in self.calls:
+            self.unplaced += 1
+            return
+        self.join(source, call, "saved", f"{node.name}.{saved.name}")
+
+    def saved_key(self, saved: SavedTensor, call: str) -> str | None:
+        if saved.tensor is not None:
+            key = f"T{saved.tensor}@v{'?' if saved.version is None else saved.version}"
+            if key in self.tensors:
+                return key
+            # Saved before the watch could tell its version: the version that went into the saving call.
+            given = self.inputs.get(call, {}).get(saved.tensor)
+            if given is not None:
+                return given
+        if saved.counter is not None and saved.version is not None:
+            return self.by_counter.get((saved.counter, saved.version))
+        return None

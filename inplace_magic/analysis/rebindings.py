@@ -1,0 +1,56 @@
+"""Rebindings: lines after which a name points to another tensor. Nothing is written; beginners take it for in-place."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from inplace_magic.analysis import expressions
+from inplace_magic.analysis.bindings import Bindings
+from inplace_magic.trace import CallEvent, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Rebinding:
+    """After ``x = conv(x)`` the name ``x`` points to another tensor; the old one is as it was."""
+
+    call: int
+    """Index of the call whose result the name got."""
+    name: str
+    before: int
+    """Serial number of the tensor that the name pointed to."""
+    after: int
+
+
+def rebindings(trace: Trace) -> tuple[Rebinding, ...]:
+    """Every rebinding that could be told, in the order in which they happened.
+
+    Names are followed through the assignments that the watch saw. What a name pointed to before its first assignment is
+    told only where that assignment uses the name itself, as ``x = conv(x)`` does, and just one tensor without another
+    name went in; anything else would be a guess.
+    """
+    bindings = Bindings.from_trace(trace)
+    calls = {call.index: call for call in trace.calls}
+    found: list[Rebinding] = []
+    for (_, name), bound in bindings.scopes.items():
+        before = _used(calls, bound[0][0], name, bindings)
+        chain = bound if before is None else [(-1, before), *bound]
+        for (_, old), (call, new) in zip(chain, chain[1:], strict=False):
+            if old != new:
+                found.append(Rebinding(call, name, old, new))
+    return tuple(sorted(found, key=lambda row: row.call))
+
+
+def _used(calls: dict[int, CallEvent], index: int, name: str, bindings: Bindings) -> int | None:
+    site = calls[index].callsite
+    if site is None or not _mentions(site.expression, name):
+        return None
+    while index - 1 in calls and calls[index - 1].callsite == site:
+        index -= 1
+    nameless = {given.tensor for given in calls[index].inputs if bindings.name(given.tensor) in (None, name)}
+    return nameless.pop() if len(nameless) == 1 else None
+
+
+def _mentions(expression: str, name: str) -> bool:
+    node = expressions.parse(expression)
+    return node is not None and any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))

@@ -1,0 +1,177 @@
+"""One trace, indexed for the rules: who saved what, who wrote it afterwards, what backward ran through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from inplace_magic.analysis.bindings import Bindings
+from inplace_magic.trace import AutogradNode, Backward, CallEvent, Callsite, Mutation, SavedTensor, TensorMetadata, Trace
+
+
+@dataclass(frozen=True)
+class Write:
+    """One mutation and the call that made it; the call is None when nobody saw who wrote."""
+
+    before: int | None
+    after: int | None
+    at: int
+    """Index of the writing call; of an unseen write, of the call before which it was noticed."""
+    call: CallEvent | None = None
+    mutation: Mutation | None = None
+
+
+@dataclass(frozen=True)
+class Story:
+    """A trace with its indexes, each made when a rule first asks."""
+
+    trace: Trace
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        return Bindings.from_trace(self.trace)
+
+    @cached_property
+    def nodes(self) -> dict[int, AutogradNode]:
+        return {node.node: node for node in self.trace.nodes}
+
+    @cached_property
+    def calls(self) -> dict[int, CallEvent]:
+        return {call.index: call for call in self.trace.calls}
+
+    @cached_property
+    def backwards(self) -> dict[int, Backward]:
+        return {backward.call: backward for backward in self.trace.backwards}
+
+    @cached_property
+    def writes(self) -> dict[int, list[Write]]:
+        """All writes by version counter, oldest first."""
+        found: dict[int, list[Write]] = {}
+        for call in self.trace.calls:
+            for mutation in call.mutations:
+                if mutation.counter is not None:
+                    write = Write(mutation.version_before, mutation.version_after, call.index, call, mutation)
+                    found.setdefault(mutation.counter, []).append(write)
+        for unseen in self.trace.unseen:
+            write = Write(unseen.version_before, unseen.version_after, unseen.noticed)
+            found.setdefault(unseen.counter, []).append(write)
+        for writes in found.values():
+            writes.sort(key=lambda write: (write.at, write.after or 0))
+        return found
+
+    def writes_after(self, saved: SavedTensor, version: int | None) -> list[Write]:
+        """The counted writes that came after `version` of what was saved."""
+        if saved.counter is None or version is None:
+            return []
+        return [w for w in self.writes.get(saved.counter, ()) if w.after is not None and w.after > version]
+
+    @cached_property
+    def observations(self) -> dict[int, TensorMetadata]:
+        """The last observation of every tensor."""
+        found: dict[int, TensorMetadata] = {}
+        for call in self.trace.calls:
+            for meta in (*call.inputs, *call.outputs, *call.mutated):
+                found[meta.tensor] = meta
+        return found
+
+    def reached(self, roots: Iterable[int]) -> set[int]:
+        """The nodes that backward from `roots` can come to."""
+        seen: set[int] = set()
+        todo = list(roots)
+        while todo:
+            number = todo.pop()
+            if number in seen or number not in self.nodes:
+                continue
+            seen.add(number)
+            todo.extend(behind for behind in self.nodes[number].next if behind is not None)
+        return seen
+
+    @cached_property
+    def executed(self) -> dict[int, set[int]]:
+        """The nodes that each successful backward went through, by call index. With ``inputs=`` only what leads to them counts."""
+        found: dict[int, set[int]] = {}
+        for index, backward in self.backwards.items():
+            call = self.calls.get(index)
+            if call is None or call.error is not None:
+                continue
+            reached = self.reached(backward.roots)
+            if backward.inputs is not None:
+                reached &= self._leading_to(set(backward.inputs))
+            found[index] = reached
+        return found
+
+    def _leading_to(self, tensors: set[int]) -> set[int]:
+        nodes = {n.node for n in self.trace.nodes if n.variable in tensors}
+        nodes |= {
+            meta.node for meta in self.observations.values() if meta.tensor in tensors and meta.node is not None
+        }
+        return self.descendants(nodes)
+
+    @cached_property
+    def _users(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for node in self.trace.nodes:
+            for behind in node.next:
+                if behind is not None:
+                    found.setdefault(behind, []).append(node.node)
+        return found
+
+    def descendants(self, nodes: set[int]) -> set[int]:
+        """The nodes from which backward comes to one of `nodes`, themselves included."""
+        seen: set[int] = set()
+        todo = list(nodes)
+        while todo:
+            number = todo.pop()
+            if number not in seen:
+                seen.add(number)
+                todo.extend(self._users.get(number, ()))
+        return seen
+
+    def saver_site(self, node: AutogradNode) -> tuple[CallEvent | None, Callsite | None]:
+        """The call that made a node, and its place.
+
+        A custom ``Function`` makes its node in ``apply``, which torch does not show; the calls inside its ``forward`` carry the
+        next sequence number, and their caller is the line of ``apply``.
+        """
+        if node.call is not None:
+            call = self.calls.get(node.call)
+            return call, call.callsite if call is not None else None
+        if node.sequence is None:
+            return None, None
+        for call in self.trace.calls:
+            if call.sequence is not None and call.sequence > node.sequence:
+                site = call.callsite
+                inside = call.sequence == node.sequence + 1 and not call.grad_enabled
+                if not inside or site is None:
+                    return None, None
+                return call, site.caller if site.function.endswith("forward") and site.caller is not None else site
+        return None, None
+
+    def statement_of(self, site: Callsite | None) -> str:
+        """The source of a place for a message: its statement on one line, else the line."""
+        if site is None:
+            return ""
+        return re.sub(r"\s+", " ", site.statement or site.text)
+
+    def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
+        """The call that made a tensor, looked for backwards from call `before`."""
+        for call in self._made:
+            if call.index < before and any(output.tensor == tensor for output in call.outputs):
+                return call
+        return None
+
+    @cached_property
+    def _made(self) -> list[CallEvent]:
+        return [call for call in self.trace.calls if call.kind in ("ordinary", "view")]
+
+    def failures(self) -> Iterator[tuple[CallEvent | None, str]]:
+        """Every error that a call raised, and the block's own when no recorded call raised it."""
+        said = set()
+        for call in self.trace.calls:
+            if call.error is not None:
+                said.add(call.error)
+                yield call, call.error
+        if self.trace.error is not None and self.trace.error not in said:
+            yield None, self.trace.error

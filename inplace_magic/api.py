@@ -1,0 +1,129 @@
+"""The one place that joins both sides: a capture writes a trace, the read side makes a report of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from inplace_magic.errors import InplaceMagicError, OptionError
+from inplace_magic.options import WatchOptions
+from inplace_magic.report import Report
+from inplace_magic.trace import Trace
+
+if TYPE_CHECKING:
+    from inplace_magic.capture.session import Session
+
+
+class watch:  # noqa: N801  reads as a verb, like `open` or `torch.no_grad`
+    """Watches a block of code: ``with watch() as w: ...``, then ``w.report``.
+
+    Args:
+        options: all options in one record; or give them one by one as keyword arguments, see :class:`WatchOptions`.
+
+    Raises:
+        OptionError: an option that does not exist or a value it cannot take.
+
+    Example:
+        >>> with inplace_magic.watch() as w:
+        ...     y = torch.sigmoid(x)
+        >>> print(w.report.to_text())
+    """
+
+    report: Report | None = None
+    """The result; None until the block has ended."""
+
+    def __init__(self, options: WatchOptions | None = None, **settings: Any) -> None:
+        unknown = sorted(set(settings) - set(WatchOptions.__dataclass_fields__))
+        if unknown:
+            raise OptionError(
+                f"watch() has no option {unknown[0]!r}; it has {', '.join(sorted(WatchOptions.__dataclass_fields__))}."
+            )
+        if options is not None and settings:
+            raise OptionError("Give watch() either a WatchOptions record or single options, not both.")
+        self.options = options or WatchOptions(**settings)
+        self._session: Session | None = None
+        self._place: tuple[int | None, str | None, str] = (None, None, "")
+
+    def start(
+        self,
+        *,
+        cell: int | None = None,
+        filename: str | None = None,
+        source: str = "",
+        frame: FrameType | None = None,
+    ) -> None:
+        """Begins to record on this thread.
+
+        Args:
+            cell: execution count of the watched cell; None outside a notebook.
+            filename: the name under which the cell was compiled (``frame.f_code.co_filename`` of its code).
+            source: the cell's text as the user sees it, the magic line first.
+            frame: the frame of the watched block, where the chains of callers end; the caller's by default.
+
+        Raises:
+            InplaceMagicError: this watch, or another on this thread, is running.
+        """
+        from inplace_magic.capture.session import Session
+
+        if self._session is not None and self._session.active:
+            raise InplaceMagicError("This watch is running already.")
+        self._place = (cell, filename, source)
+        self._session = Session(self.options)
+        self._session.start(frame or sys._getframe(1))
+
+    def leave(self) -> None:
+        """Takes the probes off without making a report; :meth:`stop` does both."""
+        if self._session is not None:
+            self._session.leave()
+
+    def stop(
+        self,
+        *,
+        namespace: Mapping[str, Any] | None = None,
+        cells: Mapping[str, int] | None = None,
+        error: BaseException | None = None,
+    ) -> Report:
+        """Ends recording and makes the report.
+
+        Args:
+            namespace: where to look for the names of tensors (the shell's ``user_ns``).
+            cells: execution count by compiled file name, for code that was defined in earlier cells.
+            error: what the watched block raised.
+
+        Raises:
+            InplaceMagicError: the watch was never started.
+        """
+        if self._session is None:
+            raise InplaceMagicError("This watch was never started.")
+        self._session.leave()
+        from inplace_magic.capture.callsite import Sources
+
+        cell, filename, source = self._place
+        trace = self._session.finish(
+            sources=Sources(cell, filename, source, cells),
+            namespace=namespace or {},
+            error=error,
+            cell=cell,
+            source=source,
+        )
+        self._session = None
+        self.report = analyze(trace)
+        return self.report
+
+    def __enter__(self) -> watch:
+        self.start(frame=sys._getframe(1))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        frame = sys._getframe(1)
+        # Only the globals: reading a function's f_locals would keep its tensors alive (Python < 3.13).
+        self.stop(namespace=frame.f_globals, error=error)
+
+
+def analyze(trace: Trace) -> Report:
+    """The report of a trace; torch is not needed."""
+    return Report.from_trace(trace)

@@ -1,0 +1,213 @@
+"""Live torch objects -> plain facts. Total: a fact that cannot be had is None, and nothing here raises.
+
+The only file that touches private attributes of torch; each use says what breaks if the attribute vanishes.
+
+Reading must not run anybody's code: property reads of a tensor subclass would call its ``__torch_function__``, and sizes
+of a wrapper subclass can call its ``__torch_dispatch__``. Hence :func:`plain` tensors take the fast path, all others the
+careful one, with subclass overrides switched off and sizes left unknown where they may be computed by Python code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import torch
+
+from inplace_magic.trace import Number
+
+T = TypeVar("T")
+
+_PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter)
+_NO_SUBCLASS_CODE = torch._C.DisableTorchFunctionSubclass
+"""If it vanishes: reads of tensor subclasses would run their ``__torch_function__``; use the public
+``torch._C.DisableTorchFunctionSubclass`` successor."""
+_DEFAULT_DISPATCH = torch._C._disabled_torch_dispatch_impl
+"""If it vanishes: wrapper subclasses cannot be told from plain ones, so sizes of all subclasses become unknown."""
+
+sequence_number: Callable[[], int] = torch._C._autograd._get_sequence_nr
+"""The number that the next autograd node of this thread will get. If it vanishes: a node that is discovered late (made by a
+custom ``Function``) can no longer be ordered against writes, and its saved version must become unknown."""
+
+
+def plain(tensor: torch.Tensor) -> bool:
+    """Whether reading this tensor's attributes can run nobody's Python code."""
+    return type(tensor) in _PLAIN_TYPES
+
+
+def _try(read: Callable[[], T]) -> T | None:
+    try:
+        return read()
+    except Exception:  # describing is total: sparse, functorch, fake and inference tensors each refuse other facts
+        return None
+
+
+def version(tensor: torch.Tensor) -> int | None:
+    """``_version``; None for inference tensors, which do not count."""
+    try:
+        if type(tensor) in _PLAIN_TYPES:
+            return tensor._version
+        with _NO_SUBCLASS_CODE():
+            return tensor._version
+    except RuntimeError:
+        return None
+
+
+def storage(tensor: torch.Tensor) -> Any:
+    """The storage object, None where there is none (sparse, functorch wrappers). Torch keeps one Python object per storage
+    for the storage's whole life, so a weak reference to it tells when the memory goes."""
+    try:
+        if type(tensor) in _PLAIN_TYPES:
+            return tensor.untyped_storage()
+        with _NO_SUBCLASS_CODE():
+            return tensor.untyped_storage()
+    except Exception:  # NotImplementedError, RuntimeError and whatever a subclass's storage says
+        return None
+
+
+def base(tensor: torch.Tensor) -> torch.Tensor | None:
+    """The tensor that this one is a differentiable view of. If ``_base`` vanishes: views made before the watch lose their
+    tie to the version counter of their base."""
+    with _NO_SUBCLASS_CODE():
+        return _try(lambda: tensor._base)
+
+
+def grad_fn(tensor: torch.Tensor) -> Any:
+    """``grad_fn``; None also where reading it raises (a multi-output view whose base was written)."""
+    try:
+        if type(tensor) in _PLAIN_TYPES:
+            return tensor.grad_fn
+        with _NO_SUBCLASS_CODE():
+            return tensor.grad_fn
+    except RuntimeError:
+        return None
+
+
+def facts(tensor: torch.Tensor) -> dict[str, Any]:
+    """The fields of ``TensorMetadata`` that can be read off the tensor itself."""
+    if type(tensor) in _PLAIN_TYPES:
+        try:
+            return {
+                "shape": tuple(tensor.shape),
+                "strides": tensor.stride(),
+                "offset": tensor.storage_offset(),
+                "dtype": dtype_name(tensor.dtype),
+                "device": str(tensor.device),
+                "nbytes": tensor.numel() * tensor.itemsize,
+                "requires_grad": tensor.requires_grad,
+                "is_leaf": tensor.is_leaf,
+                "is_view": tensor._is_view(),
+                "data_ptr": tensor.data_ptr(),
+            }
+        except (RuntimeError, NotImplementedError):
+            pass  # sparse and functorch tensors have no strides or data pointer: read what there is, one by one
+    with _NO_SUBCLASS_CODE():
+        own_sizes = getattr(type(tensor), "__torch_dispatch__", _DEFAULT_DISPATCH) is _DEFAULT_DISPATCH
+        shape = _try(lambda: tuple(int(size) for size in tensor.shape)) if own_sizes else None
+        return {
+            "shape": shape,
+            "strides": _try(lambda: tuple(int(step) for step in tensor.stride())) if own_sizes else None,
+            "offset": _try(lambda: int(tensor.storage_offset())) if own_sizes else None,
+            "dtype": _try(lambda: dtype_name(tensor.dtype)) or "unknown",
+            "device": _try(lambda: str(tensor.device)) or "unknown",
+            "nbytes": _try(lambda: int(tensor.numel() * tensor.itemsize)) if own_sizes else None,
+            "requires_grad": _try(lambda: bool(tensor.requires_grad)) or False,
+            "is_leaf": _try(lambda: bool(tensor.is_leaf)) is not False,
+            "is_view": _try(lambda: bool(tensor._is_view())) or False,
+            "data_ptr": _try(tensor.data_ptr) if own_sizes else None,
+        }
+
+
+_DTYPE_NAMES: dict[torch.dtype, str] = {}
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """``float32`` for ``torch.float32``."""
+    name = _DTYPE_NAMES.get(dtype)
+    if name is None:
+        name = _DTYPE_NAMES[dtype] = str(dtype).removeprefix("torch.")
+    return name
+
+
+def values(tensor: torch.Tensor, limit: int) -> Any:
+    """The elements as nested lists, of a small plain tensor in CPU memory; else None. Reading a CUDA tensor would wait for
+    the device, so that is never done here."""
+    if type(tensor) not in _PLAIN_TYPES:
+        return None
+    try:
+        if tensor.numel() > limit or tensor.device.type != "cpu" or tensor.layout is not torch.strided:
+            return None
+        if tensor.is_complex() or tensor.is_quantized:
+            return None
+        return tensor.tolist()
+    except (RuntimeError, NotImplementedError):
+        return None
+
+
+def flat(nested: Any) -> tuple[Number, ...] | None:
+    """Nested lists of numbers in row-major order."""
+    if nested is None:
+        return None
+    if not isinstance(nested, list):
+        return (nested,)
+    return tuple(number for item in nested for number in flat(item) or ())
+
+
+def storage_facts(untyped: Any) -> tuple[int, str]:
+    """Bytes and device of a storage."""
+    return _try(untyped.nbytes) or 0, _try(lambda: str(untyped.device)) or "unknown"
+
+
+# --- autograd nodes -------------------------------------------------------------------------------------------------
+
+_NO_SEQUENCE = 2**63
+_SAVED_ATTRIBUTES: dict[type, tuple[tuple[str, str], ...]] = {}
+
+
+def node_name(node: Any) -> str:
+    """As PyTorch prints it: ``SigmoidBackward0``."""
+    name = type(node).__name__
+    return str(node.name()) if name == "CppFunction" else name
+
+
+def node_sequence(node: Any) -> int | None:
+    """Creation number of an autograd node on its thread; None for ``AccumulateGrad``, which is outside the count. If
+    ``_sequence_nr`` vanishes: see :data:`sequence_number`."""
+    number = _try(node._sequence_nr)
+    return number if number is not None and number < _NO_SEQUENCE else None
+
+
+def saved_values(node: Any) -> Iterator[tuple[str, Any, bool]]:
+    """What a node keeps: (name, tensor or None, packed by somebody's hooks).
+
+    Read from ``_raw_saved_*`` without unpacking: ``_saved_*`` unpacks, which raises after a write and, under non-reentrant
+    checkpoint, runs the user's function again. If the raw attributes vanish, no saver can be named.
+    """
+    kind = type(node)
+    names = _SAVED_ATTRIBUTES.get(kind)
+    if names is None and issubclass(kind, torch._C._FunctionBase):
+        names = (("_raw_saved_tensors", "saved_tensors"),)  # not cached: that would keep the user's class alive
+    elif names is None:
+        prefix = "_raw_saved_"
+        found = [name for name in dir(kind) if name.startswith(prefix)]
+        names = _SAVED_ATTRIBUTES[kind] = tuple((name, name.removeprefix(prefix)) for name in found)
+    for attribute, name in names:
+        raw = _try(lambda: getattr(node, attribute))  # noqa: B023  read at once
+        if isinstance(raw, tuple):
+            for i, item in enumerate(raw):
+                yield from _saved_value(f"{name}[{i}]", item)
+        elif raw is not None:
+            yield from _saved_value(name, raw)
+
+
+def _saved_value(name: str, raw: Any) -> Iterator[tuple[str, Any, bool]]:
+    data = _try(lambda: raw.data)
+    if data is None:
+        return
+    hooked = not isinstance(data, torch.Tensor) or _try(lambda: raw.unpack_hook) is not None
+    yield name, None if hooked else data, hooked
+
+
+def still_saves(node: Any) -> bool:
+    """Whether the node still keeps any saved tensor: backward without ``retain_graph`` lets go of them."""
+    return any(True for _ in saved_values(node))

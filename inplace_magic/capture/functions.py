@@ -1,0 +1,204 @@
+"""What is known of a torch function before it is called, cached by function. The tables of known liars live here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+Arguments = tuple[Any, ...]
+Keywords = Mapping[str, Any]
+
+METADATA_ONLY = frozenset(
+    "resize_ resize_as_ resize_as_sparse_ transpose_ t_ swapaxes_ swapdims_ squeeze_ unsqueeze_ set_ as_strided_ detach_ "
+    "requires_grad_ rename_ align_as_ share_memory_ retain_grad data.__set__ requires_grad.__set__ names.__set__".split()
+)
+"""They change shape, strides, storage or flags of a tensor and leave its data alone, yet most of them move its version:
+`transpose_` and `unsqueeze_` do, see torch/csrc/autograd (ADInplaceOrView)."""
+
+INPLACE_DUNDERS = frozenset(
+    "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ "
+    "__ilshift__ __irshift__ __idiv__ __imatmul__".split()
+)
+
+TENSOR_GETTERS = frozenset(("data", "grad", "T", "mT", "H", "mH", "real", "imag", "_base", "_grad"))
+"""Properties that give a tensor. The others (`shape`, `requires_grad`, …) are looks, not calls, and are not recorded."""
+
+READS_EXISTING = frozenset(("grad.__get__", "_base.__get__", "_grad.__get__"))
+"""Getters that hand out a tensor which exists already: nothing is created."""
+
+_RUNNING_STATISTICS = {
+    # function: (positions of running mean and variance, position of the flag that lets them be updated)
+    F.batch_norm: ((1, 2), 5, "training"),
+    F.instance_norm: ((1, 2), 5, "use_input_stats"),
+    torch.batch_norm: ((3, 4), 5, "training"),
+    torch.instance_norm: ((3, 4), 5, "use_input_stats"),
+    torch.native_batch_norm: ((3, 4), 5, "training"),
+}
+"""They write running statistics that no schema announces and no version counts."""
+
+_FUSED_OPTIMIZERS = frozenset(
+    name for name in dir(torch) if name.startswith("_fused_") and name.endswith(("adam_", "adamw_", "sgd_", "adagrad_"))
+)
+"""They write their tensor lists without moving a version; measured on 2.13."""
+
+
+class FunctionFacts:
+    """One torch function, as far as it can be known before the call."""
+
+    __slots__ = (
+        "aliases_data",
+        "attribute",
+        "code",
+        "func",
+        "ignored",
+        "inplace_position",
+        "is_getter",
+        "key",
+        "metadata_only",
+        "name",
+        "predicts_write",
+        "reads_existing",
+        "runs_backward",
+        "uncounted",
+    )
+
+    def __init__(self, func: Any) -> None:
+        self.func = func
+        owner = getattr(func, "__self__", None)
+        bare = getattr(func, "__name__", "") or type(func).__name__
+        accessor = bare in ("__get__", "__set__", "__delete__")
+        self.attribute: str = getattr(owner, "__name__", "") if accessor else bare
+        self.key = f"{self.attribute}.{bare}" if accessor else bare
+        self.is_getter = bare == "__get__"
+        self.name = _display_name(func, self.attribute, bare)
+        self.ignored = (
+            func is torch._C._set_grad_enabled
+            or isinstance(func, torch._ops.OpOverload)  # OpProbe passing an op on while backward is watched
+            or self.name.startswith("profiler.")
+            or (self.is_getter and self.attribute not in TENSOR_GETTERS)
+        )
+        self.metadata_only = self.key in METADATA_ONLY
+        self.predicts_write = (bare.endswith("_") and not bare.startswith("__")) or bare in INPLACE_DUNDERS
+        self.reads_existing = self.key in READS_EXISTING
+        self.aliases_data = self.key == "data.__get__"
+        self.runs_backward = func in RUNS_BACKWARD
+        self.code = func.__code__ if isinstance(func, FunctionType) else None
+        self.inplace_position = _position(func, "inplace") if isinstance(func, FunctionType) else None
+        self.uncounted = _uncounted_writes(func, bare)
+
+    def announced_writes(self, args: Arguments, kwargs: Keywords) -> Arguments:
+        """The arguments that the call announces to write: by a trailing underscore, ``inplace=True``, ``out=`` or an augmented
+        assignment. They may be tensors or lists of tensors."""
+        if kwargs:
+            out = kwargs.get("out")
+            if out is not None:
+                return (out,)
+            if kwargs.get("inplace") is True:
+                return args[:1] or (kwargs.get("input"),)
+        position = self.inplace_position
+        if self.predicts_write or (position is not None and len(args) > position and args[position] is True):
+            return args[:1] or (kwargs.get("input", kwargs.get("self")),)
+        return ()
+
+
+RUNS_BACKWARD = frozenset((torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad))
+"""While these run, the engine calls the user's Python code: hooks, custom ``backward``, checkpoint's recomputation."""
+
+_FACTS: dict[Any, FunctionFacts] = {}
+
+
+def facts_of(func: Any) -> FunctionFacts:
+    """The facts of a function, computed once."""
+    facts = _FACTS.get(func)
+    if facts is None:
+        facts = _FACTS[func] = FunctionFacts(func)
+    return facts
+
+
+def without_override_check(func: FunctionType) -> FunctionType:
+    """The same function, without its first lines' question whether an override is active.
+
+    A function mode is off inside its own handler, so the user's code that the engine runs would go unseen. It must be
+    entered again for the time of the call; but then the function's own check would find it and call the handler once more,
+    without end. Hence this copy: same code, defaults and file positions, with only the two checks answered "no". The globals
+    are copied at each call, so whatever the user has replaced in torch's modules is honoured.
+    """
+    scope = {**func.__globals__, "has_torch_function": _no_override, "has_torch_function_unary": _no_override}
+    copy = FunctionType(func.__code__, scope, func.__name__, func.__defaults__, func.__closure__)
+    copy.__kwdefaults__ = func.__kwdefaults__
+    return copy
+
+
+def _no_override(*_: Any) -> bool:
+    return False
+
+
+def _position(func: Callable[..., Any], parameter: str) -> int | None:
+    try:
+        names = list(inspect.signature(func).parameters)
+    except (TypeError, ValueError):
+        return None
+    return names.index(parameter) if parameter in names else None
+
+
+def _display_name(func: Any, attribute: str, bare: str) -> str:
+    """As a reader would write it: ``torch.sigmoid``, ``Tensor.add_``, ``F.relu``, ``Tensor.data``."""
+    if bare == "__get__":
+        return f"Tensor.{attribute}"
+    if bare in ("__set__", "__delete__"):
+        return f"Tensor.{attribute} ="
+    module = getattr(func, "__module__", None) or ""
+    if isinstance(module, str) and module in ("torch.nn.functional", "torch._C._nn"):
+        return f"F.{bare.removeprefix('_')}" if bare.startswith("_") and hasattr(F, bare[1:]) else f"F.{bare}"
+    if hasattr(func, "__objclass__") or module == "torch._tensor":
+        return f"Tensor.{bare}"
+    if module.startswith("torch._ops"):
+        return str(func).replace("::", ".")
+    if module.startswith(("torch._C._linalg", "torch.linalg")):
+        return f"torch.linalg.{bare.removeprefix('linalg_')}"
+    if module.startswith("torch.autograd"):
+        return f"torch.autograd.{bare}"
+    return f"torch.{bare}"
+
+
+def _uncounted_writes(func: Any, bare: str) -> Callable[[Arguments, Keywords], list[torch.Tensor]] | None:
+    try:
+        statistics = _RUNNING_STATISTICS.get(func)
+    except TypeError:
+        return None
+    if statistics is not None:
+        positions, flag_position, flag = statistics
+
+        def running(args: Arguments, kwargs: Keywords) -> list[torch.Tensor]:
+            training = args[flag_position] if len(args) > flag_position else kwargs.get(flag, flag == "use_input_stats")
+            if not training:
+                return []
+            found = [args[i] if len(args) > i else kwargs.get(name) for i, name in zip(positions, _STATISTICS, strict=True)]
+            return [tensor for tensor in found if isinstance(tensor, torch.Tensor)]
+
+        return running
+    if bare in _FUSED_OPTIMIZERS and getattr(torch, bare, None) is func:
+
+        def fused(args: Arguments, kwargs: Keywords) -> list[torch.Tensor]:
+            names = ("self", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs", "momentum_buffer_list", "state_sums")
+            by_name = dict(zip(_FUSED_ORDER.get(bare, ()), args, strict=False)) | dict(kwargs)
+            lists = [by_name.get(name) for name in names if name != "grads"]
+            return [tensor for entry in lists if isinstance(entry, (list, tuple)) for tensor in entry]
+
+        return fused
+    return None
+
+
+_STATISTICS = ("running_mean", "running_var")
+_FUSED_ORDER = {
+    "_fused_adam_": ("self", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs"),
+    "_fused_adamw_": ("self", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs"),
+    "_fused_sgd_": ("self", "grads", "momentum_buffer_list"),
+    "_fused_adagrad_": ("self", "grads", "state_sums"),
+}
+"""The leading tensor lists in the order of their schemas (aten/src/ATen/native/native_functions.yaml)."""

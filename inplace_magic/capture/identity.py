@@ -1,0 +1,165 @@
+"""Live tensors, storages and version counters -> serial numbers, behind weak references.
+
+``(id, data_ptr, _version)`` is no key: the allocator reuses addresses within microseconds. A serial number is given when an
+object is first seen and forgotten when the object dies, so two tensors never share one. Nothing here keeps anything alive.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from inplace_magic.capture import describe
+from inplace_magic.trace import Storage, TensorMetadata
+
+
+class CounterRecord:
+    """One version counter: a tensor, its views and its ``detach()`` aliases move it together."""
+
+    __slots__ = ("serial", "version", "writes")
+
+    def __init__(self, serial: int, version: int | None) -> None:
+        self.serial = serial
+        self.version = version
+        """As last seen; None for inference tensors, which do not count."""
+        self.writes: list[tuple[int, int | None]] = []
+        """(autograd sequence number at the time, version before) of the writes seen, oldest first."""
+
+
+class StorageRecord:
+    """One block of memory."""
+
+    __slots__ = ("born", "counters", "device", "ended", "nbytes", "ref", "serial")
+
+    def __init__(self, serial: int, nbytes: int, device: str, born: int | None) -> None:
+        self.serial = serial
+        self.nbytes = nbytes
+        self.device = device
+        self.born = born
+        self.ended: int | None = None
+        self.ref: Any = None
+        self.counters: list[CounterRecord] = []
+        """Counters of the tensors seen on it; more than one after ``.data``."""
+
+    def frozen(self) -> Storage:
+        return Storage(self.serial, self.nbytes, self.device, self.born, self.ended)
+
+
+class TensorRecord:
+    """One tensor object: its serial number and the latest observation of it."""
+
+    __slots__ = ("counter", "latest", "node", "ref", "serial", "storage")
+
+    def __init__(self, serial: int, storage: StorageRecord | None, counter: CounterRecord) -> None:
+        self.serial = serial
+        self.storage = storage
+        self.counter = counter
+        self.latest: TensorMetadata | None = None
+        self.node: int | None = None
+        self.ref: Any = None
+
+
+class IdentityMap:
+    """Gives serial numbers.
+
+    Args:
+        clock: how many calls have begun; noted when a storage dies.
+    """
+
+    def __init__(self, clock: Callable[[], int]) -> None:
+        self._clock = clock
+        self._tensors: dict[int, TensorRecord] = {}
+        self._live_storages: dict[int, StorageRecord] = {}
+        self.storages: list[StorageRecord] = []
+        self._serial = 0
+        self._counters = 0
+
+    def get(self, tensor: torch.Tensor) -> TensorRecord | None:
+        """The record of a tensor seen before."""
+        return self._tensors.get(id(tensor))
+
+    def register(
+        self, tensor: torch.Tensor, *, born: int | None = None, aliases: TensorRecord | None = None
+    ) -> TensorRecord:
+        """The record of a tensor; a new one when it was never seen.
+
+        Args:
+            born: index of the call that made it, None when it existed before.
+            aliases: a record whose version counter it shares, where the caller knows that.
+        """
+        key = id(tensor)
+        record = self._tensors.get(key)
+        if record is not None:
+            return record
+        storage = self.storage_of(tensor, born)
+        counter = self._counter(tensor, storage, aliases)
+        self._serial += 1
+        record = TensorRecord(self._serial, storage, counter)
+        tensors = self._tensors
+        record.ref = weakref.ref(tensor, lambda _: tensors.pop(key, None))
+        tensors[key] = record
+        return record
+
+    def rebase(self, tensor: torch.Tensor, record: TensorRecord, born: int | None) -> None:
+        """Looks the storage up again, after ``set_`` or ``t.data = …`` gave the tensor another one."""
+        record.storage = self.storage_of(tensor, born)
+        if record.storage is not None and record.counter not in record.storage.counters:
+            record.storage.counters.append(record.counter)
+
+    def counter_of(self, tensor: torch.Tensor, storage: StorageRecord | None) -> CounterRecord | None:
+        """The version counter of such a tensor; None when more than one is possible."""
+        base = describe.base(tensor)
+        if base is not None:
+            return self.register(base).counter
+        version = describe.version(tensor)
+        fitting = [counter for counter in storage.counters if counter.version == version] if storage else []
+        return fitting[0] if len(fitting) == 1 else None
+
+    def live(self) -> list[tuple[torch.Tensor, TensorRecord]]:
+        """The registered tensors that are alive now; for the end of the watch."""
+        found = []
+        for record in list(self._tensors.values()):
+            tensor = record.ref()
+            if tensor is not None:
+                found.append((tensor, record))
+        return found
+
+    def storage_of(self, tensor: torch.Tensor, born: int | None = None) -> StorageRecord | None:
+        """The storage of a tensor, which may have no record of its own, such as one that a node saved."""
+        untyped = describe.storage(tensor)
+        if untyped is None:
+            return None
+        key = id(untyped)
+        record = self._live_storages.get(key)
+        if record is not None:
+            return record
+        nbytes, device = describe.storage_facts(untyped)
+        record = StorageRecord(len(self.storages) + 1, nbytes, device, born)
+        live, clock, ended = self._live_storages, self._clock, record
+
+        def on_death(_: Any) -> None:
+            live.pop(key, None)
+            ended.ended = clock()
+
+        record.ref = weakref.ref(untyped, on_death)
+        live[key] = record
+        self.storages.append(record)
+        return record
+
+    def _counter(
+        self, tensor: torch.Tensor, storage: StorageRecord | None, aliases: TensorRecord | None
+    ) -> CounterRecord:
+        version = describe.version(tensor)
+        if aliases is not None and aliases.counter.version == version:
+            return aliases.counter
+        base = describe.base(tensor)
+        if base is not None:
+            return self.register(base).counter
+        self._counters += 1
+        counter = CounterRecord(self._counters, version)
+        if storage is not None:
+            storage.counters.append(counter)
+        return counter

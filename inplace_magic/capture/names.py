@@ -1,0 +1,80 @@
+"""Names by which the user's namespace reaches tensors, looked up once, when the watch ends.
+
+Only plain containers are entered (dict, list, tuple, a module's own tables, the attributes of objects whose class the user
+defined in the notebook), and only by reading their storage: no property, ``__getattr__`` or ``__iter__`` of the user's runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.trace import TensorName
+
+_MAX_ITEMS = 1_000
+_MAX_DEPTH = 3
+
+
+def namespace_names(namespace: Mapping[str, Any], identity: IdentityMap) -> list[TensorName]:
+    """Every name of every tensor that the watch has met, shortest paths first, in the order of the namespace."""
+    found: list[tuple[int, TensorName]] = []
+    for name, value in list(namespace.items()):
+        if name.startswith("_"):
+            continue  # IPython's own history (`_`, `_3`) and the user's private names
+        for depth, path, tensor in _walk(name, value, 0, set()):
+            record = identity.get(tensor)
+            if record is not None:
+                found.append((depth, TensorName(record.serial, path)))
+    found.sort(key=lambda entry: entry[0])
+    return [entry for _, entry in found]
+
+
+def _walk(path: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[int, str, torch.Tensor]]:
+    if isinstance(value, torch.Tensor):
+        yield depth, path, value
+        grad = _gradient(value)
+        if grad is not None:
+            yield depth + 1, f"{path}.grad", grad
+        return
+    if id(value) in seen or depth > _MAX_DEPTH:
+        return
+    seen.add(id(value))
+    for step, item in _items(value):
+        yield from _walk(path + step, item, depth + 1 if not isinstance(value, torch.nn.Module) else depth, seen)
+
+
+def _gradient(tensor: torch.Tensor) -> torch.Tensor | None:
+    plain_leaf = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.is_leaf
+    return tensor.grad if plain_leaf else None
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    kind = type(value)
+    if issubclass(kind, torch.nn.Module):
+        return _module_items(value)
+    if kind is dict:
+        return [(f"[{_quoted(key)}]", item) for key, item in list(value.items())[:_MAX_ITEMS] if type(key) in (str, int)]
+    if kind in (list, tuple):
+        return [(f"[{i}]", item) for i, item in enumerate(value[:_MAX_ITEMS])]
+    if kind.__module__ == "__main__" and isinstance(getattr(value, "__dict__", None), dict):
+        return [(f".{name}", item) for name, item in list(vars(value).items())[:_MAX_ITEMS]]
+    return []
+
+
+def _module_items(module: torch.nn.Module) -> list[tuple[str, Any]]:
+    state = vars(module)
+    indexed = isinstance(module, (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList))
+    items: list[tuple[str, Any]] = []
+    for table in ("_parameters", "_buffers", "_modules"):
+        for name, item in (state.get(table) or {}).items():
+            if item is not None:
+                items.append((f"[{name}]" if indexed and name.isdigit() else f".{name}", item))
+    items += [(f".{name}", item) for name, item in state.items() if isinstance(item, torch.Tensor)]
+    return items
+
+
+def _quoted(key: str | int) -> str:
+    return f'"{key}"' if isinstance(key, str) else str(key)

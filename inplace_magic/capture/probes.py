@@ -1,0 +1,113 @@
+"""The two modes through which torch shows us calls and ops. They ask and pass on; they decide nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from inplace_magic.capture.functions import FunctionFacts, facts_of, without_override_check
+from inplace_magic.capture.recorder import OpenCall, Recorder
+
+_AUTOGRAD_FILES = (torch.autograd.__file__, torch.autograd.graph.__file__, torch._tensor.__file__)
+
+
+def _called_by_autograd(frame: FrameType | None, facts: FunctionFacts) -> bool:
+    """Whether autograd's Python side makes the call: it prepares the first gradient, or `Tensor.backward` passes on."""
+    while frame is not None and (frame.f_code is facts.code or frame.f_code.co_filename == torch.overrides.__file__):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename in _AUTOGRAD_FILES
+
+
+class CallProbe(TorchFunctionMode):
+    """Sees every torch function and method that Python code calls on this thread."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+        self._backward_depth = 0
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        __tracebackhide__ = True  # IPython leaves this frame out of the user's traceback
+        kwargs = kwargs or {}
+        facts, call = self._open(func, args, kwargs)
+        try:
+            if facts is not None and facts.runs_backward:
+                result = self._with_user_code_seen(func, args, kwargs)
+            else:
+                result = func(*args, **kwargs)
+        except BaseException as error:
+            if call is not None:
+                self._close(call, None, error)
+            raise
+        if call is not None:
+            self._close(call, result, None)
+        return result
+
+    def _open(
+        self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[FunctionFacts | None, OpenCall | None]:
+        facts = None
+        try:
+            facts = facts_of(func)
+            if facts.ignored:
+                return facts, None
+            frame = sys._getframe(2)
+            if self._backward_depth and _called_by_autograd(frame, facts):
+                return facts, None
+            return facts, self._recorder.open(facts, args, kwargs, frame)
+        except Exception as fault:  # containment: whatever fails in here, the user's call runs
+            self._recorder.fault("opening a call", fault)
+            return facts, None
+
+    def _close(self, call: OpenCall, result: Any, error: BaseException | None) -> None:
+        try:
+            self._recorder.close(call, result, error)
+        except Exception as fault:  # containment: the user's result or error goes through unchanged
+            self._recorder.fault("closing a call", fault)
+
+    def _with_user_code_seen(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Runs backward with this mode entered again: hooks, custom ``backward`` and recomputation are the user's code."""
+        __tracebackhide__ = True
+        self._backward_depth += 1
+        try:
+            with self:
+                return without_override_check(func)(*args, **kwargs)
+        finally:
+            self._backward_depth -= 1
+
+
+class OpProbe(TorchDispatchMode):
+    """Sees every aten operator, those of backward included."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        __tracebackhide__ = True
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        try:
+            with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
+                self._recorder.op(func, args, kwargs, result)
+        except Exception as fault:  # containment, as above
+            self._recorder.fault("recording an op", fault)
+        return result

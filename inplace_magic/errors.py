@@ -1,0 +1,15 @@
+"""The exceptions that a user of this package can meet."""
+
+from __future__ import annotations
+
+
+class InplaceMagicError(Exception):
+    """Base of all of them."""
+
+
+class OptionError(InplaceMagicError, ValueError):
+    """An option that does not exist, or a value it cannot take."""
+
+
+class ReportFormatError(InplaceMagicError, ValueError):
+    """A saved report that cannot be read: not JSON, not ours, of a newer format, or damaged."""

@@ -1,0 +1,38 @@
+"""The rules: each reads a story and yields findings. One rule, one file, one page, one test.
+
+A new rule is a module with ``check(story) -> Iterator[Hazard]`` and one entry in :data:`RULES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import leaf_written, saved_tensor_overwritten, view_written
+from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
+from inplace_magic.trace import Trace
+
+__all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_hazards"]
+
+RULES: tuple[Callable[[Story], Iterable[Hazard]], ...] = (
+    saved_tensor_overwritten.check,
+    leaf_written.check,
+    view_written.check,
+)
+
+
+def find_hazards(trace: Trace) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
+    """Runs every rule; gives the findings, worst first, and a line for each rule that failed."""
+    story = Story(trace)
+    found: list[Hazard] = []
+    faults: list[str] = []
+    for rule in RULES:
+        try:
+            found.extend(rule(story))
+        except Exception as fault:  # containment: one broken rule must not hide what the others found
+            name = rule.__module__.rsplit(".", 1)[-1].replace("_", "-")
+            faults.append(
+                f"The rule {name} failed ({type(fault).__name__}: {fault}); its findings are missing. Please report it."
+            )
+    found.sort(key=lambda hazard: (SEVERITIES.index(hazard.severity), not hazard.raised, hazard.call or 0))
+    return tuple(found), tuple(faults)

@@ -1,0 +1,48 @@
+"""A finding of a rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from inplace_magic.trace import Callsite
+
+Severity = Literal["error", "silent", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "silent", "warning", "info")
+"""Worst first. ``error``: PyTorch raises, or will raise on backward. ``silent``: a wrong result without an error.
+``warning``: likely not what was meant. ``info``: worth knowing, nothing wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """One thing that the watched code did, with both places and one change that cures it."""
+
+    code: str
+    """The rule, e.g. ``saved-tensor-overwritten``."""
+    severity: Severity
+    message: str
+    """What happened, with the names and lines of the user's code, then why PyTorch cares."""
+    fix: str
+    """One change that cures it."""
+    variable: str | None = None
+    """The tensor as the user's code calls it; None when the code has no name for it."""
+    mutation: Callsite | None = None
+    """The first write after the save; None when it was not observed."""
+    saved: Callsite | None = None
+    """Where the tensor was saved for backward; None when nothing saved it or the watch did not see it."""
+    mutations: tuple[Callsite, ...] = ()
+    """Every later write of it, oldest first."""
+    saved_by: str | None = None
+    """The autograd node that keeps it, e.g. ``SigmoidBackward0``."""
+    expected_version: int | None = None
+    found_version: int | None = None
+    origin: Callsite | None = None
+    """Where the tensor came from, where that matters: the view's making, the leaf's."""
+    tensor: int | None = None
+    """Serial number of the written tensor in the trace (``T3`` is 3)."""
+    call: int | None = None
+    """Index of the writing call in ``Report.calls``."""
+    saved_call: int | None = None
+    """Index of the saving call in ``Report.calls``."""
+    raised: bool = False
+    """True when PyTorch did raise it in this watch; False when it will."""

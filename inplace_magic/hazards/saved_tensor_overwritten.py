@@ -1,0 +1,191 @@
+"""A tensor that autograd saved for backward was overwritten before backward used it.
+
+PyTorch computes many gradients from values of the forward pass: sigmoid's from its result, a product's from its factors. It
+keeps a reference, not a copy, and notes the version. When the tensor is written afterwards, the numbers are no longer those
+of the forward pass, so backward raises "one of the variables needed for gradient computation has been modified by an inplace
+operation" (https://docs.pytorch.org/docs/stable/notes/autograd.html, "In-place correctness checks"). The message prints the
+tensor's *present* ``grad_fn``, which is neither the saver nor, after several writes, the first writer. This rule names both.
+
+Bad::
+
+    probs = torch.sigmoid(logits)   # saves its result
+    probs[2] = 2.0                  # overwrites it
+    probs.sum().backward()          # raises
+
+Good::
+
+    probs = torch.sigmoid(logits)
+    probs = probs.clone()           # sigmoid keeps its own result
+    probs[2] = 2.0
+    probs.sum().backward()
+
+It is found before backward is run as well: the saver is still alive at the end of the watch, keeps what it saved, and the
+version has moved. Silent where backward let go of the saved tensor or where nothing can run backward through the saver any
+more; and where a parameter was stepped although a forgotten result of an earlier forward still hangs around, as ``pred =
+model(x)`` does above a training loop.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inplace_magic.analysis.story import Story, Write
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor
+
+CODE = "saved-tensor-overwritten"
+
+_RAISED = re.compile(r"has been modified by an inplace operation")
+_VERSIONS = re.compile(r"is at version (\d+); expected version (\d+) instead")
+_SHAPE = re.compile(r"\[torch\.[\w.]+ \[([\d, ]*)\]\]")
+
+
+@dataclass(frozen=True)
+class _Stale:
+    """Something saved at one version and written since."""
+
+    saved: SavedTensor
+    node: AutogradNode
+    expected: int
+    writes: tuple[Write, ...]
+
+    @property
+    def culprit(self) -> Write:
+        return self.writes[0]
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields the saver that backward failed on, then those on which a backward still to come will fail."""
+    named: set[tuple[int, int]] = set()
+    for call, text in story.failures():
+        if _RAISED.search(text) is None:
+            continue
+        hazard, stale = _raised(story, call, text)
+        if stale is not None:
+            key = (stale.saved.counter or 0, stale.culprit.at)
+            if key in named:
+                continue  # the same backward tried again
+            named.add(key)
+        yield hazard
+    yield from _will_raise(story, named)
+
+
+def _raised(story: Story, call: CallEvent | None, text: str) -> tuple[Hazard, _Stale | None]:
+    numbers = _VERSIONS.search(text)
+    found, expected = (int(numbers[1]), int(numbers[2])) if numbers else (None, None)
+    printed = _SHAPE.search(text)
+    shape = tuple(int(size) for size in printed[1].split(",") if size.strip()) if printed else None
+    stale = _failing(story, call, expected, found, shape)
+    if stale is None:
+        return wording.unknown_writer(CODE, call, expected, found), None
+    return _hazard(story, stale, expected, found, raised=True), stale
+
+
+def _failing(
+    story: Story, call: CallEvent | None, expected: int | None, found: int | None, shape: tuple[int, ...] | None
+) -> _Stale | None:
+    """The saved tensor that the message speaks of: reached by this backward, at these versions, of this shape; of several,
+    the one that the engine comes to first, since it goes from the youngest node to the oldest."""
+    end = call.index if call is not None else len(story.trace.calls)
+    backward = story.backwards.get(end) if call is not None else None
+    reached = story.reached(backward.roots) if backward is not None else None
+    candidates = []
+    for stale in _all_stale(story, end, expected):
+        if reached is not None and stale.node.node not in reached:
+            continue
+        if found is not None and stale.writes[-1].after != found:
+            continue
+        candidates.append((stale.saved.shape == shape, stale.node.sequence or 0, -stale.saved.node, stale))
+    return max(candidates, key=lambda entry: entry[:3])[3] if candidates else None
+
+
+def _all_stale(story: Story, end: int, expected: int | None = None) -> Iterator[_Stale]:
+    """What was saved at a known version (or, from before the watch, at the version that the message names) and written before
+    call `end` began."""
+    for saved in story.trace.saved:
+        version = saved.version if saved.version is not None else (None if saved.hooked else expected)
+        if version is None or (expected is not None and version != expected):
+            continue
+        writes = tuple(write for write in story.writes_after(saved, version) if write.at < end)
+        if writes:
+            yield _Stale(saved, story.nodes[saved.node], version, writes)
+
+
+def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
+    groups: dict[object, list[_Stale]] = {}
+    for stale in _all_stale(story, len(story.trace.calls)):
+        if (stale.saved.counter or 0, stale.culprit.at) in named or not stale.node.pending:
+            continue
+        if _another_backward_is_meant(story, stale):
+            site = stale.culprit.call.callsite if stale.culprit.call else None
+            groups.setdefault((site, _is_parameter(story, stale)), []).append(stale)
+    raised_at = {story.calls[at].callsite for _, at in named if at in story.calls}
+    for (site, is_parameter), group in groups.items():  # type: ignore[misc]  # the key is the pair made above
+        if is_parameter and site in raised_at:
+            continue  # the same step() that already failed: its other parameters are the same mistake
+        first = max(group, key=lambda stale: stale.node.sequence or 0)
+        yield _hazard(story, first, first.expected, first.writes[-1].after, raised=False)
+
+
+def _is_parameter(story: Story, stale: _Stale) -> bool:
+    mutation = stale.culprit.mutation
+    meta = story.observations.get(mutation.tensor) if mutation is not None else None
+    return meta is not None and meta.is_leaf and meta.requires_grad
+
+
+def _another_backward_is_meant(story: Story, stale: _Stale) -> bool:
+    """Whether somebody will run backward through the saver again, as far as the watch can tell."""
+    node, wrote = stale.node.node, stale.culprit.at
+    ran = [index for index, nodes in story.executed.items() if node in nodes]
+    if ran:  # with retain_graph: only a result that was not yet used can be meant
+        users = story.descendants({node})
+        used = set().union(*(story.executed[index] for index in ran))
+        return any(user not in used and story.nodes[user].ended is None for user in users)
+    saved_at = stale.node.call if stale.node.call is not None else -1
+    others = [index for index in story.executed if index > (saved_at if _is_parameter(story, stale) else wrote)]
+    return not others
+
+
+def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None, *, raised: bool) -> Hazard:
+    saver, saved_site = story.saver_site(stale.node)
+    culprit = stale.culprit
+    call, mutation = culprit.call, culprit.mutation
+    written = mutation.tensor if mutation is not None else stale.saved.tensor
+    variable = None
+    if call is not None and written is not None:
+        variable = story.bindings.written_name(call, written)
+    elif written is not None:
+        variable = story.bindings.name(written)
+    sites = tuple(w.call.callsite for w in stale.writes if w.call is not None and w.call.callsite is not None)
+    return Hazard(
+        code=CODE,
+        severity="error",
+        message=wording.overwritten(
+            variable=variable,
+            saved_name=story.bindings.name(stale.saved.tensor) if stale.saved.tensor is not None else None,
+            saver=stale.node.name,
+            saved_site=saved_site,
+            writer=call,
+            writes=len(stale.writes),
+            expected=expected,
+            found=found,
+            raised=raised,
+        ),
+        fix=wording.overwritten_fix(
+            variable=variable, saved_site=saved_site, writer=call, parameter=_is_parameter(story, stale)
+        ),
+        variable=variable,
+        mutation=call.callsite if call is not None else None,
+        saved=saved_site,
+        mutations=sites,
+        saved_by=stale.node.name,
+        expected_version=expected,
+        found_version=found,
+        tensor=written,
+        call=call.index if call is not None else None,
+        saved_call=saver.index if saver is not None else None,
+        raised=raised,
+    )

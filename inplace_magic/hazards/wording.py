@@ -1,0 +1,118 @@
+"""The sentences of findings. First what happened, with the names and lines of the user's code; then why PyTorch cares."""
+
+from __future__ import annotations
+
+import re
+
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.trace import CallEvent, Callsite
+
+_MAX_CODE = 70
+
+
+def code(text: str) -> str:
+    """Source for use within a sentence: on one line, not too long, in backticks."""
+    line = re.sub(r"\s+", " ", text).strip()
+    return f"`{line if len(line) <= _MAX_CODE else line[: _MAX_CODE - 1] + '…'}`"
+
+
+def place(site: Callsite | None) -> str:
+    """``Cell In[7], line 4``; with the line that called the helper, where there is one."""
+    if site is None:
+        return "a place that the watch did not see"
+    via = site.caller
+    if via is None:
+        return site.place
+    name = site.function.rsplit(".<locals>.", 1)[-1]
+    return f"{site.place}, in `{name}`, called from {via.place}"
+
+
+def line_of(site: Callsite | None) -> str:
+    """The line's code."""
+    return code(site.statement or site.text) if site is not None else "an unknown line"
+
+
+def forward_name(node: str) -> str:
+    """``sigmoid`` of ``SigmoidBackward0``, for a sentence."""
+    return re.sub(r"Backward\d*$", "", node) or node
+
+
+def versions(expected: int | None, found: int | None) -> str:
+    if expected is None or found is None:
+        return "its version has moved on"
+    return f"it is at version {found}, and backward expects version {expected}"
+
+
+def overwritten(
+    *,
+    variable: str | None,
+    saved_name: str | None,
+    saver: str,
+    saved_site: Callsite | None,
+    writer: CallEvent | None,
+    writes: int,
+    expected: int | None,
+    found: int | None,
+    raised: bool,
+) -> str:
+    what = f"`{variable}`" if variable else "A tensor without a name of its own"
+    also = f" (the memory of `{saved_name}`)" if saved_name and variable and saved_name != variable else ""
+    if writer is None:
+        done = f"{what}{also} was overwritten at a place that the watch did not see"
+    else:
+        done = f"{what}{also} was overwritten by {line_of(writer.callsite)} ({place(writer.callsite)})"
+        if writer.callsite is None:
+            done = f"{what}{also} was overwritten by {writer.name} at a place that the watch did not see"
+    if writes > 1:
+        done += f" and {writes - 1} more time{'s' if writes > 2 else ''}"
+    if saved_site is None:
+        kept = f"after {saver} had saved it for backward before this watch began."
+    else:
+        kept = f"after {line_of(saved_site)} ({place(saved_site)}) had saved it for backward, in {saver}."
+    why = (
+        f"The gradient of {forward_name(saver)} is computed from the values of that moment; {versions(expected, found)}, "
+        f"so PyTorch {'raised' if raised else 'will raise when backward comes there'} instead of using wrong numbers."
+    )
+    return f"{done} {kept} {why}"
+
+
+def overwritten_fix(
+    *, variable: str | None, saved_site: Callsite | None, writer: CallEvent | None, parameter: bool
+) -> str:
+    if writer is None:
+        return "Find what writes the tensor outside torch's Python functions, and let it write into a clone."
+    line = line_of(writer.callsite)
+    if parameter:
+        again = f" (the forward at {saved_site.place})" if saved_site is not None else ""
+        return (
+            f"Run backward before {line}, or compute the result anew after it{again}: a graph can only be used with the "
+            "parameter values it was built from."
+        )
+    site = writer.callsite
+    if site is not None and not site.direct and "inplace" in _switch(writer):
+        return f"Set `inplace=False` on the module that {line} calls, so that it gives a new tensor."
+    name = variable if variable and re.fullmatch(r"[\w.]+", variable) else None
+    if name is not None:
+        return f"Write into a copy: put `{name} = {name}.clone()` before {line}, or use an operation that gives a new tensor."
+    return f"Let {line} give a new tensor instead of writing into the saved one (clone it first)."
+
+
+def _switch(writer: CallEvent) -> str:
+    return "inplace" if writer.name.startswith("F.") or writer.name.endswith("_") else ""
+
+
+def unknown_writer(rule: str, call: CallEvent | None, expected: int | None, found: int | None) -> Hazard:
+    """PyTorch raised, and the watch saw neither the save nor the write: said plainly."""
+    where = place(call.callsite) if call is not None else "the cell"
+    return Hazard(
+        code=rule,
+        severity="error",
+        message=(
+            f"Backward at {where} failed because a saved tensor was overwritten; {versions(expected, found)}. The watch did "
+            "not see who wrote it: it happened before the watch began, on another thread, or outside torch's functions."
+        ),
+        fix="Put the forward pass and the lines between it and backward into the watched cell.",
+        expected_version=expected,
+        found_version=found,
+        raised=True,
+    )

@@ -1,0 +1,105 @@
+"""The flags of ``%%inplace_watch``: one ``add_argument`` for each field of :class:`WatchOptions` that has a flag."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import shlex
+from typing import NoReturn
+
+from IPython.core.error import UsageError
+
+from inplace_magic.errors import OptionError
+from inplace_magic.options import LEVELS, SAVE_SUFFIXES, WatchOptions
+
+DESCRIPTION = """\
+Watch this cell: what each line created, viewed, mutated and rebound, and which line broke the gradient.
+
+The cell runs as it would without this line; the report is shown below its own output. %inplace_report shows it again.
+"""
+EXAMPLE = """\
+example:
+  %%inplace_watch -o report
+  probs = torch.sigmoid(logits)
+  probs.mul_(2)
+  probs.sum().backward()
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Raises what IPython shows as one line, where argparse would end the process."""
+        raise UsageError(f"%%inplace_watch: {message}.")
+
+
+def watch_parser() -> argparse.ArgumentParser:
+    """The parser; each ``dest`` is the name of a field of :class:`WatchOptions`, each default is that field's."""
+    parser = _Parser(
+        "%%inplace_watch",
+        description=DESCRIPTION,
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+        add_help=False,
+    )
+    # Python 3.14 colours help on terminals; a docstring and a notebook cell show the escape codes as text.
+    parser.color = False  # type: ignore[attr-defined, unused-ignore]
+    parser.add_argument("-o", "--out", metavar="NAME", help="bind the report to this variable")
+    parser.add_argument(
+        "--level",
+        metavar="{" + ",".join(LEVELS) + "}",
+        help="calls (default): every torch call; ops: also every aten op under it and in backward, at a higher cost",
+    )
+    parser.add_argument("--raw", action="store_true", help="show id and data_ptr in the picture too")
+    parser.add_argument("--no-graph", dest="graph", action="store_false", help="leave the autograd graph out")
+    parser.add_argument(
+        "--save",
+        metavar="FILE",
+        help=f"write the report to a file; its ending picks the format: {', '.join(SAVE_SUFFIXES)}",
+    )
+    parser.add_argument(
+        "--max-events",
+        metavar="N",
+        type=int,
+        help=f"record this many calls in full, later ones run unrecorded (default: {WatchOptions().max_events})",
+    )
+    parser.add_argument("-h", "--help", action="store_true", help="show this help instead of running the cell")
+    return parser
+
+
+def parse_options(line: str) -> WatchOptions:
+    """The options on a ``%%inplace_watch`` line.
+
+    Raises:
+        UsageError: a flag that does not exist or a value it cannot take; one sentence says what can be written instead.
+    """
+    parser = watch_parser()
+    try:
+        words = _split(line)
+    except ValueError as error:
+        raise UsageError(f"%%inplace_watch: the options {line!r} cannot be split into words: {error}.") from None
+    given, unknown = parser.parse_known_args(words)
+    if unknown:
+        raise UsageError(_unknown(parser, unknown[0]))
+    try:
+        return WatchOptions(**vars(given))
+    except OptionError as error:
+        raise UsageError(f"%%inplace_watch: {error}") from None
+
+
+def _split(line: str) -> list[str]:
+    """Words as a shell has them, except that a backslash is a character of a Windows path."""
+    lexer = shlex.shlex(line, posix=True)
+    lexer.whitespace_split = True
+    lexer.commenters = lexer.escape = ""
+    return list(lexer)
+
+
+def _unknown(parser: argparse.ArgumentParser, word: str) -> str:
+    if not word.startswith("-"):
+        return f"%%inplace_watch takes options only, not {word!r}; put the code to watch on the lines below it."
+    flag = word.split("=")[0]
+    flags = [name for action in parser._actions for name in action.option_strings]
+    near = difflib.get_close_matches(flag, flags, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(flags)}."
+    return f"%%inplace_watch has no option {flag}; {hint}"

@@ -1,0 +1,245 @@
+"""``%load_ext inplace_magic``: the ``%%inplace_watch`` cell magic and ``%inplace_report``.
+
+The cell's first line has become a call of :func:`begin` (see ``cell_transform.py``), which starts the watch. IPython's
+``post_run_cell`` event stops it and displays the report, after the cell's own output and its own traceback.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from IPython.core.error import UsageError
+
+from inplace_magic.cell_transform import MAGIC, WatchLine
+from inplace_magic.errors import InplaceMagicError
+from inplace_magic.magic_options import parse_options, watch_parser
+from inplace_magic.magics_cells import cell_number, cell_numbers, run_text
+from inplace_magic.magics_output import complain, show, write
+from inplace_magic.options import WatchOptions
+
+if TYPE_CHECKING:
+    from inplace_magic.api import watch
+    from inplace_magic.report import Report
+
+REPORT_HELP = """Show a report of %%inplace_watch again: %inplace_report [NAME]
+
+Without NAME the last one; with NAME the one that `%%inplace_watch -o NAME` bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Active:
+    watch: watch
+    options: WatchOptions
+    owner: object
+    """What ends the watch: the ``ExecutionInfo`` of the running cell, or one call of the cell magic."""
+    place: str
+
+
+@dataclass(slots=True, eq=False)
+class _Session:
+    """What one shell has of ours, from ``load`` to ``unload``."""
+
+    shell: Any
+    transform: WatchLine = field(default_factory=WatchLine)
+    running: list[Any] = field(default_factory=list)
+    """The cells that are running now, the innermost last: a cell can run another one by ``run_cell``."""
+    active: _Active | None = None
+    last: tuple[Report, WatchOptions] | None = None
+    replaced: list[tuple[dict[str, Any], str, Any]] = field(default_factory=list)
+    """Entries of the shell's magic tables that ours stand in for, to be put back."""
+
+    def pre_run_cell(self, info: Any) -> None:
+        if not self.running and self.active is not None:
+            finish(self, None)  # its own post_run_cell never came; the next cell must not be watched by it
+        self.running.append(info)
+
+    def post_run_cell(self, result: Any) -> None:
+        owner = self._leave(getattr(result, "info", None))
+        if self.active is not None and self.active.owner is owner:
+            finish(self, getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None))
+
+    def _leave(self, info: Any) -> Any:
+        """Takes the cell that ended off the list.
+
+        It is found by identity, not by depth, since IPython announces the end of cells whose beginning it did not
+        announce: a blank cell, and the one with ``%load_ext``. When an exception such as Ctrl-C leaves the cell's
+        coroutine, IPython announces it with another ``ExecutionInfo`` of the same text, ipykernel with None.
+        """
+        for index, cell in enumerate(self.running):
+            if cell is info:
+                return self.running.pop(index)
+        if self.running and (info is None or getattr(self.running[-1], "raw_cell", None) == info.raw_cell):
+            return self.running.pop()
+        return None
+
+
+_sessions: dict[int, _Session] = {}
+"""By the shell's ``id``; a session holds its shell, so no ``id`` comes twice."""
+
+
+def load(shell: Any) -> None:
+    """Adds ``%%inplace_watch`` and ``%inplace_report`` to the shell; a second time changes nothing."""
+    if id(shell) in _sessions:
+        return
+    session = _sessions[id(shell)] = _Session(shell)
+    # First, before IPython drops leading blank lines: the transformer needs the gutter's numbers.
+    shell.input_transformers_cleanup.insert(0, session.transform)
+    shell.events.register("pre_run_cell", session.pre_run_cell)
+    shell.events.register("post_run_cell", session.post_run_cell)
+    _register(session, "cell", "inplace_watch", _cell_magic(session))
+    _register(session, "line", "inplace_report", _report_magic(session))
+
+
+def unload(shell: Any) -> None:
+    """Leaves the shell as it was before :func:`load`. A watch that is running ends, and its report is shown."""
+    session = _sessions.pop(id(shell), None)
+    if session is None:
+        return
+    finish(session, None)
+    transformers = shell.input_transformers_cleanup
+    if session.transform in transformers:
+        transformers.remove(session.transform)
+    for event in ("pre_run_cell", "post_run_cell"):
+        callback = getattr(session, event)
+        if callback in shell.events.callbacks[event]:
+            shell.events.unregister(event, callback)
+    for table, name, earlier in session.replaced:
+        if earlier is None:
+            table.pop(name, None)
+        else:
+            table[name] = earlier
+
+
+def begin(shell: Any, line: str, key: str) -> None:
+    """Starts to watch the calling cell; the first line of a ``%%inplace_watch`` cell becomes a call of this.
+
+    Args:
+        shell: the shell that runs the cell.
+        line: the options, as they were typed.
+        key: under which the cell's text is kept, see :class:`WatchLine`.
+
+    Raises:
+        UsageError: the cell cannot be watched as asked; IPython shows the sentence and the cell fails without running.
+    """
+    session = _sessions.get(id(shell))
+    if session is None:
+        raise UsageError(f"`{MAGIC}` is not loaded in this shell; run `%load_ext inplace_magic` first.")
+    options = parse_options(shell.var_expand(line, depth=1))
+    if not session.running:
+        raise UsageError(f"`{MAGIC}` cannot watch a cell that runs silently; run it with silent=False.")
+    if session.active is not None:
+        raise UsageError(f"This cell cannot be watched: the watch of {session.active.place} is still running.")
+    from inplace_magic.api import watch  # brings torch, which %load_ext must not
+
+    owner = session.running[-1]
+    frame = sys._getframe(1)
+    filename = frame.f_code.co_filename
+    cell = cell_number(shell, owner, filename)
+    source = session.transform.source(key) or "".join(linecache.getlines(filename))
+    session.active = _Active(watch(options), options, owner, f"Cell In[{cell}]")
+    try:
+        session.active.watch.start(cell=cell, filename=filename, source=source, frame=frame)
+    except InplaceMagicError as error:
+        session.active = None
+        raise UsageError(str(error)) from None
+    except Exception as error:  # a boundary: our fault must not cost the user the cell
+        session.active = None
+        complain("this cell runs unwatched, because the watch could not start", error)
+
+
+def finish(session: _Session, raised: BaseException | None) -> None:
+    """Ends the active watch: keeps the report, binds it to the ``--out`` name, displays it and writes ``--save``.
+
+    Args:
+        session: whose watch ends; without an active one nothing happens.
+        raised: what the cell raised.
+    """
+    active, session.active = session.active, None
+    if active is None:
+        return
+    shell, options = session.shell, active.options
+    try:
+        report = active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
+    except Exception as error:  # a boundary: the cell has its result already, and keeps it
+        complain("the cell was watched, but no report could be made", error)
+        return
+    session.last = report, options
+    if options.out is not None:
+        shell.user_ns[options.out] = report
+    show(shell, report, options)
+    if options.save is not None:
+        write(report, options, options.save)
+
+
+def refuse(problem: str) -> NoReturn:
+    """Fails the calling cell with one sentence; a cell that cannot be watched becomes a call of this, and nothing else.
+
+    Raises:
+        UsageError: always.
+    """
+    raise UsageError(problem)
+
+
+def explain(has_code: bool, /) -> None:
+    """Prints the help of ``%%inplace_watch``, and that the code below it was not run, where there is some."""
+    print(watch_parser().format_help())
+    if has_code:
+        print("The cell was not run: take --help away to run it.")
+
+
+def _cell_magic(session: _Session) -> Callable[[str, str], None]:
+    """The registered magic, for ``?`` and completion, and for cells that the input transformer did not see.
+
+    Those are ``get_ipython().run_cell_magic(...)``, as scripts exported from notebooks have it, and cells pasted with
+    prompts.
+    """
+
+    def inplace_watch(line: str, cell: str) -> None:
+        owner = object()
+        session.running.append(owner)
+        raised: BaseException | None = None
+        try:
+            run_text(session.shell, f"{MAGIC} {line}\n{cell}")
+        except BaseException as error:
+            raised = error
+            raise
+        finally:
+            session.running.remove(owner)
+            if session.active is not None and session.active.owner is owner:
+                finish(session, raised)
+            del raised  # it holds this frame through its traceback
+
+    inplace_watch.__doc__ = watch_parser().format_help()
+    return inplace_watch
+
+
+def _report_magic(session: _Session) -> Callable[[str], None]:
+    def inplace_report(line: str) -> None:
+        from inplace_magic.report import Report
+
+        name = line.strip()
+        names = session.shell.user_ns
+        if not name:
+            if session.last is None:
+                raise UsageError(f"There is no report yet: run a cell with `{MAGIC}` on its first line.")
+            show(session.shell, *session.last)
+        elif isinstance(names.get(name), Report):
+            show(session.shell, names[name], WatchOptions())
+        else:
+            kept = sorted(key for key, value in names.items() if isinstance(value, Report))
+            hint = f"the reports are: {', '.join(kept)}" if kept else f"`{MAGIC} -o {name}` makes one"
+            raise UsageError(f"`{name}` is no report; {hint}.")
+
+    inplace_report.__doc__ = REPORT_HELP
+    return inplace_report
+
+
+def _register(session: _Session, kind: str, name: str, function: Callable[..., None]) -> None:
+    manager = session.shell.magics_manager
+    for table in (manager.magics[kind], vars(manager.user_magics)):
+        session.replaced.append((table, name, table.get(name)))
+    manager.register_function(function, magic_kind=kind, magic_name=name)

@@ -1,0 +1,50 @@
+"""What a watched cell leaves behind: one display, one file where asked for, one line where we failed.
+
+A fault of ours never reaches the user's cell, whose result stands already: it is contained here and named.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from inplace_magic.options import WatchOptions
+
+if TYPE_CHECKING:
+    from inplace_magic.report import Report
+
+
+def show(shell: Any, report: Report, options: WatchOptions) -> None:
+    """Displays a report as one output."""
+    try:
+        from inplace_magic.render import to_mimebundle
+
+        shell.display_pub.publish(data=to_mimebundle(report, raw=options.raw, graph=options.graph))
+    except Exception as error:  # a boundary, see above
+        complain("the report could not be displayed", error)
+
+
+def write(report: Report, options: WatchOptions, path: str) -> None:
+    """Saves a report to a file and prints where it is."""
+    target = os.path.abspath(os.path.expanduser(path))
+    try:
+        from inplace_magic.render.save import save
+
+        save(report, target, raw=options.raw, graph=options.graph)
+    except OSError as error:
+        print(f"inplace_magic: the report was not saved to {target}: {error.strerror or error}.", file=sys.stderr)
+    except Exception as error:  # a boundary, see above
+        complain(f"the report could not be saved to {target}", error)
+    else:
+        print(f"inplace_magic: report saved to {target}")
+
+
+def complain(what: str, error: Exception) -> None:
+    """One line on a fault of ours, asking to report it."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    print(
+        f"inplace_magic: {what} ({text}). The result of your cell is not affected. This is a fault of inplace_magic; "
+        "please report it with this line.",
+        file=sys.stderr,
+    )

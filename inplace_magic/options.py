@@ -1,0 +1,46 @@
+"""What a watch can be told, in one frozen record; the magic's flags and ``watch()`` mirror it."""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import dataclass
+
+from inplace_magic.errors import OptionError
+
+LEVELS = ("calls", "ops")
+SAVE_SUFFIXES = (".html", ".svg", ".dot", ".json", ".csv")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchOptions:
+    """Options of one watch.
+
+    Raises:
+        OptionError: a value that the option cannot take; the text says which it can.
+    """
+
+    level: str = "calls"
+    """``calls`` sees every torch call; ``ops`` also every aten op under it, at a higher cost."""
+    out: str | None = None
+    """Name to bind the report to in the user's namespace."""
+    raw: bool = False
+    """Show raw ``id`` and ``data_ptr`` in the picture too, not only in the tensors table."""
+    graph: bool = True
+    """Draw the autograd graph."""
+    save: str | None = None
+    """File to write the report to; the suffix picks the format."""
+    max_events: int = 100_000
+    """Calls recorded in full; later ones run unrecorded, and the report says so."""
+    max_values: int = 64
+    """Largest number of elements for which the values before and after a write are kept (CPU tensors)."""
+
+    def __post_init__(self) -> None:
+        if self.level not in LEVELS:
+            raise OptionError(f"level {self.level!r} does not exist; choose one of {', '.join(LEVELS)}.")
+        if self.out is not None and (not self.out.isidentifier() or keyword.iskeyword(self.out)):
+            raise OptionError(f"--out {self.out!r} is not a variable name; give one such as `report`.")
+        if self.save is not None and not self.save.lower().endswith(SAVE_SUFFIXES):
+            raise OptionError(f"--save {self.save!r}: the file name must end in {', '.join(SAVE_SUFFIXES)}.")
+        for name in ("max_events", "max_values"):
+            if getattr(self, name) < 0:
+                raise OptionError(f"{name} is {getattr(self, name)}; it cannot be negative.")

@@ -1,0 +1,107 @@
+"""The top of the page: the verdict, and a card for each finding with the guilty line first to be seen."""
+
+from __future__ import annotations
+
+from inplace_magic.hazards import Hazard
+from inplace_magic.render import style
+from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
+from inplace_magic.render.markup import code, details, esc, prose, tag
+from inplace_magic.render.text import verdict
+from inplace_magic.report import Report
+
+MAX_CARDS = 30
+"""More findings than this are counted, not drawn."""
+
+_LINE = f"font-family:{style.CODE_FONTS};font-size:13px;line-height:1.5;vertical-align:top;text-align:left"
+_ROLE = {
+    "overwritten": (style.VERMILION_INK, style.VERMILION_TINT, style.VERMILION, "✎"),
+    "saved": (style.BLUE_INK, style.BLUE_TINT, style.BLUE, "⚓"),
+    "raised": (style.INK, style.ZEBRA, style.MUTED_INK, "✗"),
+    "origin": (style.GREEN_INK, style.GREEN_TINT, style.GREEN, "+"),
+}
+"""Text colour, tint, accent and symbol of a marked line."""
+_WEIGHT = ("overwritten", "saved", "raised", "origin")
+
+
+def verdict_bar(report: Report) -> str:
+    """The verdict, the largest text of the page."""
+    serious = [finding for finding in report.findings if finding.severity != "info"]
+    failed = any(call.error is not None for call in report.trace.calls)
+    if serious:
+        accent, ink, tint = style.SEVERITY_COLOURS[serious[0].severity]
+    else:
+        accent, ink, tint = style.SEVERITY_COLOURS["error"] if failed else style.FINE_COLOURS
+    css = (
+        f"background-color:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px 0;"
+        "font-size:16px;font-weight:bold"
+    )
+    return tag("div", css, prose(verdict(report)))
+
+
+def finding_cards(report: Report) -> str:
+    """The findings, worst first; notes are folded."""
+    serious = [finding for finding in report.findings if finding.severity != "info"]
+    notes = [finding for finding in report.findings if finding.severity == "info"]
+    parts = [_card(finding, report) for finding in serious[:MAX_CARDS]]
+    if len(serious) > MAX_CARDS:
+        parts.append(_sentence(f"{len(serious) - MAX_CARDS} more findings are in `report.hazards`."))
+    if notes:
+        cards = [_card(finding, report) for finding in notes[:MAX_CARDS]]
+        if len(notes) > MAX_CARDS:
+            cards.append(_sentence(f"{len(notes) - MAX_CARDS} more notes are in `report.hazards`."))
+        parts.append(details(f"Notes ({len(notes)})", *cards, opened=not serious and len(notes) <= 3))
+    return "".join(parts)
+
+
+def _card(finding: Hazard, report: Report) -> str:
+    accent, ink, _ = style.SEVERITY_COLOURS[finding.severity]
+    title = f"{style.SEVERITY_SYMBOL[finding.severity]} {style.SEVERITY_WORD[finding.severity]}"
+    head = tag("div", f"color:{ink};font-weight:bold", esc(title), " ", code(finding.code))
+    listings = "".join(_listing(excerpt) for excerpt in excerpts(finding, report.trace))
+    fix_css = f"background-color:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:6px 0 6px 0"
+    fix = tag("div", fix_css, tag("b", "", "Fix: "), prose(finding.fix))
+    why = tag("div", "margin:4px 0 0 0", prose(finding.message))
+    css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:8px 12px;margin:0 0 10px 0"
+    return tag("div", css, head, listings, fix, why)
+
+
+def _listing(excerpt: Excerpt) -> str:
+    caption = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px 0", esc(excerpt.source))
+    rows = "".join(_line(line) for line in excerpt.lines)
+    css = f"border-collapse:collapse;width:100%;margin:0;background-color:{style.CARD};color:{style.INK}"
+    return caption + tag("div", "overflow-x:auto;max-width:100%", tag("table", css, f"<tbody>{rows}</tbody>"))
+
+
+def _line(line: ExcerptLine) -> str:
+    marks = sorted(line.marks, key=lambda mark: _WEIGHT.index(mark.role))
+    if marks:
+        ink, tint, accent, _ = _ROLE[marks[0].role]
+        heavy = "font-weight:bold;" if marks[0].role == "overwritten" else ""
+    else:
+        ink, tint, accent, heavy = style.MUTED_INK, style.CARD, style.CARD, ""
+    number_css = (
+        f"{_LINE};color:{ink};border-left:5px solid {accent};padding:1px 10px 1px 6px;text-align:right;width:24px"
+    )
+    code_css = f"{_LINE};{heavy}color:{style.INK if marks else style.MUTED_INK};white-space:pre;padding:1px 16px 1px 0"
+    mark_css = f"text-align:left;vertical-align:top;padding:1px 6px;font-size:13px;font-family:{style.HTML_FONTS}"
+    cells = [
+        tag("td", number_css, esc(str(line.number))),
+        tag("td", code_css, esc(line.text)),
+        tag("td", mark_css, "".join(_mark(mark) for mark in marks)),
+    ]
+    return tag("tr", f"background-color:{tint}", *cells)
+
+
+def _mark(mark: Mark) -> str:
+    ink, _, _, symbol = _ROLE[mark.role]
+    css = f"background-color:{ink};color:{style.CARD};font-weight:bold;padding:1px 8px;border-radius:3px;white-space:nowrap"
+    chip = tag("span", css, esc(f"{symbol} {mark.text}"))
+    detail = tag("span", f"color:{ink};white-space:nowrap", esc(f" {mark.detail}")) if mark.detail else ""
+    via = "".join(
+        tag("div", f"color:{style.MUTED_INK}", esc(f"called from {site.place}: "), code(site.text)) for site in mark.via
+    )
+    return tag("div", "", chip, detail, via)
+
+
+def _sentence(text: str) -> str:
+    return tag("p", f"color:{style.MUTED_INK};margin:4px 0", prose(text))

@@ -1,0 +1,227 @@
+"""The autograd graph as DOT text: versions of tensors, calls, and what is kept for backward.
+
+The ``graphviz`` package builds and quotes the text; nothing is laid out here, so no Graphviz needs to be installed.
+Labels are escaped piece by piece: a name from the user's code is never read as a DOT escape, an entity or markup.
+"""
+
+from __future__ import annotations
+
+from inplace_magic.analysis.graph import AutogradGraph, CallVertex, Edge, TensorVertex
+from inplace_magic.render import style, words
+from inplace_magic.render.roles import Roles, roles_of
+from inplace_magic.report import Report
+
+MAX_NODES = 300
+"""Larger graphs are not drawn whole."""
+NEAR = 60
+"""How many nodes around the findings are drawn instead; more would not be readable on one screen."""
+CODE_LENGTH = 44
+
+LEGEND = "Double border ✎: mutated in place.  Dashed arrow: kept for backward.  Dotted arrow: same memory."
+
+
+def to_dot(report: Report, *, raw: bool = False) -> str:
+    """The autograd graph as DOT text; the same run gives the same text.
+
+    Args:
+        report: what to draw.
+        raw: write ``id`` and ``data_ptr`` into the tensors' boxes; they differ from run to run.
+    """
+    import graphviz
+
+    whole = AutogradGraph.from_trace(report.trace)
+    roles = roles_of(whole, report.findings)
+    shown = _part(whole, roles)
+    caption = [LEGEND]
+    if len(shown) < len(whole):
+        caption.insert(0, f"{len(shown)} of {len(whole)} nodes are drawn: those nearest to {_focus(whole, roles)[1]}.")
+    dot = graphviz.Digraph(
+        "autograd",
+        graph_attr={
+            "bgcolor": style.CARD,
+            "fontname": style.DOT_FONT,
+            "fontsize": "10",
+            "fontcolor": style.MUTED_INK,
+            "label": _label(caption),
+            "labelloc": "b",
+            "nodesep": "0.3",
+            "pad": "0.15",
+            "rankdir": "TB",
+            "ranksep": "0.28",
+        },
+        node_attr={
+            "color": style.MUTED_INK,
+            "fontcolor": style.INK,
+            "fontname": style.DOT_FONT,
+            "fontsize": "11",
+            "height": "0.3",
+            "margin": "0.16,0.06",
+            "shape": "box",
+        },
+        edge_attr={
+            "arrowsize": "0.7",
+            "color": style.MUTED_INK,
+            "fontcolor": style.MUTED_INK,
+            "fontname": style.DOT_FONT,
+            "fontsize": "10",
+        },
+    )
+    folded = _folded(shown, roles)
+    makers = {edge.target: folded[edge.source] for edge in shown.edges if edge.source in folded}
+    for tensor in shown.tensors:
+        dot.node(tensor.key, **_tensor(tensor, roles, makers.get(tensor.key), raw))
+    for call in shown.calls:
+        if call.key not in folded:
+            dot.node(call.key, **_call(call, roles))
+    pairs: dict[tuple[str, str], list[Edge]] = {}
+    for edge in shown.edges:
+        if edge.source not in folded:
+            pairs.setdefault((edge.source, edge.target), []).append(edge)
+    viewing = {call.key for call in shown.calls if call.kind == "view"}
+    joined = {(edge.source, edge.target) for edge in shown.edges if edge.kind == "data"}
+    for (source, target), edges in pairs.items():
+        between = any((source, call) in joined and (call, target) in joined for call in viewing)
+        if not (between and all(edge.kind == "view" for edge in edges)):
+            dot.edge(source, target, **_edge(edges, viewing, roles))
+    return str(dot.source)
+
+
+def _part(whole: AutogradGraph, roles: Roles) -> AutogradGraph:
+    return whole if len(whole) <= MAX_NODES else whole.around(_focus(whole, roles)[0], NEAR)
+
+
+def _focus(whole: AutogradGraph, roles: Roles) -> tuple[list[str], str]:
+    mutated = [tensor.key for tensor in whole.tensors if tensor.mutated]
+    raised = [call.key for call in whole.calls if call.error is not None]
+    last = [call.key for call in whole.calls[-1:]]
+    named = ((roles.keys, "the findings"), (raised, "what raised"), (mutated, "the mutations"), (last, "the last call"))
+    return next(((keys, words) for keys, words in named if keys), ([], "nothing"))
+
+
+def _folded(graph: AutogradGraph, roles: Roles) -> dict[str, CallVertex]:
+    """Calls that only made one tensor out of nothing, such as ``torch.randn``: shown inside that tensor's box."""
+    reached = {edge.target for edge in graph.edges}
+    made: dict[str, int] = {}
+    for edge in graph.edges:
+        made[edge.source] = made.get(edge.source, 0) + 1
+    return {
+        call.key: call
+        for call in graph.calls
+        if call.key not in reached and made.get(call.key) == 1 and call.error is None and call.key not in roles.keys
+    }
+
+
+def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, raw: bool) -> dict[str, str]:
+    facts = tensor.facts
+    name = words.tensor_label(tensor.tensor, {tensor.tensor: _tail(tensor.name)})
+    if tensor.mutated:
+        step = words.version_step(tensor.version_before, tensor.version)
+        head = f"{style.EFFECT_SYMBOL['mutated']} {name}  {step}"
+    else:
+        head = f"{name}  {words.version(tensor.version)}"
+    lines = [head, words.shape(facts)]
+    if maker is not None:
+        lines.append(f"{maker.name}, {_line(maker)}" if _line(maker) else maker.name)
+    elif tensor.origin == "given":
+        lines.append("from before the watch")
+    elif tensor.origin == "shared":
+        lines.append("written through shared memory")
+    elif tensor.origin == "unseen":
+        lines.append("written unseen by the watch")
+    if raw and facts is not None:
+        lines += [f"id {_hex(facts.python_id)}", f"data_ptr {_hex(facts.data_ptr)}"]
+    attributes = {"style": "rounded,filled", "fillcolor": style.CARD}
+    if tensor.mutated:
+        guilty = tensor.key in roles.tensors
+        attributes.update(
+            peripheries="2",
+            penwidth="2",
+            color=style.VERMILION if guilty else style.ORANGE,
+            fillcolor=style.VERMILION_TINT if guilty else style.ORANGE_TINT,
+        )
+    elif tensor.key in roles.tensors:
+        attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
+    return {"label": _label(lines), "tooltip": _label([*lines, *_about(tensor)]), **attributes}
+
+
+def _about(tensor: TensorVertex) -> list[str]:
+    facts = tensor.facts
+    if facts is None:
+        return []
+    traits = [
+        facts.device,
+        f"storage S{facts.storage}" if facts.storage is not None else "",
+        "leaf" if facts.is_leaf else "",
+        "view" if facts.is_view else "",
+        "requires grad" if facts.requires_grad else "",
+    ]
+    return [", ".join(trait for trait in traits if trait)]
+
+
+def _call(call: CallVertex, roles: Roles) -> dict[str, str]:
+    nodes = ", ".join(node for node in call.nodes if node != "AccumulateGrad")
+    symbol = style.KIND_SYMBOL[call.kind] if call.error is None else style.EFFECT_SYMBOL["raised"]
+    attributes = {"style": "filled", "fillcolor": style.ZEBRA}
+    if call.key in roles.keys:
+        # The reader looks for the line, so the code itself stands first here, and the call's name after it.
+        code = words.shortened(words.code_of(call.site), CODE_LENGTH)
+        said = [roles.guilty.get(call.key, ""), roles.savers.get(call.key, "")]
+        remark = " and ".join(part for part in said if part)
+        lines = [f"{symbol} {remark}" if call.key in roles.guilty else remark]
+        lines.append(": ".join(part for part in (_line(call), code) if part))
+        lines.append(", ".join(part for part in (call.name, nodes) if part))
+    else:
+        lines = [f"{symbol} {call.name}", ", ".join(part for part in (_line(call), nodes) if part)]
+    if call.error is not None:
+        lines.append(f"raised {call.error.split(':', 1)[0]}")
+        attributes.update(color=style.VERMILION)
+    if call.key in roles.guilty:
+        attributes.update(penwidth="3", color=style.VERMILION, fillcolor=style.VERMILION_TINT, fontsize="13")
+    elif call.key in roles.savers:
+        attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
+    about = [*lines, f"{words.place(call.site)}: {words.code_of(call.site)}", call.error or ""]
+    return {"label": _label(lines), "tooltip": _label(about), **attributes}
+
+
+def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
+    kinds = {edge.kind for edge in edges}
+    saved = ", ".join(dict.fromkeys(edge.name for edge in edges if edge.kind == "saved"))
+    attributes: dict[str, str] = {}
+    if "saved" in kinds:
+        attributes.update(style="dashed", color=style.BLUE, tooltip=_label([f"kept for backward as {saved}"]))
+        if "data" not in kinds:
+            # The keeper made it: an arrow against the flow would otherwise turn the picture upside down.
+            attributes["constraint"] = "false"
+        if any(edge in roles.broken for edge in edges):
+            attributes.update(
+                penwidth="2",
+                color=style.VERMILION,
+                fontcolor=style.VERMILION_INK,
+                label=_label(["   kept for backward"]),
+            )
+    elif "view" in kinds or edges[0].source in viewing or edges[0].target in viewing:
+        attributes.update(style="dotted", tooltip=_label(["same memory"]))
+    return attributes
+
+
+def _line(call: CallVertex) -> str:
+    if call.site is None or call.site.line == 0:
+        return ""
+    return f"line {call.site.line}" if call.site.file is None else call.site.place
+
+
+def _label(lines: list[str]) -> str:
+    import graphviz
+
+    # nohtml: a label that begins with < and ends with > would otherwise be taken as markup.
+    escaped = (graphviz.escape(words.printable(line).replace("&", "&amp;")) for line in lines if line)
+    label: str = graphviz.nohtml("\\n".join(escaped))
+    return label
+
+
+def _tail(name: str) -> str:
+    return name if len(name) <= CODE_LENGTH else f"…{name[1 - CODE_LENGTH :]}"
+
+
+def _hex(number: int | None) -> str:
+    return "unknown" if number is None else hex(number)

@@ -1,0 +1,145 @@
+"""The lines of the user's code that a finding is about, each with a mark such as "overwritten here".
+
+Places that lie close together in the watched cell become one listing, because the story "saved on line 5, overwritten
+on line 6" is read fastest where both lines stand under each other. Places in other files get a listing of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from inplace_magic.hazards import Hazard
+from inplace_magic.render.words import callers
+from inplace_magic.trace import CallEvent, Callsite, Trace
+
+Role = Literal["overwritten", "saved", "raised", "origin"]
+"""What a marked line did: wrote the tensor, saved it for backward, raised, or made the tensor."""
+JOIN = 5
+"""Marked lines at most this far apart share a listing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A remark beside a line."""
+
+    role: Role
+    text: str
+    """``overwritten here``, ``saved here``, ..."""
+    detail: str = ""
+    """``version 0 → 1``, ``by SigmoidBackward0``; empty when nothing more is known."""
+    site: Callsite | None = None
+    via: tuple[Callsite, ...] = ()
+    """The places that led to the line, the nearest first; empty for a line of the cell itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExcerptLine:
+    """A line of code with its number and its marks."""
+
+    number: int
+    text: str
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Some lines of one source."""
+
+    source: str
+    """``Cell In[7]`` or ``model.py``."""
+    lines: tuple[ExcerptLine, ...]
+
+
+def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
+    """The finding's listings, the one with the guilty line first."""
+    marks = _marks(hazard, trace.calls)
+    groups: list[list[Mark]] = []
+    for mark in sorted(marks, key=lambda mark: _key(mark.site)):
+        last = groups[-1][-1].site if groups else None
+        if last is not None and mark.site is not None and _near(last, mark.site):
+            groups[-1].append(mark)
+        else:
+            groups.append([mark])
+    listings = [_listing(group, trace) for group in groups]
+    return tuple(sorted(listings, key=lambda listing: not any(_guilty(line) for line in listing.lines)))
+
+
+def _marks(hazard: Hazard, calls: Sequence[CallEvent]) -> list[Mark]:
+    marks: list[Mark] = []
+    if hazard.saved is not None:
+        by = f"by {hazard.saved_by}" if hazard.saved_by else "for backward"
+        marks.append(_mark("saved", "saved here", hazard.saved, by))
+    if hazard.mutation is not None:
+        written = "overwritten" if hazard.saved is not None or hazard.severity == "silent" else "written"
+        step = _step(hazard)
+        once = len(set(hazard.mutations)) <= 1
+        marks.append(_mark("overwritten", f"{written} here", hazard.mutation, step if once else ""))
+        again = dict.fromkeys(site for site in hazard.mutations if site != hazard.mutation)
+        marks += [_mark("overwritten", f"{written} again here", site) for site in again]
+    if hazard.origin is not None:
+        marks.append(_mark("origin", "made here", hazard.origin))
+    raised = _raising_call(hazard, calls)
+    if raised is not None and raised.callsite is not None:
+        name = raised.name.rsplit(".", 1)[-1]
+        marks.append(_mark("raised", f"{name} raised here", raised.callsite))
+    return marks
+
+
+def _mark(role: Role, text: str, site: Callsite, detail: str = "") -> Mark:
+    return Mark(role, text, detail, site, callers(site))
+
+
+def _step(hazard: Hazard) -> str:
+    expected, found = hazard.expected_version, hazard.found_version
+    if expected is None or found is None:
+        return ""
+    return f"version stays {found}" if expected == found else f"version {expected} → {found}"
+
+
+def _raising_call(hazard: Hazard, calls: Sequence[CallEvent]) -> CallEvent | None:
+    if not hazard.raised:
+        return None
+    first = hazard.call if hazard.call is not None else 0
+    return next((call for call in calls if call.index >= first and call.error is not None), None)
+
+
+def _listing(group: list[Mark], trace: Trace) -> Excerpt:
+    by_line: dict[int, list[Mark]] = {}
+    site = group[0].site
+    for mark in group:
+        if mark.site is not None:
+            by_line.setdefault(mark.site.line, []).append(mark)
+    in_cell = site is not None and site.cell is not None and site.cell == trace.cell and site.file is None
+    numbers = sorted(by_line)
+    if in_cell and trace.source and numbers[-1] <= len(trace.source):
+        first = max(1 if not trace.source[0].startswith("%%") else 2, numbers[0] - 1)
+        numbers = list(range(min(first, numbers[0]), min(len(trace.source), numbers[-1] + 1) + 1))
+    lines: list[ExcerptLine] = []
+    for number in numbers:
+        marks = tuple(by_line.get(number, ()))
+        known = in_cell and 0 < number <= len(trace.source)
+        text = trace.source[number - 1] if known else marks[0].site.text if marks and marks[0].site else ""
+        lines.append(ExcerptLine(number, text.rstrip(), marks))
+    return Excerpt(_source(site), tuple(lines))
+
+
+def _source(site: Callsite | None) -> str:
+    if site is None:
+        return "unknown place"
+    if site.cell is not None:
+        return f"Cell In[{site.cell}]"
+    return "the watched code" if site.file is None else site.file.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def _key(site: Callsite | None) -> tuple[int, str, int]:
+    return (0, "", 0) if site is None else (site.cell or 0, site.file or "", site.line)
+
+
+def _near(last: Callsite, site: Callsite) -> bool:
+    return (last.cell, last.file) == (site.cell, site.file) and site.line - last.line <= JOIN
+
+
+def _guilty(line: ExcerptLine) -> bool:
+    return any(mark.role == "overwritten" for mark in line.marks)

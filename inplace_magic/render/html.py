@@ -1,0 +1,72 @@
+"""The report as HTML: a fragment for the notebook, and a whole page for a file. Both work without network and kernel.
+
+Everything that matters stands in plain tags. The one script at the end only turns the picture into a live one; where
+scripts may not run, the picture stays as it is.
+"""
+
+from __future__ import annotations
+
+import base64
+from functools import cache
+from importlib.resources import files
+
+from inplace_magic.errors import InplaceMagicError
+from inplace_magic.render import style
+from inplace_magic.render.cards import finding_cards, verdict_bar
+from inplace_magic.render.markup import CARD, details, esc, prose, tag
+from inplace_magic.render.sections import line_section, memory_section, saved_section, sentence_section, tensor_section
+from inplace_magic.render.text import verdict
+from inplace_magic.report import Report
+
+
+def to_fragment(report: Report, *, raw: bool = False, graph: bool = True) -> str:
+    """HTML to stand in a notebook's output.
+
+    Args:
+        report: what to show.
+        raw: show raw ``id`` and ``data_ptr`` in the picture too.
+        graph: draw the autograd graph.
+    """
+    trace = report.trace
+    drawn = _picture(report, raw) if graph and trace.calls else ""
+    body = (
+        verdict_bar(report),
+        finding_cards(report),
+        sentence_section("Faults of inplace_magic", trace.faults, opened=True),
+        line_section(report),
+        details("Autograd graph", drawn, opened=True) if drawn else "",
+        tensor_section(report),
+        memory_section(report),
+        saved_section(report),
+        sentence_section("What this watch could not see", trace.blindness),
+    )
+    script = f"<script>{_script()}</script>" if "<img" in drawn else ""
+    return tag("div", CARD, *body, class_="inplace-magic") + script
+
+
+def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
+    """One self-contained HTML page; the arguments are those of :func:`to_fragment`."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{esc(verdict(report))}</title>\n</head>\n"
+        f'<body style="margin:16px;background-color:{style.ZEBRA}">\n'
+        f"{to_fragment(report, raw=raw, graph=graph)}\n</body>\n</html>\n"
+    )
+
+
+def _picture(report: Report, raw: bool) -> str:
+    try:
+        svg = report.to_svg(raw=raw)
+    except InplaceMagicError as error:
+        return tag("p", f"color:{style.MUTED_INK}", prose(str(error)))
+    source = base64.b64encode(svg.encode()).decode()
+    # No escaping pass over the source: base64 has no letter that HTML would read.
+    css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
+    alt = esc(f"Autograd graph. {verdict(report)}")
+    return f'<img class="inplace-magic-graph" alt="{alt}" style="{esc(css)}" src="data:image/svg+xml;base64,{source}">'
+
+
+@cache
+def _script() -> str:
+    return files("inplace_magic.render").joinpath("graph_view.js").read_text(encoding="utf-8").strip()

@@ -1,0 +1,90 @@
+"""What each line of the user's code did, folded so that a loop of a thousand steps is one row and not a thousand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from inplace_magic.analysis.effects import Effect, effects_of
+from inplace_magic.analysis.memory import line_key
+from inplace_magic.render.words import changed_values, effect_phrase, plural, tensor_label, version_step
+from inplace_magic.trace import CallEvent, Callsite, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that a line did, once or several times."""
+
+    call: CallEvent
+    """The first call that did it."""
+    effect: Effect | None
+    """What the first call did; None when it only raised."""
+    last: Effect | None = None
+    """What the last call did."""
+    count: int = 1
+    error: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """The effect's kind, or ``raised``."""
+        return "raised" if self.effect is None else self.effect.kind
+
+    @property
+    def same_tensor(self) -> bool:
+        """Whether every repetition was about the same tensor, as far as the first and the last tell."""
+        return self.effect is not None and self.last is not None and self.effect.tensor == self.last.tensor
+
+
+@dataclass(frozen=True, slots=True)
+class LineStory:
+    """A line and what it did, in order."""
+
+    site: Callsite | None
+    steps: tuple[Step, ...]
+
+
+def lines_of(trace: Trace) -> tuple[LineStory, ...]:
+    """Every line that made, viewed, wrote or returned a tensor, or raised, in the order of first running."""
+    stories: dict[object, tuple[Callsite | None, dict[object, Step]]] = {}
+    for call in trace.calls:
+        rows = effects_of(call)
+        if not rows and call.error is None:
+            continue
+        _, steps = stories.setdefault(line_key(call.callsite), (call.callsite, {}))
+        for position, row in enumerate(rows):
+            _add(steps, (call.name, row.kind, position), Step(call, row, row))
+        if call.error is not None:
+            _add(steps, (call.name, "raised", call.error), Step(call, None, error=call.error))
+    return tuple(LineStory(site, tuple(steps.values())) for site, steps in stories.values())
+
+
+def step_phrase(step: Step, names: dict[int, str]) -> str:
+    """One line of words for a step, e.g. ``mutated in place v0→v1: [2]: 0.3 → 2``."""
+    if step.effect is None:
+        return f"raised {step.error}"
+    if step.count == 1 or step.last is None:
+        return effect_phrase(step.effect, names)
+    if step.kind == "mutated" and step.same_tensor:
+        phrase = f"mutated in place {version_step(step.effect.version_before, step.last.version_after)}"
+        phrase += f" in {step.count} writes"
+        first, last = step.effect.mutation, step.last.mutation
+        if first is not None and last is not None:
+            whole = replace(first, values_after=last.values_after)
+            changed = changed_values(whole, step.last.after)
+            phrase += f": {changed}" if changed else ""
+        return phrase
+    return f"{effect_phrase(step.effect, names)}, {plural(step.count, 'time')}"
+
+
+def step_label(step: Step, names: dict[int, str]) -> str:
+    """The tensor of a step: ``T4 probs``; of repetitions on different tensors the first and the last."""
+    if step.effect is None:
+        return ""
+    first = tensor_label(step.effect.tensor, names)
+    if step.count == 1 or step.last is None or step.same_tensor:
+        return first
+    return f"{first} … {tensor_label(step.last.tensor, names)}"
+
+
+def _add(steps: dict[object, Step], key: object, step: Step) -> None:
+    known = steps.get(key)
+    steps[key] = step if known is None else replace(known, last=step.last, count=known.count + 1)

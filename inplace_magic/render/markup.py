@@ -1,0 +1,89 @@
+"""HTML in plain tags with inline styles, every text escaped: what a notebook keeps when it does not trust the author.
+
+An untrusted JupyterLab drops ``<style>``, scripts, inline ``<svg>`` and every CSS value outside its list (among them
+``var(...)``, ``inherit`` and ``overflow-wrap:anywhere``), so styles here are literal. JupyterLab's own rules colour
+tables and ``<code>`` for the theme; colours are therefore set on each of them, and a light card lies under everything.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+from inplace_magic.render import style
+from inplace_magic.render.words import printable
+
+CARD = (
+    f"background-color:{style.CARD};color:{style.INK};font-family:{style.HTML_FONTS};font-size:14px;line-height:1.45;"
+    f"border:1px solid {style.LINE};border-radius:6px;padding:12px 14px;max-width:100%;box-sizing:border-box;"
+    "overflow-x:auto;text-align:left"
+)
+CODE = f"font-family:{style.CODE_FONTS};font-size:13px;background-color:{style.ZEBRA};color:{style.INK};padding:0 3px"
+SUMMARY = f"cursor:pointer;font-weight:bold;color:{style.INK};padding:4px 0"
+TABLE = f"border-collapse:collapse;font-size:13px;margin:4px 0 8px 0;color:{style.INK};background-color:{style.CARD}"
+CELL = "text-align:left;vertical-align:top;padding:3px 10px 3px 4px;white-space:nowrap"
+WIDE_CELL = "text-align:left;vertical-align:top;padding:3px 10px 3px 4px;white-space:normal;min-width:220px"
+NUMBER_CELL = "text-align:right;vertical-align:top;padding:3px 10px 3px 4px;white-space:nowrap"
+
+
+def esc(text: str) -> str:
+    """The text, safe between tags and inside a quoted attribute."""
+    return html.escape(printable(text), quote=True)
+
+
+def tag(name: str, css: str, *children: str, **attributes: str) -> str:
+    """An element; the children are markup already, the attributes are escaped here."""
+    more = "".join(f' {key.rstrip("_")}="{esc(value)}"' for key, value in attributes.items())
+    styled = f' style="{esc(css)}"' if css else ""
+    return f"<{name}{styled}{more}>{''.join(children)}</{name}>"
+
+
+def code(text: str) -> str:
+    """A piece of code within a sentence."""
+    return tag("code", CODE, esc(text))
+
+
+def prose(text: str) -> str:
+    """A sentence in which backticks mark code, as messages of findings have them."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # An odd number of backticks: nothing can be told about pairs, show the text as it is.
+        return esc(text)
+    return "".join(code(part) if number % 2 else esc(part) for number, part in enumerate(parts))
+
+
+def details(title: str, *children: str, opened: bool = False) -> str:
+    """A section that folds without a script."""
+    start = "<details open>" if opened else "<details>"
+    return f"{start}{tag('summary', SUMMARY, esc(title))}{''.join(children)}</details>"
+
+
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    tints: Sequence[str] = (),
+    cells: Sequence[str] = (),
+) -> str:
+    """A table of markup cells.
+
+    Args:
+        header: titles of the columns, plain text.
+        rows: markup of the cells, row by row.
+        tints: background colour of each row.
+        cells: style of each column.
+    """
+    styles = [*cells, *[CELL] * (len(header) - len(cells))]
+    head_css = f"background-color:{style.CARD};border-bottom:2px solid {style.LINE}"
+    head = tag(
+        "tr", head_css, *(tag("th", css, esc(title), scope="col") for title, css in zip(header, styles, strict=True))
+    )
+    body = "".join(
+        tag(
+            "tr",
+            f"background-color:{tints[number] if number < len(tints) else style.CARD};border-bottom:1px solid {style.LINE}",
+            *(tag("td", css, cell) for cell, css in zip(row, styles, strict=True)),
+        )
+        for number, row in enumerate(rows)
+    )
+    markup = tag("table", TABLE, f"<thead>{head}</thead><tbody>{body}</tbody>")
+    return tag("div", "overflow-x:auto;max-width:100%", markup)

@@ -1,0 +1,47 @@
+"""Which vertices of the graph a finding is about, so that the picture can mark them and, when large, show only them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from inplace_magic.analysis.graph import AutogradGraph, Edge
+from inplace_magic.hazards import Hazard
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Keys of the vertices, and the arrows, that the findings name."""
+
+    guilty: dict[str, str] = field(default_factory=dict)
+    """Calls that wrote, with the words to show: ``overwritten here``."""
+    savers: dict[str, str] = field(default_factory=dict)
+    """Calls whose autograd node kept what was written, with the words to show: ``saved here``."""
+    tensors: dict[str, None] = field(default_factory=dict)
+    """Versions that were lost, and the versions that took their place."""
+    broken: dict[Edge, None] = field(default_factory=dict)
+    """Saved-for-backward arrows from a version that is gone."""
+
+    @property
+    def keys(self) -> list[str]:
+        """All vertices named, the guilty calls first."""
+        return list(dict.fromkeys([*self.guilty, *self.tensors, *self.savers]))
+
+
+def roles_of(graph: AutogradGraph, findings: tuple[Hazard, ...]) -> Roles:
+    """The roles that the findings give to the graph's vertices; notes give none."""
+    roles = Roles()
+    for finding in findings:
+        if finding.severity == "info" or finding.call is None:
+            continue
+        overwritten = finding.saved is not None or finding.severity == "silent"
+        roles.guilty.setdefault(f"C{finding.call}", "overwritten here" if overwritten else "written here")
+        if finding.saved_call is not None:
+            roles.savers.setdefault(f"C{finding.saved_call}", "saved here")
+    touched = {edge.source for edge in graph.edges if edge.target in roles.guilty}
+    for edge in graph.edges:
+        if edge.source in roles.guilty:
+            roles.tensors[edge.target] = None
+        elif edge.kind == "saved" and edge.target in roles.savers and edge.source in touched:
+            roles.broken[edge] = None
+            roles.tensors[edge.source] = None
+    return roles

@@ -1,0 +1,193 @@
+"""The tables of the page: what each line did, every tensor version, memory by line, what is kept for backward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inplace_magic.analysis.graph import AutogradGraph, TensorVertex
+from inplace_magic.analysis.memory import memory_by_line
+from inplace_magic.render import style, words
+from inplace_magic.render.lines import LineStory, Step, lines_of, step_label, step_phrase
+from inplace_magic.render.markup import CELL, NUMBER_CELL, WIDE_CELL, code, details, esc, prose, table, tag
+from inplace_magic.analysis.bindings import names_of
+from inplace_magic.render.names import node_names
+from inplace_magic.report import Report
+
+MAX_ROWS = 200
+"""Rows of a table; a sentence tells how many more there are and how to get them."""
+OPEN_ROWS = 30
+"""A longer table of lines starts folded, so that the picture under it stays in sight."""
+
+
+def line_section(report: Report) -> str:
+    """What each line created, viewed, mutated and rebound."""
+    stories = lines_of(report.trace)
+    if not stories:
+        return ""
+    names, nodes = names_of(report.trace), node_names(report.trace)
+    guilty = {finding.call for finding in report.findings if finding.severity != "info"}
+    rows: list[Sequence[str]] = []
+    tints: list[str] = []
+    for story in stories:
+        for number, step in enumerate(story.steps):
+            rows.append(_step(story, step, number == 0, names, nodes))
+            tints.append(_tint(step, step.call.index in guilty))
+    header = ("Line", "Code", "Tensor", "What happened", "Shape", "grad_fn", "Object and memory")
+    body = table(header, rows[:MAX_ROWS], tints=tints, cells=(CELL, CELL, CELL, WIDE_CELL))
+    return details("What each line did", body, _more(rows, "calls"), opened=len(rows) <= OPEN_ROWS)
+
+
+def tensor_section(report: Report) -> str:
+    """Every version of every tensor, with the raw facts."""
+    graph = AutogradGraph.from_trace(report.trace)
+    if not graph.tensors:
+        return ""
+    nodes = node_names(report.trace)
+    places = {call.index: call.callsite for call in report.trace.calls}
+    savers: dict[str, dict[str, None]] = {}
+    for edge in graph.edges:
+        if edge.kind == "saved":
+            savers.setdefault(edge.source, {})[edge.name.rsplit(".", 1)[0]] = None
+    rows = [
+        _tensor(vertex, words.place(places.get(vertex.made_by)) if vertex.made_by is not None else "", nodes, savers)
+        for vertex in graph.tensors[:MAX_ROWS]
+    ]
+    tints = [style.ORANGE_TINT if vertex.mutated else style.CARD for vertex in graph.tensors]
+    header = (
+        "Tensor", "Version", "Origin", "Where", "Shape", "grad_fn", "Traits", "Kept by", "Storage", "id", "data_ptr"
+    )  # fmt: skip
+    title = f"Tensors: id, data_ptr, version, grad_fn ({len(graph.tensors)})"
+    return details(title, table(header, rows, tints=tints), _more(graph.tensors, "tensors"))
+
+
+def memory_section(report: Report) -> str:
+    """Bytes by line."""
+    lines = memory_by_line(report.trace)
+    if not lines:
+        return ""
+    rows = [
+        (
+            esc(words.place(row.site)),
+            code(words.code_of(row.site)),
+            *(
+                esc(words.bytes_of(number))
+                for number in (
+                    row.allocated_bytes,
+                    row.freed_bytes,
+                    row.net_bytes,
+                    row.peak_bytes,
+                    row.retained_bytes,
+                    row.saved_bytes,
+                )
+            ),
+            esc(row.device),
+        )
+        for row in lines[:MAX_ROWS]
+    ]
+    header = ("Line", "Code", "Allocated", "Freed", "Net", "Peak", "Still alive", "Kept for backward", "Device")
+    body = table(header, rows, cells=(CELL, CELL, *[NUMBER_CELL] * 6))
+    note = tag(
+        "p",
+        f"color:{style.MUTED_INK};margin:2px 0 6px 0",
+        esc(
+            "A storage counts once, however many views it has. Memory that comes back is billed to the last line that "
+            "called torch before it did."
+        ),
+    )
+    return details("Memory by line", body, _more(lines, "lines"), note)
+
+
+def saved_section(report: Report) -> str:
+    """What autograd keeps for backward."""
+    saved = report.trace.saved
+    if not saved:
+        return ""
+    names = names_of(report.trace)
+    nodes = {node.node: node for node in report.trace.nodes}
+    calls = {call.index: call for call in report.trace.calls}
+    rows: list[Sequence[str]] = []
+    for entry in saved[:MAX_ROWS]:
+        node = nodes.get(entry.node)
+        call = calls.get(node.call) if node is not None and node.call is not None else None
+        rows.append(
+            (
+                esc("unknown" if entry.tensor is None else words.tensor_label(entry.tensor, names)),
+                esc(words.version(entry.version)),
+                esc(f"{node.name if node else 'unknown node'}.{entry.name}"),
+                esc(words.place(call.callsite) if call is not None else "before the watch"),
+                code(words.code_of(call.callsite)) if call is not None else "",
+                esc("packed by saved-tensor hooks" if entry.hooked else words.bytes_of(entry.nbytes or 0)),
+            )
+        )
+    header = ("Tensor", "Version", "Kept by", "Where", "Code", "Bytes")
+    return details(f"Saved for backward ({len(saved)})", table(header, rows), _more(saved, "saved"))
+
+
+def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = False) -> str:
+    """A list of sentences, such as what the watch could not see."""
+    if not sentences:
+        return ""
+    items = "".join(tag("li", "", prose(sentence)) for sentence in sentences[:MAX_ROWS])
+    return details(f"{title} ({len(sentences)})", tag("ul", "margin:2px 0 6px 0", items), opened=opened)
+
+
+def _step(story: LineStory, step: Step, first: bool, names: dict[int, str], nodes: dict[int, str]) -> Sequence[str]:
+    after = step.last.after if step.last is not None else None
+    grad_fn = nodes.get(after.node, "unknown") if after is not None and after.node is not None else ""
+    what = f"{style.EFFECT_SYMBOL[step.kind]} {words.shortened(step_phrase(step, names), 300)}"
+    text = esc(what)
+    return (
+        esc(words.place(story.site)) if first else "",
+        code(words.code_of(story.site)) if first else "",
+        esc(step_label(step, names)),
+        tag("b", "", text) if step.kind in ("mutated", "raised") else text,
+        esc(words.shape(after)),
+        esc(grad_fn),
+        esc(words.same_object(step.effect)) if step.effect is not None else "",
+    )
+
+
+def _tint(step: Step, guilty: bool) -> str:
+    if guilty:
+        return style.VERMILION_TINT
+    return style.ORANGE_TINT if step.kind == "mutated" else style.CARD
+
+
+def _tensor(
+    vertex: TensorVertex, place: str, nodes: dict[int, str], savers: dict[str, dict[str, None]]
+) -> Sequence[str]:
+    facts = vertex.facts
+    step = (
+        words.version_step(vertex.version_before, vertex.version) if vertex.mutated else words.version(vertex.version)
+    )
+    head = (
+        esc(words.tensor_label(vertex.tensor, {vertex.tensor: vertex.name})),
+        esc(step),
+        esc(vertex.origin),
+        esc(place),
+    )
+    if facts is None:
+        return (*head, *["unknown"] * 7)
+    traits = (
+        "leaf" if facts.is_leaf else "",
+        "view" if facts.is_view else "",
+        "requires grad" if facts.requires_grad else "",
+    )
+    return (
+        *head,
+        esc(words.shape(facts)),
+        esc(nodes.get(facts.node, "unknown") if facts.node is not None else "None"),
+        esc(", ".join(trait for trait in traits if trait)),
+        esc(", ".join(savers.get(vertex.key, {}))),
+        esc("unknown" if facts.storage is None else f"S{facts.storage}"),
+        esc("unknown" if facts.python_id is None else str(facts.python_id)),
+        esc("unknown" if facts.data_ptr is None else hex(facts.data_ptr)),
+    )
+
+
+def _more(rows: Sequence[object], view: str) -> str:
+    more = len(rows) - MAX_ROWS
+    if more <= 0:
+        return ""
+    text = f'{words.plural(more, "more row")} not shown; `report.to_frame("{view}")` gives all of them.'
+    return tag("p", f"color:{style.MUTED_INK};margin:2px 0 6px 0", prose(text))

@@ -1,0 +1,276 @@
+"""The report as pandas tables: plain integers, booleans and strings, one table for each question.
+
+This is the only file that imports pandas. An unknown number is ``<NA>`` (the column is then ``Int64``), an unknown
+string is empty. The columns of each view are the keys of :data:`COLUMNS`, which also says what they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, get_args
+
+from inplace_magic.analysis.effects import effects_of
+from inplace_magic.analysis.graph import AutogradGraph, TensorVertex
+from inplace_magic.analysis.memory import memory_by_line
+from inplace_magic.render import words
+from inplace_magic.analysis.bindings import names_of
+from inplace_magic.render.names import node_names
+from inplace_magic.report import FrameView, Report
+from inplace_magic.trace import CallEvent, Callsite, TensorMetadata
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = dict[str, Any]
+
+COLUMNS: dict[str, dict[str, str]] = {
+    "tensors": {
+        "tensor": "serial number in this watch, T1, T2, ...",
+        "name": "as the code calls it; empty when it has no name",
+        "version": "PyTorch's version counter; unknown for inference tensors",
+        "origin": "given (before the watch), created, viewed, mutated, reshaped, or shared (written through a view)",
+        "call": "index of the call that made or wrote it",
+        "made_by": "name of that call",
+        "place": "where that call stands",
+        "line": "its line number",
+        "code": "its source line",
+        "shape": "as PyTorch prints it, e.g. (8, 5)",
+        "dtype": "e.g. float32",
+        "device": "e.g. cpu, cuda:0",
+        "nbytes": "bytes of the elements; the storage may be larger",
+        "storage": "serial number of the memory behind it, S1, S2, ...; views share it",
+        "grad_fn": "the autograd node behind it; empty for a leaf",
+        "requires_grad": "whether autograd tracks it",
+        "is_leaf": "whether a gradient would arrive in its .grad",
+        "is_view": "whether it is a view of another tensor",
+        "same_object": "whether this version is an object and memory that existed before the call",
+        "saved_by": "autograd nodes that keep this version for backward",
+        "values_before": "elements before the write, of small CPU tensors",
+        "values_after": "elements after the write, of small CPU tensors",
+        "id": "Python's id, a fact and not a key: ids are used again",
+        "data_ptr": "address of the first element, a fact and not a key",
+    },
+    "calls": {
+        "call": "index, in the order in which the calls began",
+        "name": "as a reader would write it, e.g. torch.sigmoid",
+        "kind": "ordinary, view, in-place, metadata or query",
+        "place": "where it stands",
+        "line": "its line number",
+        "code": "its source line",
+        "inputs": "tensors that went in, with their versions",
+        "outputs": "tensors that came out, with their versions",
+        "mutations": "tensors that it wrote, with the version before and after",
+        "values": "elements that the writes changed, of small CPU tensors",
+        "effects": "what it did to each tensor, in words",
+        "grad_fn": "autograd nodes that it made",
+        "called_from": "places in the user's code that led to it, the nearest first",
+        "parent": "index of the call, such as backward, that ran the code which made this call",
+        "error": "what it raised",
+    },
+    "lines": {
+        "place": "where the line stands",
+        "line": "its number",
+        "code": "its source",
+        "device": "the device that the numbers are about",
+        "allocated_bytes": "storages that the line made",
+        "freed_bytes": "storages that died after a call of the line began and before the next call did",
+        "net_bytes": "allocated less freed",
+        "peak_bytes": "the most that was alive during the line, an upper bound",
+        "retained_bytes": "of the allocated, what was alive when the watch ended",
+        "saved_bytes": "what autograd nodes of the line keep for backward and no earlier line kept",
+        "calls": "how many calls the line made",
+        "tensors": "tensors on the storages that the line made",
+    },
+    "saved": {
+        "tensor": "the saved tensor; empty when Python has no object for it",
+        "name": "as the code calls it",
+        "version_saved": "its version when it was saved",
+        "version_last_seen": "its version after the last write that was seen; another one than saved means trouble",
+        "node": "the autograd node that keeps it",
+        "saved_as": "the node's own name for it",
+        "call": "index of the call that saved it; unknown when that was before the watch",
+        "place": "where that call stands",
+        "line": "its line number",
+        "code": "its source line",
+        "shape": "as PyTorch prints it",
+        "dtype": "e.g. float32",
+        "device": "e.g. cpu",
+        "nbytes": "bytes of its elements",
+        "storage": "serial number of the memory behind it",
+        "hooked": "whether saved-tensor hooks packed it, so that what is kept is not known",
+    },
+}
+"""Columns of each view, in order, and what they hold."""
+
+
+def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
+    """One view of the report as a data frame; an empty report gives an empty frame with all columns.
+
+    Args:
+        report: where the rows come from.
+        view: ``tensors`` (one row per tensor and version), ``calls``, ``lines`` (memory by line), ``saved``.
+
+    Raises:
+        ValueError: another view; the text lists them.
+    """
+    if view not in _ROWS:
+        raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(FrameView)))}.")
+    import pandas as pd
+
+    rows = _ROWS[view](report)
+    frame: pd.DataFrame = pd.DataFrame({column: _column(pd, [row[column] for row in rows]) for column in COLUMNS[view]})
+    return frame
+
+
+def _column(pd: Any, cells: list[Any]) -> Any:
+    """Whole numbers stay whole when one of them is unknown, where pandas by itself would turn them into floats."""
+    return pd.array(cells, dtype="Int64") if None in cells else cells
+
+
+def _tensors(report: Report) -> list[Row]:
+    graph = AutogradGraph.from_trace(report.trace)
+    calls = {call.index: call for call in report.trace.calls}
+    nodes = node_names(report.trace)
+    savers: dict[str, list[str]] = {}
+    for edge in graph.edges:
+        if edge.kind == "saved":
+            savers.setdefault(edge.source, []).append(edge.name.rsplit(".", 1)[0])
+    return [
+        _tensor(vertex, calls.get(-1 if vertex.made_by is None else vertex.made_by), nodes, savers)
+        for vertex in graph.tensors
+    ]
+
+
+def _tensor(vertex: TensorVertex, call: CallEvent | None, nodes: dict[int, str], savers: dict[str, list[str]]) -> Row:
+    facts = vertex.facts or TensorMetadata(vertex.tensor, vertex.version)
+    effect = next((row for row in effects_of(call) if row.tensor == vertex.tensor), None) if call else None
+    mutation = effect.mutation if effect is not None else None
+    return {
+        "tensor": f"T{vertex.tensor}",
+        "name": vertex.name,
+        "version": vertex.version,
+        "origin": vertex.origin,
+        "call": vertex.made_by,
+        "made_by": call.name if call else "",
+        **_where(call.callsite if call else None),
+        **_layout(facts.shape, facts.dtype, facts.device, facts.nbytes, facts.storage),
+        "grad_fn": nodes.get(facts.node, "unknown") if facts.node is not None else "",
+        "requires_grad": facts.requires_grad,
+        "is_leaf": facts.is_leaf,
+        "is_view": facts.is_view,
+        "same_object": words.same_object(effect) if effect else "",
+        "saved_by": ", ".join(dict.fromkeys(savers.get(vertex.key, ()))),
+        "values_before": words.values(mutation.values_before) if mutation else "",
+        "values_after": words.values(mutation.values_after) if mutation else "",
+        "id": facts.python_id,
+        "data_ptr": facts.data_ptr,
+    }
+
+
+def _calls(report: Report) -> list[Row]:
+    names = names_of(report.trace)
+    made: dict[int | None, list[str]] = {}
+    for node in report.trace.nodes:
+        made.setdefault(node.call, []).append(node.name)
+    return [_call(call, names, made.get(call.index, [])) for call in report.trace.calls]
+
+
+def _call(call: CallEvent, names: dict[int, str], nodes: list[str]) -> Row:
+    rows = effects_of(call)
+    written = [row for row in rows if row.mutation is not None]
+    values = [words.changed_values(row.mutation, row.after or row.before) for row in written if row.mutation]
+    return {
+        "call": call.index,
+        "name": call.name,
+        "kind": call.kind,
+        **_where(call.callsite),
+        "inputs": _tensor_list(call.inputs, names),
+        "outputs": _tensor_list(call.outputs, names),
+        "mutations": ", ".join(
+            f"{words.tensor_label(row.tensor, names)} {words.version_step(row.version_before, row.version_after)}"
+            for row in written
+        ),
+        "values": "; ".join(value for value in values if value),
+        "effects": "; ".join(f"{words.tensor_label(r.tensor, names)}: {words.effect_phrase(r, names)}" for r in rows),
+        "grad_fn": ", ".join(nodes),
+        "called_from": ", ".join(site.place for site in words.callers(call.callsite)),
+        "parent": call.parent,
+        "error": call.error or "",
+    }
+
+
+def _lines(report: Report) -> list[Row]:
+    names = names_of(report.trace)
+    return [
+        {
+            **_where(row.site),
+            "device": row.device,
+            "allocated_bytes": row.allocated_bytes,
+            "freed_bytes": row.freed_bytes,
+            "net_bytes": row.net_bytes,
+            "peak_bytes": row.peak_bytes,
+            "retained_bytes": row.retained_bytes,
+            "saved_bytes": row.saved_bytes,
+            "calls": len(row.calls),
+            "tensors": ", ".join(words.tensor_label(tensor, names) for tensor in row.tensors),
+        }
+        for row in memory_by_line(report.trace)
+    ]
+
+
+def _saved(report: Report) -> list[Row]:
+    names = names_of(report.trace)
+    nodes = {node.node: node for node in report.trace.nodes}
+    calls = {call.index: call for call in report.trace.calls}
+    newest: dict[int, int] = {}
+    for call in report.trace.calls:
+        for mutation in call.mutations:
+            if mutation.counter is not None and mutation.version_after is not None:
+                newest[mutation.counter] = mutation.version_after
+    rows: list[Row] = []
+    for saved in report.trace.saved:
+        node = nodes.get(saved.node)
+        maker = calls.get(node.call) if node is not None and node.call is not None else None
+        last = saved.version if saved.counter is None else newest.get(saved.counter, saved.version)
+        rows.append(
+            {
+                "tensor": "" if saved.tensor is None else f"T{saved.tensor}",
+                "name": "" if saved.tensor is None else names.get(saved.tensor, ""),
+                "version_saved": saved.version,
+                "version_last_seen": last,
+                "node": node.name if node is not None else "",
+                "saved_as": saved.name,
+                "call": maker.index if maker is not None else None,
+                **_where(maker.callsite if maker is not None else None),
+                **_layout(saved.shape, saved.dtype, saved.device, saved.nbytes, saved.storage),
+                "hooked": saved.hooked,
+            }
+        )
+    return rows
+
+
+_ROWS: dict[str, Callable[[Report], list[Row]]] = {
+    "tensors": _tensors,
+    "calls": _calls,
+    "lines": _lines,
+    "saved": _saved,
+}
+
+
+def _where(site: Callsite | None) -> Row:
+    line = site.line if site is not None and site.line else None
+    return {"place": words.place(site), "line": line, "code": words.code_of(site)}
+
+
+def _layout(shape: tuple[int, ...] | None, dtype: str, device: str, nbytes: int | None, storage: int | None) -> Row:
+    return {
+        "shape": "" if shape is None else str(shape),
+        "dtype": dtype.removeprefix("torch."),
+        "device": device,
+        "nbytes": nbytes,
+        "storage": "" if storage is None else f"S{storage}",
+    }
+
+
+def _tensor_list(tensors: tuple[TensorMetadata, ...], names: dict[int, str]) -> str:
+    return ", ".join(f"{words.tensor_label(facts.tensor, names)}@{words.version(facts.version)}" for facts in tensors)

@@ -1,0 +1,175 @@
+"""The report as text: for terminals, diffs and screen readers, and what is left when a page cannot be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from inplace_magic.analysis.memory import memory_by_line
+from inplace_magic.hazards import Hazard
+from inplace_magic.render import words
+from inplace_magic.render.excerpt import Excerpt, excerpts
+from inplace_magic.render.lines import LineStory, lines_of, step_label, step_phrase
+from inplace_magic.analysis.bindings import names_of
+from inplace_magic.render.names import node_names
+from inplace_magic.render.style import EFFECT_SYMBOL, FINE_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
+from inplace_magic.report import Report
+
+MAX_ROWS = 200
+"""Lines of each section; the rest is counted, and ``to_frame`` has them all."""
+
+
+def verdict(report: Report) -> str:
+    """One sentence with a symbol: the worst finding, else what raised, else that nothing wrong was found."""
+    serious = [finding for finding in report.findings if finding.severity != "info"]
+    if serious:
+        more = len(serious) - 1
+        tail = f" ({words.plural(more, 'more finding')} below.)" if more else ""
+        return f"{SEVERITY_SYMBOL[serious[0].severity]} {headline(serious[0])}{tail}"
+    failed = next((call for call in reversed(report.trace.calls) if call.error is not None), None)
+    if failed is not None:
+        return (
+            f"{SEVERITY_SYMBOL['error']} `{failed.name}` ({words.place(failed.callsite)}) raised "
+            f"{_error_type(failed.error)}, and no rule of inplace_magic explains it."
+        )
+    calls = words.plural(len(report.trace.calls), "torch call")
+    writes = sum(call.kind == "in-place" for call in report.trace.calls)
+    wrote = "none of them in-place" if not writes else f"{writes} of them in-place"
+    counted = f"{calls}, {wrote}" if report.trace.calls else "no torch call was seen"
+    notes = len(report.findings)
+    noted = f"; {words.plural(notes, 'note')} below" if notes else ""
+    faulty = "; a part of this report failed, see below" if report.trace.faults else ""
+    return f"{FINE_SYMBOL} Nothing wrong found: {counted}{noted}{faulty}."
+
+
+def headline(finding: Hazard) -> str:
+    """The finding in one sentence."""
+    if finding.saved is None or finding.mutation is None or finding.severity != "error":
+        return words.first_sentence(finding.message)
+    who = f"`{finding.variable}`" if finding.variable else f"T{finding.tensor}" if finding.tensor else "A tensor"
+    outcome = "backward raised an error" if finding.raised else "backward will raise an error"
+    return (
+        f"{who} was overwritten ({words.place(finding.mutation)}) after it had been saved for backward "
+        f"({words.place(finding.saved)}), so {outcome}."
+    )
+
+
+def to_text(report: Report) -> str:
+    """The whole report: verdict, findings, what each line did, memory by line, saved tensors, what was not seen."""
+    sections = [verdict(report)]
+    sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings, 1)]
+    stories = lines_of(report.trace)
+    sections.append(_section("What each line did", _stories(stories, report)))
+    sections.append(_section("Memory by line", _memory(report)))
+    sections.append(_section("Saved for backward", _saved(report)))
+    sections.append(_section("What this watch could not see", [f"- {line}" for line in report.trace.blindness]))
+    sections.append(_section("Faults of inplace_magic", [f"- {line}" for line in report.trace.faults]))
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def align(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
+    """Columns padded to the widest cell; the columns in ``right`` are right-aligned."""
+    if not rows:
+        return []
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    rights = set(right)
+    return [
+        "  ".join(
+            cell.rjust(width) if column in rights else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _finding(number: int, finding: Hazard, report: Report) -> str:
+    severity = f"{SEVERITY_SYMBOL[finding.severity]} {SEVERITY_WORD[finding.severity]}"
+    lines = [f"Finding {number}: {severity} ({finding.code})", f"  {finding.message}", ""]
+    for excerpt in excerpts(finding, report.trace):
+        lines += [f"  {line}".rstrip() for line in _excerpt(excerpt)]
+        lines.append("")
+    lines.append(f"  Fix: {finding.fix}")
+    return "\n".join(lines)
+
+
+def _excerpt(excerpt: Excerpt) -> list[str]:
+    lines = [f"{excerpt.source}:"]
+    width = max((len(str(line.number)) for line in excerpt.lines), default=1)
+    code = max((len(line.text) for line in excerpt.lines), default=0)
+    for line in excerpt.lines:
+        guilty = any(mark.role == "overwritten" for mark in line.marks)
+        head = f"{'>' if guilty else ' '} {line.number:>{width}} | {line.text}"
+        marks = "; ".join(f"{mark.text} ({mark.detail})" if mark.detail else mark.text for mark in line.marks)
+        lines.append(f"{head.ljust(code + width + 5)}  <- {marks}" if marks else head)
+        for mark in line.marks:
+            lines += [f"{' ' * (width + 3)}|   called from {site.place}: {site.text}" for site in mark.via]
+    return lines
+
+
+def _stories(stories: Sequence[LineStory], report: Report) -> list[str]:
+    names = names_of(report.trace)
+    nodes = node_names(report.trace)
+    lines: list[str] = []
+    for story in stories:
+        lines.append(f"{words.place(story.site)}: {words.code_of(story.site)}".rstrip(": "))
+        for step in story.steps:
+            after = step.last.after if step.last is not None else None
+            facts = [step_label(step, names), step_phrase(step, names)]
+            if step.kind in ("created", "viewed"):
+                facts.append(words.shape(after))
+            grad_fn = nodes.get(after.node) if after is not None and after.node is not None else None
+            facts.append(f"grad_fn {grad_fn}" if grad_fn else "")
+            if step.effect is not None and step.kind != "created":
+                facts.append(words.same_object(step.effect))
+            lines.append(f"    {EFFECT_SYMBOL[step.kind]} {', '.join(fact for fact in facts if fact)}")
+    return _capped(lines, 'report.to_frame("calls")')
+
+
+def _memory(report: Report) -> list[str]:
+    rows = [("line", "allocated", "freed", "net", "peak", "retained", "saved", "device", "code")]
+    rows += [
+        (
+            words.place(row.site),
+            words.bytes_of(row.allocated_bytes),
+            words.bytes_of(row.freed_bytes),
+            words.bytes_of(row.net_bytes),
+            words.bytes_of(row.peak_bytes),
+            words.bytes_of(row.retained_bytes),
+            words.bytes_of(row.saved_bytes),
+            row.device,
+            words.code_of(row.site),
+        )
+        for row in memory_by_line(report.trace)
+    ]
+    return _capped(align(rows, range(1, 7)), 'report.to_frame("lines")') if len(rows) > 1 else []
+
+
+def _saved(report: Report) -> list[str]:
+    names = names_of(report.trace)
+    nodes = {node.node: node for node in report.trace.nodes}
+    places = {call.index: call.callsite for call in report.trace.calls}
+    rows: list[tuple[str, ...]] = []
+    for saved in report.trace.saved:
+        node = nodes.get(saved.node)
+        tensor = "a tensor" if saved.tensor is None else words.tensor_label(saved.tensor, names)
+        rows.append(
+            (
+                f"{tensor} at {words.version(saved.version)}",
+                f"by {node.name if node else 'an unknown node'} as {saved.name}",
+                words.place(places.get(node.call)) if node and node.call is not None else "before the watch",
+                "packed by saved-tensor hooks" if saved.hooked else words.bytes_of(saved.nbytes or 0),
+            )
+        )
+    return _capped(align(rows), 'report.to_frame("saved")')
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([title, *(f"  {line}" for line in lines)]) if lines else ""
+
+
+def _capped(lines: list[str], whole: str) -> list[str]:
+    more = len(lines) - MAX_ROWS
+    return lines if more <= 0 else [*lines[:MAX_ROWS], f"... and {more} more lines; {whole} gives everything."]
+
+
+def _error_type(error: str | None) -> str:
+    return f"`{(error or 'an error').split(':', 1)[0]}`"

@@ -1,0 +1,161 @@
+"""Wording shared by all renderers, so that text, tables, page and picture call the same thing by the same name."""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+
+from inplace_magic.analysis.effects import Effect
+from inplace_magic.trace import Callsite, Mutation, Number, TensorMetadata
+
+MAX_VALUES = 4
+
+
+def tensor_label(tensor: int, names: dict[int, str]) -> str:
+    """``T4 probs``, or ``T4`` for a tensor without a name."""
+    name = names.get(tensor)
+    return f"T{tensor} {name}" if name else f"T{tensor}"
+
+
+def version(number: int | None) -> str:
+    """``v0``; ``v?`` when unknown."""
+    return "v?" if number is None else f"v{number}"
+
+
+def version_step(before: int | None, after: int | None) -> str:
+    """``v0→v1``; a write that PyTorch does not count reads ``v0→v0, not counted``."""
+    step = f"{version(before)}→{version(after)}"
+    return f"{step}, not counted" if before is not None and before == after else step
+
+
+def shape(facts: TensorMetadata | None) -> str:
+    """``float32[8, 5]``; ``float32`` followed by ``[]`` is a tensor without dimensions."""
+    if facts is None:
+        return ""
+    dtype = facts.dtype.removeprefix("torch.")
+    return dtype if facts.shape is None else f"{dtype}[{', '.join(map(str, facts.shape))}]"
+
+
+def number(value: Number) -> str:
+    """At most six significant digits."""
+    if isinstance(value, bool) or not isinstance(value, float):
+        return str(value)
+    return f"{value:.6g}" if math.isfinite(value) else str(value)
+
+
+def changed_values(mutation: Mutation, facts: TensorMetadata | None) -> str:
+    """``[2]: 0.3 → 2``: the elements that changed, the first few of them; empty when the values were not kept."""
+    before, after = mutation.values_before, mutation.values_after
+    if before is None or after is None or len(before) != len(after):
+        return ""
+    changed = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if not _same(old, new)]
+    if not changed:
+        return "values unchanged"
+    sizes = facts.shape if facts is not None else None
+    shown = ", ".join(f"{_at(i, sizes)}{number(before[i])} → {number(after[i])}" for i in islice(changed, MAX_VALUES))
+    more = len(changed) - MAX_VALUES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def values(elements: tuple[Number, ...] | None) -> str:
+    """``0.9, 0.4, 0.3, …``: the first few; empty when they were not kept."""
+    if elements is None:
+        return ""
+    shown = ", ".join(number(value) for value in elements[: 2 * MAX_VALUES])
+    return f"{shown}, …" if len(elements) > 2 * MAX_VALUES else shown
+
+
+def effect_phrase(row: Effect, names: dict[int, str]) -> str:
+    """What the call did to the tensor, e.g. ``mutated in place v0→v1: [2]: 0.3 → 2``."""
+    if row.kind == "mutated" and row.mutation is not None:
+        phrase = f"mutated in place {version_step(row.version_before, row.version_after)}"
+        changed = changed_values(row.mutation, row.after or row.before)
+        return f"{phrase}: {changed}" if changed else phrase
+    if row.kind == "reshaped":
+        return f"changed shape or strides, {shape(row.before)} to {shape(row.after)}, data untouched"
+    if row.kind == "viewed":
+        return "view" if row.base is None else f"view of {tensor_label(row.base.tensor, names)}"
+    if row.kind == "returned":
+        return "returned unchanged, the same object"
+    return "created"
+
+
+def same_object(row: Effect) -> str:
+    """Whether it is the object that went in, and whether it is the memory that went in."""
+    if row.kind == "mutated":
+        return "same object, same memory"
+    if row.kind in ("reshaped", "returned"):
+        moved = row.before and row.after and row.before.storage != row.after.storage
+        return "same object, other memory" if moved else "same object, same memory"
+    return "new object, same memory" if row.kind == "viewed" else "new object, new memory"
+
+
+def place(site: Callsite | None) -> str:
+    """``Cell In[7], line 4``; ``unknown place`` when the call's place could not be told."""
+    return "unknown place" if site is None or site.line == 0 else site.place
+
+
+def bytes_of(count: int) -> str:
+    """``160 B``, ``1.5 MiB``; a negative number keeps its sign."""
+    if abs(count) < 1024:
+        return f"{count} B"
+    amount = float(count)
+    for unit in ("KiB", "MiB", "GiB"):
+        amount /= 1024
+        if abs(amount) < 1024:
+            return f"{amount:.1f} {unit}"
+    return f"{amount / 1024:.1f} TiB"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """``1 call``, ``2 calls``."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def code_of(site: Callsite | None) -> str:
+    """The source line without surrounding space; empty when unknown."""
+    return "" if site is None else site.text.strip()
+
+
+def callers(site: Callsite | None) -> tuple[Callsite, ...]:
+    """The places in the user's code that led to a line, the nearest first."""
+    chain: list[Callsite] = []
+    while site is not None and site.caller is not None:
+        site = site.caller
+        chain.append(site)
+    return tuple(chain)
+
+
+def printable(text: str) -> str:
+    """The text with control characters and lone surrogates replaced: neither XML nor UTF-8 can carry them."""
+    return "".join(letter if letter.isprintable() else " " if letter in "\n\r\t" else "\ufffd" for letter in text)
+
+
+def shortened(text: str, length: int) -> str:
+    """At most ``length`` characters; an ellipsis stands for what is left out at the end."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def first_sentence(message: str) -> str:
+    """The message up to the first full stop that is followed by a space and stands outside backticks."""
+    quoted = False
+    for position, letter in enumerate(message):
+        if letter == "`":
+            quoted = not quoted
+        elif letter == "." and not quoted and message[position + 1 : position + 2] in ("", " ", "\n"):
+            return message[: position + 1]
+    return message
+
+
+def _same(old: Number, new: Number) -> bool:
+    return old == new or (old != old and new != new)
+
+
+def _at(index: int, sizes: tuple[int, ...] | None) -> str:
+    if not sizes or 0 in sizes:
+        return ""
+    where: list[int] = []
+    for size in reversed(sizes):
+        index, position = divmod(index, size)
+        where.insert(0, position)
+    return f"[{', '.join(map(str, where))}]: "

@@ -1,0 +1,171 @@
+"""What one watch found: the trace and what follows from it, in one frozen record."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from inplace_magic import codec
+from inplace_magic.errors import ReportFormatError
+from inplace_magic.hazards import Hazard, find_hazards
+from inplace_magic.trace import CallEvent, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = "inplace_magic.report"
+FORMAT_VERSION = 1
+MAX_JSON_CHARACTERS = 1_000_000_000
+FrameView = Literal["tensors", "calls", "lines", "saved"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Report:
+    """The result of a watch: findings, calls, and every view of them.
+
+    Renderers are imported when they are asked for, so a report costs little until it is looked at.
+    """
+
+    trace: Trace
+    findings: tuple[Hazard, ...] = ()
+
+    @classmethod
+    def from_trace(cls, trace: Trace) -> Report:
+        """Runs the rules over a trace. A rule that fails becomes a line in :attr:`faults`, never an exception."""
+        findings, faults = find_hazards(trace)
+        return cls(replace(trace, faults=trace.faults + faults), findings)
+
+    @property
+    def hazards(self) -> list[Hazard]:
+        """Findings, worst first."""
+        return list(self.findings)
+
+    @property
+    def calls(self) -> list[CallEvent]:
+        """Every torch call of the user's code, in the order in which they began."""
+        return list(self.trace.calls)
+
+    @property
+    def blindness(self) -> list[str]:
+        """Sentences on what this watch could not observe."""
+        return list(self.trace.blindness)
+
+    @property
+    def faults(self) -> list[str]:
+        """Faults of this package, contained; each asks to be reported."""
+        return list(self.trace.faults)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: the worst finding, or that there is none."""
+        from inplace_magic.render.text import verdict
+
+        return verdict(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole report as JSON's plain types."""
+        trace = codec.to_plain(self.trace)
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "verdict": self.verdict,
+            "hazards": codec.to_plain(self.findings),
+            "calls": trace.pop("calls"),
+            "blindness": trace.pop("blindness"),
+            "trace": trace,
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """:meth:`to_dict` as text; non-finite numbers are written as ``NaN`` and ``Infinity``."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """Opens a saved report. Nothing in it is executed.
+
+        Raises:
+            ReportFormatError: the text is not a report that this version can read; one sentence says why.
+        """
+        if len(text) > MAX_JSON_CHARACTERS:
+            raise ReportFormatError(f"The saved report has {len(text)} characters; more than {MAX_JSON_CHARACTERS} are not read.")
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ReportFormatError(f"The saved report is not JSON: {error}.") from None
+        return cls.from_dict(data)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Report:
+        """The inverse of :meth:`to_dict`.
+
+        Raises:
+            ReportFormatError: as :meth:`from_json`.
+        """
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise ReportFormatError(f"This is not a saved report: its `format` is not {FORMAT!r}.")
+        if data.get("format_version") != FORMAT_VERSION:
+            raise ReportFormatError(
+                f"This report has format version {data.get('format_version')!r}; this inplace_magic reads {FORMAT_VERSION}."
+            )
+        rest = data.get("trace")
+        if not isinstance(rest, dict):
+            raise ReportFormatError("The saved report is damaged: it has no `trace`.")
+        whole = {**rest, "calls": data.get("calls", []), "blindness": data.get("blindness", [])}
+        try:
+            trace = codec.from_plain(Trace, whole, "report")
+            hazards = codec.from_plain(_Findings, {"hazards": data.get("hazards", [])}, "report").hazards
+        except RecursionError:
+            raise ReportFormatError("The saved report is damaged: it is nested too deeply.") from None
+        return cls(trace, hazards)
+
+    def to_frame(self, view: FrameView = "tensors") -> pd.DataFrame:
+        """A table of plain integers and strings.
+
+        Args:
+            view: ``tensors`` (one row per tensor and version), ``calls``, ``lines`` (memory by line), ``saved`` (what
+                autograd keeps for backward).
+
+        Raises:
+            ValueError: another view; the text lists them.
+        """
+        from inplace_magic.render.tables import to_frame
+
+        return to_frame(self, view)
+
+    def to_dot(self, *, raw: bool = False) -> str:
+        """The autograd graph as DOT text. The same run gives the same text unless ``raw`` asks for addresses."""
+        from inplace_magic.render.dot import to_dot
+
+        return to_dot(self, raw=raw)
+
+    def to_svg(self, *, raw: bool = False) -> str:
+        """The autograd graph as a standalone SVG."""
+        from inplace_magic.render.layout import to_svg
+
+        return to_svg(self.to_dot(raw=raw))
+
+    def to_html(self, *, raw: bool = False, graph: bool = True) -> str:
+        """One self-contained page: no network, no kernel."""
+        from inplace_magic.render.html import to_page
+
+        return to_page(self, raw=raw, graph=graph)
+
+    def to_text(self) -> str:
+        """The whole report as text, for terminals, diffs and screen readers."""
+        from inplace_magic.render.text import to_text
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Report: {self.verdict}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from inplace_magic.render import to_mimebundle
+
+        return to_mimebundle(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    hazards: tuple[Hazard, ...]

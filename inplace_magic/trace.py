@@ -1,0 +1,261 @@
+"""The record of one watched block: plain frozen data, no torch objects, no behaviour.
+
+Capture writes a :class:`Trace`, everything else reads one. A trace can be saved, sent to a colleague and opened again
+on a machine without the model, so it holds only numbers, strings and tuples. Standard library only.
+
+Serial numbers are the identities: tensor 3 is shown as ``T3``, storage 2 as ``S2``. Python's ``id`` and ``data_ptr``
+are kept as facts to show, never as keys, because the allocator gives the same address to several tensors in turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["ordinary", "view", "in-place", "metadata", "query"]
+"""What a call did, in this order of precedence: wrote a tensor (``in-place``), changed only shape or strides
+(``metadata``), gave another tensor on the same storage (``view``), gave new storage (``ordinary``), gave none
+(``query``)."""
+
+AccessType = Literal["READ", "WRITE"]
+Number = float | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Callsite:
+    """A place in the user's own code, and through ``caller`` the chain of the user's own places that led to it."""
+
+    line: int
+    """Line in the notebook's gutter (the magic line is line 1), or in the file. 0 when it is unknown."""
+    text: str = ""
+    """The source line, without indentation."""
+    cell: int | None = None
+    """Execution count of the cell that holds the line, None outside a notebook."""
+    file: str | None = None
+    """Path of the source file, None for a cell."""
+    function: str = "<module>"
+    caller: Callsite | None = None
+    end_line: int | None = None
+    column: int | None = None
+    end_column: int | None = None
+    expression: str = ""
+    """Source of the expression that made the call, e.g. ``probs.mul_(2)``; empty when it could not be told."""
+    statement: str = ""
+    """Source of the innermost simple statement around it; empty when it could not be told."""
+    direct: bool = True
+    """False when library code between this line and torch made the call, e.g. an ``nn.Module``."""
+    parameters: tuple[str, ...] = ()
+    """Names of the parameters of the function that holds the line."""
+
+    @property
+    def place(self) -> str:
+        """``Cell In[7], line 4`` or ``model.py:31``, as a reader would say it."""
+        if self.cell is not None:
+            return f"Cell In[{self.cell}], line {self.line}"
+        if self.file is None:
+            return f"line {self.line}"
+        return f"{self.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMetadata:
+    """One observation of one tensor. Unknown facts are None."""
+
+    tensor: int
+    """Serial number within the trace; shown as ``T1``."""
+    version: int | None
+    storage: int | None = None
+    """Serial number of the storage; views of each other share it. Shown as ``S1``."""
+    counter: int | None = None
+    """Serial number of the version counter; views share it with their base, ``.data`` gets one of its own."""
+    shape: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
+    offset: int | None = None
+    """Storage offset in elements."""
+    dtype: str = "unknown"
+    device: str = "unknown"
+    nbytes: int | None = None
+    """Bytes of this tensor's elements; the storage behind it may be larger."""
+    requires_grad: bool = False
+    is_leaf: bool = True
+    is_view: bool = False
+    node: int | None = None
+    """The autograd node behind ``grad_fn``."""
+    python_id: int | None = None
+    data_ptr: int | None = None
+    cls: str = "Tensor"
+
+    @property
+    def label(self) -> str:
+        return f"T{self.tensor}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """A write that changed an existing tensor."""
+
+    tensor: int
+    version_before: int | None
+    version_after: int | None
+    """Equal to ``version_before`` where PyTorch does not count the write (BatchNorm statistics, fused optimizers)."""
+    storage: int | None = None
+    counter: int | None = None
+    values_before: tuple[Number, ...] | None = None
+    """The elements in row-major order, of small CPU tensors only."""
+    values_after: tuple[Number, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenWrite:
+    """A version that moved between two calls: something wrote the tensor where the watch could not look."""
+
+    counter: int
+    version_before: int | None
+    version_after: int | None
+    noticed: int
+    """How many calls had begun when it was noticed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTensor:
+    """A tensor that an autograd node keeps for backward."""
+
+    node: int
+    name: str
+    """The node's own name for it: ``self``, ``result``, ``mat2``, ``indices[0]``."""
+    storage: int | None = None
+    counter: int | None = None
+    version: int | None = None
+    """Version when it was saved; None when that was before the watch began, or under somebody's hooks."""
+    tensor: int | None = None
+    """The saved tensor itself where Python has an object for it; else a tensor on the same version counter."""
+    shape: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
+    offset: int | None = None
+    dtype: str = "unknown"
+    device: str = "unknown"
+    nbytes: int | None = None
+    hooked: bool = False
+    """Packed by somebody's saved-tensor hooks (checkpoint, ``save_on_cpu``): what is kept is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutogradNode:
+    """A node of the autograd graph."""
+
+    node: int
+    name: str
+    """As PyTorch names it, e.g. ``SigmoidBackward0``."""
+    sequence: int | None = None
+    """PyTorch's creation number on its thread; ``AccumulateGrad`` has none."""
+    next: tuple[int | None, ...] = ()
+    call: int | None = None
+    """Index of the call that made it; None when it existed before the watch."""
+    variable: int | None = None
+    """For ``AccumulateGrad``: the leaf."""
+    ended: int | None = None
+    """How many calls had begun when it died; None while it lives at the end of the watch."""
+    pending: bool = False
+    """Reached from a live tensor at the end of the watch and still keeping what it saved: a backward would use it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """READ or WRITE of a tensor by an op."""
+
+    tensor: int
+    type: AccessType
+
+
+@dataclass(frozen=True, slots=True)
+class OpEvent:
+    """One aten operator; recorded at level ``ops`` only."""
+
+    name: str
+    """With overload, e.g. ``aten.add_.Tensor``."""
+    call: int | None
+    accesses: tuple[Access, ...] = ()
+    outputs: tuple[int, ...] = ()
+    in_backward: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """A run of the autograd engine."""
+
+    call: int
+    roots: tuple[int, ...]
+    inputs: tuple[int, ...] | None = None
+    """Nodes (or leaves' nodes) that the gradients were asked for; None means all leaves."""
+    retain_graph: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallEvent:
+    """One torch function or method that the user's code called."""
+
+    index: int
+    name: str
+    """As a reader would write it: ``torch.sigmoid``, ``Tensor.add_``, ``F.relu``."""
+    kind: Kind
+    callsite: Callsite | None = None
+    inputs: tuple[TensorMetadata, ...] = ()
+    """As they were when the call began."""
+    outputs: tuple[TensorMetadata, ...] = ()
+    """As they were when it returned."""
+    mutations: tuple[Mutation, ...] = ()
+    error: str | None = None
+    """``RuntimeError: text`` when the call raised."""
+    parent: int | None = None
+    """Index of the call, such as ``Tensor.backward``, that ran the user's code which made this call."""
+    grad_enabled: bool = True
+    mutated: tuple[TensorMetadata, ...] = ()
+    """The written tensors as they were when the call returned, in the order of ``mutations``."""
+    sequence: int | None = None
+    """PyTorch's number for the next autograd node of this thread when the call began; orders calls against nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A block of memory behind tensors, counted once however many views it has."""
+
+    storage: int
+    nbytes: int
+    device: str
+    born: int | None = None
+    """Index of the call that made it; None when it existed before the watch."""
+    ended: int | None = None
+    """How many calls had begun when it died; None while it lives at the end of the watch."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorName:
+    """A name by which the user's namespace reaches a tensor at the end of the watch, e.g. ``D[2].weight``."""
+
+    tensor: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything that one watch recorded."""
+
+    calls: tuple[CallEvent, ...] = ()
+    nodes: tuple[AutogradNode, ...] = ()
+    saved: tuple[SavedTensor, ...] = ()
+    storages: tuple[Storage, ...] = ()
+    backwards: tuple[Backward, ...] = ()
+    ops: tuple[OpEvent, ...] = ()
+    unseen: tuple[UnseenWrite, ...] = ()
+    names: tuple[TensorName, ...] = ()
+    blindness: tuple[str, ...] = ()
+    """Sentences on what this watch could not observe."""
+    faults: tuple[str, ...] = ()
+    """Faults of our own, contained; each asks to be reported."""
+    error: str | None = None
+    """What the watched block raised, as ``RuntimeError: text``."""
+    level: str = "calls"
+    torch_version: str = ""
+    cell: int | None = None
+    source: tuple[str, ...] = field(default=())
+    """The watched cell's lines, the magic line first; empty for ``with watch():``."""

@@ -1,0 +1,149 @@
+"""Traces by hand: the shortest way to say what a watch recorded, without torch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from inplace_magic.hazards import Hazard
+from inplace_magic.report import Report
+from inplace_magic.trace import (
+    AutogradNode,
+    Callsite,
+    CallEvent,
+    Mutation,
+    SavedTensor,
+    Storage,
+    TensorMetadata,
+    TensorName,
+    Trace,
+)
+
+SIGMOID_CELL = (
+    "%%inplace_watch",
+    "features = torch.randn(8, 5)",
+    "weight = torch.randn(5, requires_grad=True)",
+    "logits = features @ weight",
+    "probs = torch.sigmoid(logits)",
+    "probs[2] = 2.0",
+    "loss = probs.sum()",
+    "loss.backward()",
+)
+
+
+def site(line: int, source: tuple[str, ...] = SIGMOID_CELL, cell: int = 7, **more) -> Callsite:
+    """Line `line` (1-based) of `source`, in ``Cell In[7]``."""
+    text = source[line - 1].strip()
+    return replace(Callsite(line=line, text=text, cell=cell, statement=text, expression=text.split(" = ")[-1]), **more)
+
+
+def tensor(number: int, version: int | None = 0, shape: tuple[int, ...] | None = (8,), **more) -> TensorMetadata:
+    """Tensor `number` on a storage and a version counter of the same number, four bytes an element."""
+    count = 1
+    for size in shape or ():
+        count *= size
+    base = TensorMetadata(
+        tensor=number,
+        version=version,
+        storage=number,
+        counter=number,
+        shape=shape,
+        strides=(1,) * len(shape or ()),
+        offset=0,
+        dtype="float32",
+        device="cpu",
+        nbytes=4 * count,
+        python_id=140_000_000_000 + 96 * number,
+        data_ptr=94_000_000_000 + 64 * number,
+    )
+    return replace(base, **more)
+
+
+def sigmoid_trace() -> Trace:
+    """What a watch of SIGMOID_CELL records: sigmoid saved its result at version 0, line 6 wrote it, backward raised."""
+    features = tensor(1, shape=(8, 5))
+    weight = tensor(2, shape=(5,), requires_grad=True)
+    logits = tensor(3, requires_grad=True, is_leaf=False, node=2)
+    probs = tensor(4, requires_grad=True, is_leaf=False, node=3)
+    written = replace(probs, version=1, node=4)
+    loss = tensor(5, shape=(), requires_grad=True, is_leaf=False, node=5)
+    text = (
+        "RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: "
+        "[torch.FloatTensor [8]], which is output 0 of CopySlices, is at version 1; expected version 0 instead."
+    )
+    before = (0.9, 0.4, 0.3, 0.5, 0.5, 0.6, 0.7, 0.8)
+    after = (0.9, 0.4, 2.0, 0.5, 0.5, 0.6, 0.7, 0.8)
+    return Trace(
+        calls=(
+            CallEvent(0, "torch.randn", "ordinary", site(2), outputs=(features,)),
+            CallEvent(1, "torch.randn", "ordinary", site(3), outputs=(weight,)),
+            CallEvent(2, "Tensor.matmul", "ordinary", site(4), (features, weight), (logits,)),
+            CallEvent(3, "torch.sigmoid", "ordinary", site(5), (logits,), (probs,)),
+            CallEvent(
+                4,
+                "Tensor.__setitem__",
+                "in-place",
+                site(6),
+                (probs,),
+                (),
+                (Mutation(4, 0, 1, 4, 4, before, after),),
+                mutated=(written,),
+            ),
+            CallEvent(5, "Tensor.sum", "ordinary", site(7), (written,), (loss,)),
+            CallEvent(6, "Tensor.backward", "query", site(8), (loss,), error=text),
+        ),
+        nodes=(
+            AutogradNode(1, "AccumulateGrad", variable=2, call=2),
+            AutogradNode(2, "MvBackward0", 0, (None, 1), call=2),
+            AutogradNode(3, "SigmoidBackward0", 1, (2,), call=3),
+            AutogradNode(4, "CopySlices", 2, (3,), call=4),
+            AutogradNode(5, "SumBackward0", 3, (4,), call=5),
+        ),
+        saved=(
+            SavedTensor(2, "self", 1, 1, 0, 1, (8, 5), (5, 1), 0, "float32", "cpu", 160),
+            SavedTensor(3, "result", 4, 4, 0, 4, (8,), (1,), 0, "float32", "cpu", 32),
+        ),
+        storages=(
+            Storage(1, 160, "cpu", born=0),
+            Storage(2, 20, "cpu", born=1),
+            Storage(3, 32, "cpu", born=2),
+            Storage(4, 32, "cpu", born=3),
+            Storage(5, 4, "cpu", born=5),
+        ),
+        names=(
+            TensorName(1, "features"),
+            TensorName(2, "weight"),
+            TensorName(3, "logits"),
+            TensorName(4, "probs"),
+            TensorName(5, "loss"),
+        ),
+        blindness=("Ops inside a torch call and temporaries are not seen at level `calls`; use --level ops.",),
+        torch_version="2.13.0",
+        cell=7,
+        source=SIGMOID_CELL,
+    )
+
+
+def sigmoid_report() -> Report:
+    """`sigmoid_trace` with the finding that the rules give for it."""
+    finding = Hazard(
+        code="saved-tensor-overwritten",
+        severity="error",
+        message=(
+            "`probs` was overwritten by `probs[2] = 2.0` (Cell In[7], line 6) after `torch.sigmoid` had saved it for "
+            "backward (Cell In[7], line 5). PyTorch computes the gradient of sigmoid from its result; that result is at "
+            "version 1 now, version 0 was expected, so backward raises instead of using wrong numbers."
+        ),
+        fix="Write into a copy: put `probs = probs.clone()` before line 6.",
+        variable="probs",
+        mutation=site(6),
+        saved=site(5),
+        mutations=(site(6),),
+        saved_by="SigmoidBackward0",
+        expected_version=0,
+        found_version=1,
+        tensor=4,
+        call=4,
+        saved_call=3,
+        raised=True,
+    )
+    return Report(sigmoid_trace(), (finding,))

@@ -1,0 +1,92 @@
+"""What every test promises besides its own: it leaves no hook behind, in torch or in IPython."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+
+@pytest.fixture(autouse=True)
+def _no_hooks_left() -> Iterator[None]:
+    assert hooks_left() == []
+    yield
+    assert hooks_left() == []
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    """A real, new shell with an empty namespace, in memory only; the extension is not loaded."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    main = sys.modules["__main__"]
+    config = Config()
+    config.HistoryManager.hist_file = ":memory:"
+    config.InteractiveShell.colors = "NoColor"
+    config.InteractiveShell.xmode = "Context"
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance(config=config)
+    try:
+        yield shell
+    finally:
+        if "inplace_magic" in loaded(shell):
+            shell.run_line_magic("unload_ext", "inplace_magic")
+        left = shell_hooks(shell)
+        atexit.unregister(shell.atexit_operations)
+        shell.atexit_operations()
+        InteractiveShell.clear_instance()
+        sys.modules["__main__"] = main
+        assert left == []
+
+
+@pytest.fixture
+def loaded_shell(shell: InteractiveShell) -> InteractiveShell:
+    """The same shell after ``%load_ext inplace_magic``."""
+    shell.run_line_magic("load_ext", "inplace_magic")
+    return shell
+
+
+def loaded(shell: InteractiveShell) -> set[str]:
+    """Names of the extensions that IPython has loaded."""
+    return set(shell.extension_manager.loaded)
+
+
+def hooks_left() -> list[str]:
+    """Every mode of torch and every hook of this package that is active now, in words."""
+    found = torch_modes()
+    if InteractiveShell.initialized():
+        found += shell_hooks(InteractiveShell.instance())
+    return found
+
+
+def torch_modes() -> list[str]:
+    """The function and dispatch modes on this thread; a test that never imported torch cannot have any."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None:
+        return []
+    from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+    modes = [*torch.overrides._get_current_function_mode_stack(), *_get_current_dispatch_mode_stack()]
+    assert torch._C._len_torch_function_stack() + torch._C._len_torch_dispatch_stack() == len(modes)
+    return [f"torch mode {type(mode).__name__}" for mode in modes]
+
+
+def shell_hooks(shell: Any) -> list[str]:
+    """What of this package hangs on the shell."""
+    found = [f"transformer {item!r}" for item in shell.input_transformers_cleanup if _ours(item)]
+    for event, callbacks in shell.events.callbacks.items():
+        found += [f"{event} callback {item!r}" for item in callbacks if _ours(item)]
+    for kind, magics in shell.magics_manager.magics.items():
+        found += [f"{kind} magic {name}" for name, item in magics.items() if _ours(item)]
+    return found
+
+
+def _ours(item: Any) -> bool:
+    owner = getattr(item, "__self__", item)
+    module = getattr(owner, "__module__", None) or type(owner).__module__
+    return str(module).startswith("inplace_magic")

@@ -1,0 +1,62 @@
+"""The flags of the magic and the fields of the record behind them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+from IPython.core.error import UsageError
+
+from inplace_magic.magic_options import parse_options, watch_parser
+from inplace_magic.options import WatchOptions
+
+WITHOUT_A_FLAG = {"max_values"}  # no reader of a cell has asked for it; `watch(max_values=...)` sets it
+
+
+def test_every_option_has_a_flag_and_every_flag_an_option() -> None:
+    flags = {action.dest for action in watch_parser()._actions} - {"help"}
+    assert flags == {field.name for field in fields(WatchOptions)} - WITHOUT_A_FLAG
+
+
+def test_no_flag_means_the_defaults_of_the_record() -> None:
+    assert parse_options("") == WatchOptions()
+
+
+def test_each_flag_sets_its_field() -> None:
+    assert parse_options("-o r --level ops --raw --no-graph --save 'my report.html' --max-events 5") == WatchOptions(
+        out="r", level="ops", raw=True, graph=False, save="my report.html", max_events=5
+    )
+    assert parse_options("--out=r") == WatchOptions(out="r")
+    assert parse_options(r'--save="C:\My reports\r.html"').save == r"C:\My reports\r.html"
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("--levle ops", "%%inplace_watch has no option --levle; did you mean --level?"),
+        ("--graph", "%%inplace_watch has no option --graph; did you mean --no-graph?"),
+        ("--zzz", "%%inplace_watch has no option --zzz; there are -o, --out, --level, --raw,"),
+        ("--level op", "%%inplace_watch: level 'op' does not exist; choose one of calls, ops."),
+        ("--level", "%%inplace_watch: argument --level: expected one argument."),
+        ("-o 3x", "%%inplace_watch: --out '3x' is not a variable name"),
+        ("-o class", "%%inplace_watch: --out 'class' is not a variable name"),
+        ("--save report.pdf", "%%inplace_watch: --save 'report.pdf': the file name must end in .html,"),
+        ("--max-events few", "%%inplace_watch: argument --max-events: invalid int value: 'few'."),
+        ("--max-events -1", "%%inplace_watch: max_events is -1; it cannot be negative."),
+        ("y = x + 1", "%%inplace_watch takes options only, not 'y'; put the code to watch on the lines below it."),
+        ("-o 'r", "cannot be split into words: No closing quotation."),
+    ],
+)
+def test_a_wrong_line_gives_one_sentence_that_says_what_to_write(line: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_options(line)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_help_names_every_flag_and_shows_an_example() -> None:
+    text = watch_parser().format_help()
+    for action in watch_parser()._actions:
+        assert all(flag in text for flag in action.option_strings)
+    assert "%%inplace_watch -o report" in text
+    assert "\x1b" not in text
