@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inplace_magic.capture.session import Session
 
 
-class watch:  # noqa: N801  reads as a verb, like `open` or `torch.no_grad`
+class watch:
     """Watches a block of code: ``with watch() as w: ...``, then ``w.report``.
 
     Args:

@@ -52,7 +52,7 @@ def _read(hint: Any, value: Any, where: str) -> Any:
         return value
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return value
-    if hint is int and isinstance(value, bool) or not isinstance(value, hint):
+    if (hint is int and isinstance(value, bool)) or not isinstance(value, hint):
         raise _mismatch(hint.__name__, value, where)
     return value
 
@@ -61,9 +61,7 @@ def _read_dataclass(hint: Any, value: Any, where: str) -> Any:
     if not isinstance(value, dict):
         raise _mismatch("an object", value, where)
     known = {
-        name: _read(field_hint, value[name], f"{where}.{name}")
-        for name, field_hint in _hints(hint)
-        if name in value
+        name: _read(field_hint, value[name], f"{where}.{name}") for name, field_hint in _hints(hint) if name in value
     }
     try:
         return hint(**known)
@@ -89,4 +87,6 @@ def _hints(hint: type) -> tuple[tuple[str, Any], ...]:
 
 
 def _mismatch(wanted: str, value: Any, where: str) -> ReportFormatError:
-    return ReportFormatError(f"The saved report is damaged at {where}: expected {wanted}, found {type(value).__name__}.")
+    return ReportFormatError(
+        f"The saved report is damaged at {where}: expected {wanted}, found {type(value).__name__}."
+    )

@@ -88,7 +88,9 @@ class Report:
             ReportFormatError: the text is not a report that this version can read; one sentence says why.
         """
         if len(text) > MAX_JSON_CHARACTERS:
-            raise ReportFormatError(f"The saved report has {len(text)} characters; more than {MAX_JSON_CHARACTERS} are not read.")
+            raise ReportFormatError(
+                f"The saved report has {len(text)} characters; more than {MAX_JSON_CHARACTERS} are not read."
+            )
         try:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -106,7 +108,8 @@ class Report:
             raise ReportFormatError(f"This is not a saved report: its `format` is not {FORMAT!r}.")
         if data.get("format_version") != FORMAT_VERSION:
             raise ReportFormatError(
-                f"This report has format version {data.get('format_version')!r}; this inplace_magic reads {FORMAT_VERSION}."
+                f"This report has format version {data.get('format_version')!r}; this inplace_magic reads "
+                f"{FORMAT_VERSION}."
             )
         rest = data.get("trace")
         if not isinstance(rest, dict):

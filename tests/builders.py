@@ -8,8 +8,8 @@ from inplace_magic.hazards import Hazard
 from inplace_magic.report import Report
 from inplace_magic.trace import (
     AutogradNode,
-    Callsite,
     CallEvent,
+    Callsite,
     Mutation,
     SavedTensor,
     Storage,
@@ -130,7 +130,8 @@ def sigmoid_report() -> Report:
         severity="error",
         message=(
             "`probs` was overwritten by `probs[2] = 2.0` (Cell In[7], line 6) after `torch.sigmoid` had saved it for "
-            "backward (Cell In[7], line 5). PyTorch computes the gradient of sigmoid from its result; that result is at "
+            "backward (Cell In[7], line 5). PyTorch computes the gradient of sigmoid from its result; that "
+            "result is at "
             "version 1 now, version 0 was expected, so backward raises instead of using wrong numbers."
         ),
         fix="Write into a copy: put `probs = probs.clone()` before line 6.",

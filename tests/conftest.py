@@ -12,6 +12,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+import inplace_magic
+
 
 @pytest.fixture(autouse=True)
 def _no_hooks_left() -> Iterator[None]:
@@ -27,15 +29,12 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interacti
     main = sys.modules["__main__"]
     config = Config()
     config.HistoryManager.hist_file = ":memory:"
-    config.InteractiveShell.colors = "NoColor"
-    config.InteractiveShell.xmode = "Context"
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance(config=config)
     try:
         yield shell
     finally:
-        if "inplace_magic" in loaded(shell):
-            shell.run_line_magic("unload_ext", "inplace_magic")
+        inplace_magic.unload_ipython_extension(shell)
         left = shell_hooks(shell)
         atexit.unregister(shell.atexit_operations)
         shell.atexit_operations()
@@ -49,11 +48,6 @@ def loaded_shell(shell: InteractiveShell) -> InteractiveShell:
     """The same shell after ``%load_ext inplace_magic``."""
     shell.run_line_magic("load_ext", "inplace_magic")
     return shell
-
-
-def loaded(shell: InteractiveShell) -> set[str]:
-    """Names of the extensions that IPython has loaded."""
-    return set(shell.extension_manager.loaded)
 
 
 def hooks_left() -> list[str]:

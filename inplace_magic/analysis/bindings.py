@@ -1,9 +1,9 @@
 """Names: what the user's code calls a tensor, at the line where it matters.
 
-The name at the writing line wins (``active[mask] = 0`` wrote ``active``, though ``gate`` shares its memory). In a helper the name is
-a parameter, and the caller's name for the same tensor says more: ``target.sub_(…)`` in ``error_rate(scores, target)`` wrote the
-caller's ``y``. Where library code made the write (an optimizer, a module), the user's line has no name for the tensor; then the
-namespace does: ``D[2].weight``.
+The name at the writing line wins (``active[mask] = 0`` wrote ``active``, though ``gate`` shares its memory). In a
+helper the name is a parameter, and the caller's name for the same tensor says more: ``target.sub_(…)`` in
+``error_rate(scores, target)`` wrote the caller's ``y``. Where library code made the write (an optimizer, a module),
+the user's line has no name for the tensor; then the namespace does: ``D[2].weight``.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class Bindings:
         return self.name(tensor)
 
     def _plausible(self, text: str, site: Callsite, tensor: int, call: int) -> bool:
-        """Whether the line's text for the first operand names the written tensor. For a direct call it does; for one made by
-        library code inside the line only if nothing speaks against it."""
+        """Whether the line's text for the first operand names the written tensor. For a direct call it does; for one
+        made by library code inside the line only if nothing speaks against it."""
         if site.direct:
             return True
         known = [t for at, t in self.scopes.get((site.function, text), ()) if at < call]
@@ -126,8 +126,8 @@ def _written_operand(call: CallEvent, site: Callsite) -> ast.expr | None:
 
 
 def _assignments(trace: Trace) -> Iterator[tuple[int, str, str, int]]:
-    """(call, function, name, tensor) of every assignment of a call's result. Of several calls that one line's expression made
-    (a module's), the last one's output is what the name gets."""
+    """(call, function, name, tensor) of every assignment of a call's result. Of several calls that one line's
+    expression made (a module's), the last one's output is what the name gets."""
     calls = [call for call in trace.calls if call.callsite is not None and call.parent is None]
     for position, call in enumerate(calls):
         site = call.callsite

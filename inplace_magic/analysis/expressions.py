@@ -1,6 +1,7 @@
 """Source expressions, read as text: which variable a call wrote, which names a statement binds.
 
-A call is known by the source of its expression (``target.sub_(guess).abs_()``, ``probs[2]``, ``a += b``); nothing is evaluated.
+A call is known by the source of its expression (``target.sub_(guess).abs_()``, ``probs[2]``, ``a += b``); nothing is
+evaluated.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import ast
 from functools import lru_cache
 
 _ALIASING_METHODS = frozenset(
-    "detach data view view_as reshape flatten squeeze unsqueeze transpose permute expand expand_as narrow select T mT t "
-    "contiguous requires_grad_".split()
+    (
+        *("detach", "data", "view", "view_as", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute"),
+        *("expand", "expand_as", "narrow", "select", "T", "mT", "t", "contiguous", "requires_grad_"),
+    )
 )
 
 
@@ -28,7 +31,8 @@ def parse(text: str) -> ast.AST | None:
 
 
 def path_text(node: ast.AST | None) -> str | None:
-    """``self.memory``, ``D[2].weight``, ``features["pre"]``: names, attributes and constant subscripts; None for anything else."""
+    """``self.memory``, ``D[2].weight``, ``features["pre"]``: names, attributes and constant subscripts; None for
+    anything else."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -88,8 +92,8 @@ def keyword(expression: str, name: str) -> ast.expr | None:
 
 
 def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -> ast.expr:
-    """The tensor behind ``x.data``, ``x.detach()``, ``x.view(-1)``, ``x.mul_(2)`` (which hands out ``x``) and, where `view_texts`
-    names the text as a view taken of a tensor, ``x[0]``."""
+    """The tensor behind ``x.data``, ``x.detach()``, ``x.view(-1)``, ``x.mul_(2)`` (which hands out ``x``) and, where
+    `view_texts` names the text as a view taken of a tensor, ``x[0]``."""
     while True:
         if isinstance(node, ast.Attribute) and node.attr in _ALIASING_METHODS:
             node = node.value
@@ -134,7 +138,8 @@ def _target_paths(target: ast.expr) -> list[str | None]:
 
 
 def parameter_argument(caller_expression: str, parameters: tuple[str, ...], name: str) -> ast.expr | None:
-    """The argument that a call gives for the parameter `name` of the function it enters; None when it cannot be told."""
+    """The argument that a call gives for the parameter `name` of the function it enters; None when it cannot be
+    told."""
     node = parse(caller_expression)
     if not isinstance(node, ast.Call) or name not in parameters:
         return None

@@ -18,6 +18,7 @@ from typing import Literal
 
 from inplace_magic.analysis.bindings import names_of
 from inplace_magic.analysis.effects import Effect, EffectKind, effects_of
+from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.trace import CallEvent, Callsite, Kind, SavedTensor, TensorMetadata, Trace
 
 EdgeKind = Literal["data", "saved", "view"]
@@ -26,6 +27,9 @@ EdgeKind = Literal["data", "saved", "view"]
 Origin = EffectKind | Literal["given", "shared", "unseen"]
 """How a version came to be. ``given``: it existed before the watch. ``shared``: written through another tensor that
 shares its memory, so no call names this one. ``unseen``: it was there, but the watch did not see who wrote it."""
+
+HUB = 12
+"""A vertex with more arrows than this is a hub."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,10 @@ class AutogradGraph:
         return len(self.tensors) + len(self.calls)
 
     def around(self, keys: Iterable[str], limit: int) -> AutogradGraph:
-        """The part within reach of some vertices: at most ``limit`` vertices, the nearest ones, arrows between them."""
+        """The part within reach of some vertices: at most ``limit`` vertices, the nearest ones, arrows between them.
+
+        A parameter that every step of a loop reads would pull in all steps; the walk does not pass through such hubs.
+        """
         neighbours: dict[str, list[str]] = {vertex.key: [] for vertex in self.tensors}
         neighbours.update((vertex.key, []) for vertex in self.calls)
         for edge in self.edges:
@@ -109,8 +116,12 @@ class AutogradGraph:
             neighbours[edge.target].append(edge.source)
         queue = deque(key for key in dict.fromkeys(keys) if key in neighbours)
         kept = dict.fromkeys(list(queue)[:limit])
+        starts = set(kept)
         while queue and len(kept) < limit:
-            for key in neighbours[queue.popleft()]:
+            here = queue.popleft()
+            if here not in starts and len(neighbours[here]) > HUB:
+                continue
+            for key in neighbours[here]:
                 if key not in kept and len(kept) < limit:
                     kept[key] = None
                     queue.append(key)
@@ -127,6 +138,7 @@ class _Builder:
 
     def __init__(self, trace: Trace) -> None:
         self.names = names_of(trace)
+        self.kept = tensors_of_saved(trace)
         self.nodes = {node.node: node for node in trace.nodes}
         self.made: dict[int, list[str]] = {}
         for node in trace.nodes:
@@ -237,12 +249,13 @@ class _Builder:
         self.join(source, call, "saved", f"{node.name}.{saved.name}")
 
     def saved_key(self, saved: SavedTensor, call: str) -> str | None:
-        if saved.tensor is not None:
-            key = f"T{saved.tensor}@v{'?' if saved.version is None else saved.version}"
+        tensor = self.kept.get(saved)
+        if tensor is not None:
+            key = f"T{tensor}@v{'?' if saved.version is None else saved.version}"
             if key in self.tensors:
                 return key
-            # Saved before the watch could tell its version: the version that went into the saving call.
-            given = self.inputs.get(call, {}).get(saved.tensor)
+            # Its version is not known: the version that went into the saving call is meant.
+            given = self.inputs.get(call, {}).get(tensor)
             if given is not None:
                 return given
         if saved.counter is not None and saved.version is not None:

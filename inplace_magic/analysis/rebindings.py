@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from itertools import pairwise
 
 from inplace_magic.analysis import expressions
 from inplace_magic.analysis.bindings import Bindings
@@ -35,7 +36,7 @@ def rebindings(trace: Trace) -> tuple[Rebinding, ...]:
     for (_, name), bound in bindings.scopes.items():
         before = _used(calls, bound[0][0], name, bindings)
         chain = bound if before is None else [(-1, before), *bound]
-        for (_, old), (call, new) in zip(chain, chain[1:], strict=False):
+        for (_, old), (call, new) in pairwise(chain):
             if old != new:
                 found.append(Rebinding(call, name, old, new))
     return tuple(sorted(found, key=lambda row: row.call))

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from inplace_magic.analysis.bindings import Bindings
-from inplace_magic.trace import AutogradNode, Backward, CallEvent, Callsite, Mutation, SavedTensor, TensorMetadata, Trace
+from inplace_magic.trace import (
+    AutogradNode,
+    Backward,
+    CallEvent,
+    Callsite,
+    Mutation,
+    SavedTensor,
+    TensorMetadata,
+    Trace,
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,8 @@ class Story:
 
     @cached_property
     def executed(self) -> dict[int, set[int]]:
-        """The nodes that each successful backward went through, by call index. With ``inputs=`` only what leads to them counts."""
+        """The nodes that each successful backward went through, by call index. With ``inputs=`` only what leads to
+        them counts."""
         found: dict[int, set[int]] = {}
         for index, backward in self.backwards.items():
             call = self.calls.get(index)
@@ -104,9 +114,7 @@ class Story:
 
     def _leading_to(self, tensors: set[int]) -> set[int]:
         nodes = {n.node for n in self.trace.nodes if n.variable in tensors}
-        nodes |= {
-            meta.node for meta in self.observations.values() if meta.tensor in tensors and meta.node is not None
-        }
+        nodes |= {meta.node for meta in self.observations.values() if meta.tensor in tensors and meta.node is not None}
         return self.descendants(nodes)
 
     @cached_property
@@ -132,8 +140,8 @@ class Story:
     def saver_site(self, node: AutogradNode) -> tuple[CallEvent | None, Callsite | None]:
         """The call that made a node, and its place.
 
-        A custom ``Function`` makes its node in ``apply``, which torch does not show; the calls inside its ``forward`` carry the
-        next sequence number, and their caller is the line of ``apply``.
+        A custom ``Function`` makes its node in ``apply``, which torch does not show; the calls inside its ``forward``
+        carry the next sequence number, and their caller is the line of ``apply``.
         """
         if node.call is not None:
             call = self.calls.get(node.call)

@@ -1,7 +1,7 @@
 """Where a call happened: at run time only code objects and instruction offsets, after the cell lines, text and names.
 
-A place is a chain of the user's own frames, innermost first, up to the watched cell. Frames of torch, of installed packages and
-of this package are never part of it: the line that called them is.
+A place is a chain of the user's own frames, innermost first, up to the watched cell. Frames of torch, of installed
+packages and of this package are never part of it: the line that called them is.
 """
 
 from __future__ import annotations
@@ -175,7 +175,8 @@ class Sources:
 
 
 def _position(code: CodeType, lasti: int) -> tuple[int, int | None, int | None, int | None]:
-    """(line, end line, column, end column) of an instruction; columns in UTF-8 bytes. Python 3.10 knows the line only."""
+    """(line, end line, column, end column) of an instruction; columns in UTF-8 bytes. Python 3.10 knows the line
+    only."""
     if hasattr(code, "co_positions"):
         for i, position in enumerate(code.co_positions()):
             if i == lasti // 2:

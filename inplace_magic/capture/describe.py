@@ -2,14 +2,15 @@
 
 The only file that touches private attributes of torch; each use says what breaks if the attribute vanishes.
 
-Reading must not run anybody's code: property reads of a tensor subclass would call its ``__torch_function__``, and sizes
-of a wrapper subclass can call its ``__torch_dispatch__``. Hence :func:`plain` tensors take the fast path, all others the
+Reading must not run anybody's code: property reads of a tensor subclass would call its ``__torch_function__``, and
+sizes of a wrapper subclass can call its ``__torch_dispatch__``. Hence plain tensors take the fast path, all others the
 careful one, with subclass overrides switched off and sizes left unknown where they may be computed by Python code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import torch
@@ -26,13 +27,8 @@ _DEFAULT_DISPATCH = torch._C._disabled_torch_dispatch_impl
 """If it vanishes: wrapper subclasses cannot be told from plain ones, so sizes of all subclasses become unknown."""
 
 sequence_number: Callable[[], int] = torch._C._autograd._get_sequence_nr
-"""The number that the next autograd node of this thread will get. If it vanishes: a node that is discovered late (made by a
-custom ``Function``) can no longer be ordered against writes, and its saved version must become unknown."""
-
-
-def plain(tensor: torch.Tensor) -> bool:
-    """Whether reading this tensor's attributes can run nobody's Python code."""
-    return type(tensor) in _PLAIN_TYPES
+"""The number that the next autograd node of this thread will get. If it vanishes: a node that is discovered late
+(made by a custom ``Function``) can no longer be ordered against writes, and its saved version must become unknown."""
 
 
 def _try(read: Callable[[], T]) -> T | None:
@@ -54,8 +50,8 @@ def version(tensor: torch.Tensor) -> int | None:
 
 
 def storage(tensor: torch.Tensor) -> Any:
-    """The storage object, None where there is none (sparse, functorch wrappers). Torch keeps one Python object per storage
-    for the storage's whole life, so a weak reference to it tells when the memory goes."""
+    """The storage object, None where there is none (sparse, functorch wrappers). Torch keeps one Python object per
+    storage for the storage's whole life, so a weak reference to it tells when the memory goes."""
     try:
         if type(tensor) in _PLAIN_TYPES:
             return tensor.untyped_storage()
@@ -66,8 +62,8 @@ def storage(tensor: torch.Tensor) -> Any:
 
 
 def base(tensor: torch.Tensor) -> torch.Tensor | None:
-    """The tensor that this one is a differentiable view of. If ``_base`` vanishes: views made before the watch lose their
-    tie to the version counter of their base."""
+    """The tensor that this one is a differentiable view of. If ``_base`` vanishes: views made before the watch lose
+    their tie to the version counter of their base."""
     with _NO_SUBCLASS_CODE():
         return _try(lambda: tensor._base)
 
@@ -83,55 +79,72 @@ def grad_fn(tensor: torch.Tensor) -> Any:
         return None
 
 
-def facts(tensor: torch.Tensor) -> dict[str, Any]:
-    """The fields of ``TensorMetadata`` that can be read off the tensor itself."""
-    if type(tensor) in _PLAIN_TYPES:
+Static = tuple[Any, ...]
+"""(shape, strides, offset, dtype, device, data pointer, is a view, type, id): what changes only with the version. Raw
+torch values, because turning them into text can wait; none of them keeps the tensor alive."""
+
+
+def static(tensor: torch.Tensor) -> Static:
+    """The raw description of a tensor; unknown facts are None."""
+    kind = type(tensor)
+    if kind in _PLAIN_TYPES:
         try:
-            return {
-                "shape": tuple(tensor.shape),
-                "strides": tensor.stride(),
-                "offset": tensor.storage_offset(),
-                "dtype": dtype_name(tensor.dtype),
-                "device": str(tensor.device),
-                "nbytes": tensor.numel() * tensor.itemsize,
-                "requires_grad": tensor.requires_grad,
-                "is_leaf": tensor.is_leaf,
-                "is_view": tensor._is_view(),
-                "data_ptr": tensor.data_ptr(),
-            }
+            return (
+                tensor.shape,
+                tensor.stride(),
+                tensor.storage_offset(),
+                tensor.dtype,
+                tensor.device,
+                tensor.data_ptr(),
+                tensor._is_view(),
+                kind.__name__,
+                id(tensor),
+            )
         except (RuntimeError, NotImplementedError):
             pass  # sparse and functorch tensors have no strides or data pointer: read what there is, one by one
     with _NO_SUBCLASS_CODE():
-        own_sizes = getattr(type(tensor), "__torch_dispatch__", _DEFAULT_DISPATCH) is _DEFAULT_DISPATCH
-        shape = _try(lambda: tuple(int(size) for size in tensor.shape)) if own_sizes else None
-        return {
-            "shape": shape,
-            "strides": _try(lambda: tuple(int(step) for step in tensor.stride())) if own_sizes else None,
-            "offset": _try(lambda: int(tensor.storage_offset())) if own_sizes else None,
-            "dtype": _try(lambda: dtype_name(tensor.dtype)) or "unknown",
-            "device": _try(lambda: str(tensor.device)) or "unknown",
-            "nbytes": _try(lambda: int(tensor.numel() * tensor.itemsize)) if own_sizes else None,
-            "requires_grad": _try(lambda: bool(tensor.requires_grad)) or False,
-            "is_leaf": _try(lambda: bool(tensor.is_leaf)) is not False,
-            "is_view": _try(lambda: bool(tensor._is_view())) or False,
-            "data_ptr": _try(tensor.data_ptr) if own_sizes else None,
-        }
+        own_sizes = getattr(kind, "__torch_dispatch__", _DEFAULT_DISPATCH) is _DEFAULT_DISPATCH
+        return (
+            _try(lambda: tuple(int(size) for size in tensor.shape)) if own_sizes else None,
+            _try(lambda: tuple(int(step) for step in tensor.stride())) if own_sizes else None,
+            _try(lambda: int(tensor.storage_offset())) if own_sizes else None,
+            _try(lambda: tensor.dtype),
+            _try(lambda: tensor.device),
+            _try(tensor.data_ptr) if own_sizes else None,
+            bool(_try(lambda: tensor._is_view())),
+            kind.__name__,
+            id(tensor),
+        )
 
 
-_DTYPE_NAMES: dict[torch.dtype, str] = {}
+def requires_grad(tensor: torch.Tensor) -> bool:
+    """Whether autograd follows the tensor."""
+    if type(tensor) in _PLAIN_TYPES:
+        return tensor.requires_grad
+    with _NO_SUBCLASS_CODE():
+        return bool(_try(lambda: tensor.requires_grad))
 
 
-def dtype_name(dtype: torch.dtype) -> str:
-    """``float32`` for ``torch.float32``."""
-    name = _DTYPE_NAMES.get(dtype)
-    if name is None:
-        name = _DTYPE_NAMES[dtype] = str(dtype).removeprefix("torch.")
-    return name
+def readable(raw: Static) -> dict[str, Any]:
+    """A raw description as fields of ``TensorMetadata``."""
+    shape, strides, offset, dtype, device, data_ptr, is_view, cls, python_id = raw
+    return {
+        "shape": None if shape is None else tuple(shape),
+        "strides": None if strides is None else tuple(strides),
+        "offset": offset,
+        "dtype": "unknown" if dtype is None else str(dtype).removeprefix("torch."),
+        "device": "unknown" if device is None else str(device),
+        "nbytes": None if shape is None or dtype is None else math.prod(shape) * dtype.itemsize,
+        "is_view": is_view,
+        "data_ptr": data_ptr,
+        "python_id": python_id,
+        "cls": cls,
+    }
 
 
 def values(tensor: torch.Tensor, limit: int) -> Any:
-    """The elements as nested lists, of a small plain tensor in CPU memory; else None. Reading a CUDA tensor would wait for
-    the device, so that is never done here."""
+    """The elements as nested lists, of a small plain tensor in CPU memory; else None. Reading a CUDA tensor would
+    wait for the device, so that is never done here."""
     if type(tensor) not in _PLAIN_TYPES:
         return None
     try:
@@ -153,12 +166,10 @@ def flat(nested: Any) -> tuple[Number, ...] | None:
     return tuple(number for item in nested for number in flat(item) or ())
 
 
-def storage_facts(untyped: Any) -> tuple[int, str]:
-    """Bytes and device of a storage."""
-    return _try(untyped.nbytes) or 0, _try(lambda: str(untyped.device)) or "unknown"
+def storage_size(untyped: Any) -> int:
+    """Bytes of a storage."""
+    return _try(untyped.nbytes) or 0
 
-
-# --- autograd nodes -------------------------------------------------------------------------------------------------
 
 _NO_SEQUENCE = 2**63
 _SAVED_ATTRIBUTES: dict[type, tuple[tuple[str, str], ...]] = {}
@@ -177,11 +188,11 @@ def node_sequence(node: Any) -> int | None:
     return number if number is not None and number < _NO_SEQUENCE else None
 
 
-def saved_values(node: Any) -> Iterator[tuple[str, Any, bool]]:
+def saved_values(node: Any) -> list[tuple[str, Any, bool]]:
     """What a node keeps: (name, tensor or None, packed by somebody's hooks).
 
-    Read from ``_raw_saved_*`` without unpacking: ``_saved_*`` unpacks, which raises after a write and, under non-reentrant
-    checkpoint, runs the user's function again. If the raw attributes vanish, no saver can be named.
+    Read from ``_raw_saved_*`` without unpacking: ``_saved_*`` unpacks, which raises after a write and, under
+    non-reentrant checkpoint, runs the user's function again. If the raw attributes vanish, no saver can be named.
     """
     kind = type(node)
     names = _SAVED_ATTRIBUTES.get(kind)
@@ -189,25 +200,22 @@ def saved_values(node: Any) -> Iterator[tuple[str, Any, bool]]:
         names = (("_raw_saved_tensors", "saved_tensors"),)  # not cached: that would keep the user's class alive
     elif names is None:
         prefix = "_raw_saved_"
-        found = [name for name in dir(kind) if name.startswith(prefix)]
-        names = _SAVED_ATTRIBUTES[kind] = tuple((name, name.removeprefix(prefix)) for name in found)
-    for attribute, name in names:
-        raw = _try(lambda: getattr(node, attribute))  # noqa: B023  read at once
-        if isinstance(raw, tuple):
-            for i, item in enumerate(raw):
-                yield from _saved_value(f"{name}[{i}]", item)
-        elif raw is not None:
-            yield from _saved_value(name, raw)
-
-
-def _saved_value(name: str, raw: Any) -> Iterator[tuple[str, Any, bool]]:
-    data = _try(lambda: raw.data)
-    if data is None:
-        return
-    hooked = not isinstance(data, torch.Tensor) or _try(lambda: raw.unpack_hook) is not None
-    yield name, None if hooked else data, hooked
+        attributes = [name for name in dir(kind) if name.startswith(prefix)]
+        names = _SAVED_ATTRIBUTES[kind] = tuple((name, name.removeprefix(prefix)) for name in attributes)
+    found: list[tuple[str, Any, bool]] = []
+    for attribute, name in names or ():
+        try:
+            raw = getattr(node, attribute)
+        except RuntimeError:  # a custom Function that let go of its tensors
+            continue
+        for i, entry in enumerate(raw) if isinstance(raw, tuple) else ((None, raw),):
+            data = None if entry is None else _try(lambda: entry.data)  # noqa: B023  read at once
+            if data is not None:
+                hooked = not isinstance(data, torch.Tensor) or getattr(entry, "unpack_hook", None) is not None
+                found.append((name if i is None else f"{name}[{i}]", None if hooked else data, hooked))
+    return found
 
 
 def still_saves(node: Any) -> bool:
     """Whether the node still keeps any saved tensor: backward without ``retain_graph`` lets go of them."""
-    return any(True for _ in saved_values(node))
+    return bool(saved_values(node))

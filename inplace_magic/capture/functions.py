@@ -14,22 +14,25 @@ Arguments = tuple[Any, ...]
 Keywords = Mapping[str, Any]
 
 METADATA_ONLY = frozenset(
-    "resize_ resize_as_ resize_as_sparse_ transpose_ t_ swapaxes_ swapdims_ squeeze_ unsqueeze_ set_ as_strided_ detach_ "
-    "requires_grad_ rename_ align_as_ share_memory_ retain_grad data.__set__ requires_grad.__set__ names.__set__".split()
+    (
+        *("resize_", "resize_as_", "resize_as_sparse_", "transpose_", "t_", "swapaxes_", "swapdims_", "squeeze_"),
+        *("unsqueeze_", "set_", "as_strided_", "detach_", "requires_grad_", "rename_", "align_as_", "share_memory_"),
+        *("retain_grad", "data.__set__", "requires_grad.__set__", "names.__set__"),
+    )
 )
 """They change shape, strides, storage or flags of a tensor and leave its data alone, yet most of them move its version:
 `transpose_` and `unsqueeze_` do, see torch/csrc/autograd (ADInplaceOrView)."""
 
 INPLACE_DUNDERS = frozenset(
-    "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ "
-    "__ilshift__ __irshift__ __idiv__ __imatmul__".split()
+    (
+        *("__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__"),
+        *("__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__", "__idiv__", "__imatmul__"),
+    )
 )
 
-TENSOR_GETTERS = frozenset(("data", "grad", "T", "mT", "H", "mH", "real", "imag", "_base", "_grad"))
-"""Properties that give a tensor. The others (`shape`, `requires_grad`, …) are looks, not calls, and are not recorded."""
-
-READS_EXISTING = frozenset(("grad.__get__", "_base.__get__", "_grad.__get__"))
-"""Getters that hand out a tensor which exists already: nothing is created."""
+TENSOR_GETTERS = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
+"""Properties that make a tensor. The others (`shape`, `requires_grad`, `grad`, …) only look, and are not recorded as
+calls."""
 
 _RUNNING_STATISTICS = {
     # function: (positions of running mean and variance, position of the flag that lets them be updated)
@@ -59,10 +62,10 @@ class FunctionFacts:
         "inplace_position",
         "is_getter",
         "key",
+        "may_write",
         "metadata_only",
         "name",
         "predicts_write",
-        "reads_existing",
         "runs_backward",
         "uncounted",
     )
@@ -84,16 +87,16 @@ class FunctionFacts:
         )
         self.metadata_only = self.key in METADATA_ONLY
         self.predicts_write = (bare.endswith("_") and not bare.startswith("__")) or bare in INPLACE_DUNDERS
-        self.reads_existing = self.key in READS_EXISTING
         self.aliases_data = self.key == "data.__get__"
         self.runs_backward = func in RUNS_BACKWARD
         self.code = func.__code__ if isinstance(func, FunctionType) else None
         self.inplace_position = _position(func, "inplace") if isinstance(func, FunctionType) else None
+        self.may_write = self.predicts_write or self.inplace_position is not None
         self.uncounted = _uncounted_writes(func, bare)
 
     def announced_writes(self, args: Arguments, kwargs: Keywords) -> Arguments:
-        """The arguments that the call announces to write: by a trailing underscore, ``inplace=True``, ``out=`` or an augmented
-        assignment. They may be tensors or lists of tensors."""
+        """The arguments that the call announces to write: by a trailing underscore, ``inplace=True``, ``out=`` or an
+        augmented assignment. They may be tensors or lists of tensors."""
         if kwargs:
             out = kwargs.get("out")
             if out is not None:
@@ -124,9 +127,9 @@ def without_override_check(func: FunctionType) -> FunctionType:
     """The same function, without its first lines' question whether an override is active.
 
     A function mode is off inside its own handler, so the user's code that the engine runs would go unseen. It must be
-    entered again for the time of the call; but then the function's own check would find it and call the handler once more,
-    without end. Hence this copy: same code, defaults and file positions, with only the two checks answered "no". The globals
-    are copied at each call, so whatever the user has replaced in torch's modules is honoured.
+    entered again for the time of the call; but then the function's own check would find it and call the handler once
+    more, without end. Hence this copy: same code, defaults and file positions, with only the two checks answered
+    "no". The globals are copied at each call, so whatever the user has replaced in torch's modules is honoured.
     """
     scope = {**func.__globals__, "has_torch_function": _no_override, "has_torch_function_unary": _no_override}
     copy = FunctionType(func.__code__, scope, func.__name__, func.__defaults__, func.__closure__)
@@ -178,14 +181,24 @@ def _uncounted_writes(func: Any, bare: str) -> Callable[[Arguments, Keywords], l
             training = args[flag_position] if len(args) > flag_position else kwargs.get(flag, flag == "use_input_stats")
             if not training:
                 return []
-            found = [args[i] if len(args) > i else kwargs.get(name) for i, name in zip(positions, _STATISTICS, strict=True)]
+            found = [
+                args[i] if len(args) > i else kwargs.get(name) for i, name in zip(positions, _STATISTICS, strict=True)
+            ]
             return [tensor for tensor in found if isinstance(tensor, torch.Tensor)]
 
         return running
     if bare in _FUSED_OPTIMIZERS and getattr(torch, bare, None) is func:
 
         def fused(args: Arguments, kwargs: Keywords) -> list[torch.Tensor]:
-            names = ("self", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs", "momentum_buffer_list", "state_sums")
+            names = (
+                "self",
+                "grads",
+                "exp_avgs",
+                "exp_avg_sqs",
+                "max_exp_avg_sqs",
+                "momentum_buffer_list",
+                "state_sums",
+            )
             by_name = dict(zip(_FUSED_ORDER.get(bare, ()), args, strict=False)) | dict(kwargs)
             lists = [by_name.get(name) for name in names if name != "grads"]
             return [tensor for entry in lists if isinstance(entry, (list, tuple)) for tensor in entry]

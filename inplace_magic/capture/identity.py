@@ -1,7 +1,8 @@
 """Live tensors, storages and version counters -> serial numbers, behind weak references.
 
-``(id, data_ptr, _version)`` is no key: the allocator reuses addresses within microseconds. A serial number is given when an
-object is first seen and forgotten when the object dies, so two tensors never share one. Nothing here keeps anything alive.
+``(id, data_ptr, _version)`` is no key: the allocator reuses addresses within microseconds. A serial number is given
+when an object is first seen and forgotten when the object dies, so two tensors never share one. Nothing here keeps
+anything alive.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import Any
 import torch
 
 from inplace_magic.capture import describe
-from inplace_magic.trace import Storage, TensorMetadata
 
 
 class CounterRecord:
@@ -34,7 +34,7 @@ class StorageRecord:
 
     __slots__ = ("born", "counters", "device", "ended", "nbytes", "ref", "serial")
 
-    def __init__(self, serial: int, nbytes: int, device: str, born: int | None) -> None:
+    def __init__(self, serial: int, nbytes: int, device: torch.device | None, born: int | None) -> None:
         self.serial = serial
         self.nbytes = nbytes
         self.device = device
@@ -44,22 +44,23 @@ class StorageRecord:
         self.counters: list[CounterRecord] = []
         """Counters of the tensors seen on it; more than one after ``.data``."""
 
-    def frozen(self) -> Storage:
-        return Storage(self.serial, self.nbytes, self.device, self.born, self.ended)
-
 
 class TensorRecord:
-    """One tensor object: its serial number and the latest observation of it."""
+    """One tensor object: its serial number, and the latest observation of it."""
 
-    __slots__ = ("counter", "latest", "node", "ref", "serial", "storage")
+    __slots__ = ("counter", "latest", "ref", "serial", "storage")
 
     def __init__(self, serial: int, storage: StorageRecord | None, counter: CounterRecord) -> None:
         self.serial = serial
         self.storage = storage
         self.counter = counter
-        self.latest: TensorMetadata | None = None
-        self.node: int | None = None
+        self.latest: Observation | None = None
         self.ref: Any = None
+
+
+Observation = tuple[TensorRecord, StorageRecord | None, int | None, describe.Static, bool, int | None]
+"""(record, storage, version, static facts, requires grad, autograd node): a tensor at one moment, not yet made
+readable."""
 
 
 class IdentityMap:
@@ -71,15 +72,12 @@ class IdentityMap:
 
     def __init__(self, clock: Callable[[], int]) -> None:
         self._clock = clock
-        self._tensors: dict[int, TensorRecord] = {}
+        self.tensors: dict[int, TensorRecord] = {}
+        """By ``id``, of live tensors only: an entry goes when its tensor dies."""
         self._live_storages: dict[int, StorageRecord] = {}
         self.storages: list[StorageRecord] = []
         self._serial = 0
         self._counters = 0
-
-    def get(self, tensor: torch.Tensor) -> TensorRecord | None:
-        """The record of a tensor seen before."""
-        return self._tensors.get(id(tensor))
 
     def register(
         self, tensor: torch.Tensor, *, born: int | None = None, aliases: TensorRecord | None = None
@@ -87,19 +85,24 @@ class IdentityMap:
         """The record of a tensor; a new one when it was never seen.
 
         Args:
+            tensor: the live tensor.
             born: index of the call that made it, None when it existed before.
             aliases: a record whose version counter it shares, where the caller knows that.
         """
         key = id(tensor)
-        record = self._tensors.get(key)
+        record = self.tensors.get(key)
         if record is not None:
             return record
         storage = self.storage_of(tensor, born)
         counter = self._counter(tensor, storage, aliases)
         self._serial += 1
         record = TensorRecord(self._serial, storage, counter)
-        tensors = self._tensors
-        record.ref = weakref.ref(tensor, lambda _: tensors.pop(key, None))
+        tensors = self.tensors
+
+        def on_death(_: Any) -> None:
+            tensors.pop(key, None)
+
+        record.ref = weakref.ref(tensor, on_death)
         tensors[key] = record
         return record
 
@@ -110,25 +113,28 @@ class IdentityMap:
             record.storage.counters.append(record.counter)
 
     def counter_of(self, tensor: torch.Tensor, storage: StorageRecord | None) -> CounterRecord | None:
-        """The version counter of such a tensor; None when more than one is possible."""
+        """The version counter of a tensor that needs no record of its own, such as one that a node saved; None when
+        more than one is possible."""
         base = describe.base(tensor)
         if base is not None:
             return self.register(base).counter
+        if storage is None:
+            return None
         version = describe.version(tensor)
-        fitting = [counter for counter in storage.counters if counter.version == version] if storage else []
+        fitting = [counter for counter in storage.counters if counter.version == version]
         return fitting[0] if len(fitting) == 1 else None
 
     def live(self) -> list[tuple[torch.Tensor, TensorRecord]]:
         """The registered tensors that are alive now; for the end of the watch."""
         found = []
-        for record in list(self._tensors.values()):
+        for record in list(self.tensors.values()):
             tensor = record.ref()
             if tensor is not None:
                 found.append((tensor, record))
         return found
 
     def storage_of(self, tensor: torch.Tensor, born: int | None = None) -> StorageRecord | None:
-        """The storage of a tensor, which may have no record of its own, such as one that a node saved."""
+        """The storage of a tensor, which may have no record of its own."""
         untyped = describe.storage(tensor)
         if untyped is None:
             return None
@@ -136,13 +142,12 @@ class IdentityMap:
         record = self._live_storages.get(key)
         if record is not None:
             return record
-        nbytes, device = describe.storage_facts(untyped)
-        record = StorageRecord(len(self.storages) + 1, nbytes, device, born)
-        live, clock, ended = self._live_storages, self._clock, record
+        record = StorageRecord(len(self.storages) + 1, describe.storage_size(untyped), untyped.device, born)
+        live, clock, dying = self._live_storages, self._clock, record
 
         def on_death(_: Any) -> None:
             live.pop(key, None)
-            ended.ended = clock()
+            dying.ended = clock()
 
         record.ref = weakref.ref(untyped, on_death)
         live[key] = record

@@ -1,7 +1,8 @@
 """Names by which the user's namespace reaches tensors, looked up once, when the watch ends.
 
-Only plain containers are entered (dict, list, tuple, a module's own tables, the attributes of objects whose class the user
-defined in the notebook), and only by reading their storage: no property, ``__getattr__`` or ``__iter__`` of the user's runs.
+Only plain containers are entered (dict, list, tuple, a module's own tables, the attributes of objects whose class the
+user defined in the notebook), and only by reading their storage: no property, ``__getattr__`` or ``__iter__`` of the
+user's runs.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def namespace_names(namespace: Mapping[str, Any], identity: IdentityMap) -> list
         if name.startswith("_"):
             continue  # IPython's own history (`_`, `_3`) and the user's private names
         for depth, path, tensor in _walk(name, value, 0, set()):
-            record = identity.get(tensor)
+            record = identity.tensors.get(id(tensor))
             if record is not None:
                 found.append((depth, TensorName(record.serial, path)))
     found.sort(key=lambda entry: entry[0])
@@ -56,7 +57,9 @@ def _items(value: Any) -> list[tuple[str, Any]]:
     if issubclass(kind, torch.nn.Module):
         return _module_items(value)
     if kind is dict:
-        return [(f"[{_quoted(key)}]", item) for key, item in list(value.items())[:_MAX_ITEMS] if type(key) in (str, int)]
+        return [
+            (f"[{_quoted(key)}]", item) for key, item in list(value.items())[:_MAX_ITEMS] if type(key) in (str, int)
+        ]
     if kind in (list, tuple):
         return [(f"[{i}]", item) for i, item in enumerate(value[:_MAX_ITEMS])]
     if kind.__module__ == "__main__" and isinstance(getattr(value, "__dict__", None), dict):

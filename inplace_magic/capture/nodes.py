@@ -1,43 +1,60 @@
 """Autograd nodes: which call made them, what they save, how they hang together.
 
-An autograd node refuses weak references, but its ``metadata`` dict lives and dies with it: a token of ours in that dict is the
-node's identity, and a weak reference to the token tells when the node dies. No node is held beyond the call.
+An autograd node refuses weak references, but its ``metadata`` dict lives and dies with it: a token of ours in that
+dict is the node's identity, and a weak reference to the token tells when the node dies. No node is held beyond the
+call.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from inplace_magic.capture import describe
-from inplace_magic.capture.identity import CounterRecord, IdentityMap
-from inplace_magic.trace import AutogradNode, SavedTensor
+from inplace_magic.capture.identity import CounterRecord, IdentityMap, StorageRecord
 
 _KEY = "inplace_magic"
 
 
 class _Token:
-    __slots__ = ("__weakref__", "node", "owner")
+    """Lives in a node's metadata."""
 
-    def __init__(self, owner: object, node: int) -> None:
+    __slots__ = ("__weakref__", "owner", "record")
+
+    def __init__(self, owner: object, record: NodeRecord) -> None:
         self.owner = owner
-        self.node = node
+        self.record = record
 
 
-class _NodeRecord:
-    __slots__ = ("call", "ended", "name", "next", "ref", "saved", "sequence", "variable")
+class SavedRecord(NamedTuple):
+    """What a node saved, not yet made readable."""
 
-    def __init__(self, name: str, sequence: int | None, call: int | None) -> None:
+    name: str
+    tensor: int | None
+    storage: StorageRecord | None
+    counter: CounterRecord | None
+    version: int | None
+    static: describe.Static | None
+    """None when somebody's hooks packed it."""
+
+
+class NodeRecord:
+    """One autograd node."""
+
+    __slots__ = ("call", "ended", "name", "next", "ref", "saved", "sequence", "serial", "variable")
+
+    def __init__(self, serial: int, name: str, sequence: int | None, call: int | None) -> None:
+        self.serial = serial
         self.name = name
         self.sequence = sequence
         self.call = call
         self.next: tuple[int | None, ...] = ()
         self.variable: int | None = None
         self.ended: int | None = None
-        self.saved: list[SavedTensor] = []
+        self.saved: list[SavedRecord] = []
         self.ref: Any = None
 
 
@@ -52,13 +69,8 @@ class NodeMap:
     def __init__(self, identity: IdentityMap, clock: Callable[[], int]) -> None:
         self._identity = identity
         self._clock = clock
-        self._records: list[_NodeRecord] = []
+        self.records: list[NodeRecord] = []
         self._first_sequence = describe.sequence_number()
-
-    def known(self, grad_fn: Any) -> int | None:
-        """The number of a node seen before."""
-        token = grad_fn.metadata.get(_KEY)
-        return token.node if token is not None and token.owner is self else None
 
     def number(self, grad_fn: Any, call: int | None, since: int | None = None) -> int:
         """The number of a node; it and every unknown node behind it are read.
@@ -68,34 +80,35 @@ class NodeMap:
             call: index of the call that just returned, None when none did.
             since: autograd sequence number at that call's start; nodes older than that were not made by it.
         """
-        found = self.known(grad_fn)
-        if found is not None:
-            return found
-        result = self._add(grad_fn, call, since)
-        todo = [grad_fn]
+        token = grad_fn.metadata.get(_KEY)
+        if token is not None and token.owner is self:
+            serial: int = token.record.serial
+            return serial
+        first = self._add(grad_fn, call, since)
+        todo = [(grad_fn, first)]
         while todo:
-            node = todo.pop()
+            node, record = todo.pop()
             edges: list[int | None] = []
             for behind, _ in node.next_functions:
                 if behind is None:
                     edges.append(None)
                     continue
-                number = self.known(behind)
-                if number is None:
-                    number = self._add(behind, call, since)
-                    todo.append(behind)
-                edges.append(number)
-            record = self._records[node.metadata[_KEY].node - 1]
+                token = behind.metadata.get(_KEY)
+                if token is not None and token.owner is self:
+                    edges.append(token.record.serial)
+                else:
+                    added = self._add(behind, call, since)
+                    todo.append((behind, added))
+                    edges.append(added.serial)
             record.next = tuple(edges)
-        return result
+        return first.serial
 
-    def _add(self, node: Any, call: int | None, since: int | None) -> int:
+    def _add(self, node: Any, call: int | None, since: int | None) -> NodeRecord:
         sequence = describe.node_sequence(node)
         made_now = call is not None and (sequence is None or since is None or sequence >= since)
-        record = _NodeRecord(describe.node_name(node), sequence, call if made_now else None)
-        self._records.append(record)
-        number = len(self._records)
-        token = _Token(self, number)
+        record = NodeRecord(len(self.records) + 1, describe.node_name(node), sequence, call if made_now else None)
+        self.records.append(record)
+        token = _Token(self, record)
         clock = self._clock
 
         def on_death(_: Any) -> None:
@@ -103,41 +116,36 @@ class NodeMap:
 
         record.ref = weakref.ref(token, on_death)
         node.metadata[_KEY] = token
-        if record.name == "AccumulateGrad":
-            record.variable = self._identity.register(node.variable).serial
+        if sequence is None:
+            if record.name == "AccumulateGrad":
+                record.variable = self._identity.register(node.variable).serial
+            return record
         for name, data, hooked in describe.saved_values(node):
-            record.saved.append(self._saved(number, name, data, hooked, sequence, made_now))
-        return number
+            record.saved.append(
+                SavedRecord(name, None, None, None, None, None) if hooked else self._saved(name, data, record, made_now)
+            )
+        return record
 
-    def _saved(
-        self, node: int, name: str, data: torch.Tensor | None, hooked: bool, sequence: int | None, made_now: bool
-    ) -> SavedTensor:
-        if data is None:
-            return SavedTensor(node, name, hooked=hooked)
-        record = self._identity.get(data)
-        storage = record.storage if record is not None else self._identity.storage_of(data)
-        counter = record.counter if record is not None else self._identity.counter_of(data, storage)
-        facts = describe.facts(data)
-        return SavedTensor(
-            node=node,
-            name=name,
-            storage=storage.serial if storage is not None else None,
-            counter=counter.serial if counter is not None else None,
-            version=self._version_when_saved(describe.version(data), counter, sequence, made_now),
-            tensor=record.serial if record is not None else None,
-            shape=facts["shape"],
-            strides=facts["strides"],
-            offset=facts["offset"],
-            dtype=facts["dtype"],
-            device=facts["device"],
-            nbytes=facts["nbytes"],
+    def _saved(self, name: str, data: torch.Tensor, node: NodeRecord, made_now: bool) -> SavedRecord:
+        known = self._identity.tensors.get(id(data))
+        storage: StorageRecord | None
+        counter: CounterRecord | None
+        if known is not None:
+            storage, counter = known.storage, known.counter
+        else:
+            storage = self._identity.storage_of(data, node.call)
+            counter = self._identity.counter_of(data, storage)
+        version = self._version_when_saved(describe.version(data), counter, node.sequence, made_now)
+        return SavedRecord(
+            name, known.serial if known is not None else None, storage, counter, version, describe.static(data)
         )
 
     def _version_when_saved(
         self, now: int | None, counter: CounterRecord | None, sequence: int | None, made_now: bool
     ) -> int | None:
-        """A node that the call just made saved the present version. One that is discovered late (a custom ``Function``'s) saved
-        the version before the first write that came after its making; one from before the watch, unknown."""
+        """A node that the call just made saved the present version. One that is discovered late (a custom
+        ``Function``'s) saved the version before the first write that came after its making; one from before the
+        watch, unknown."""
         if made_now or now is None or now == 0:
             return now
         if sequence is None or sequence < self._first_sequence or counter is None:
@@ -147,34 +155,20 @@ class NodeMap:
                 return before
         return now
 
-    def frozen(self, pending: set[int]) -> tuple[tuple[AutogradNode, ...], tuple[SavedTensor, ...]]:
-        """All nodes and saved tensors.
-
-        Args:
-            pending: what :meth:`close` gave.
-        """
-        nodes = tuple(
-            AutogradNode(i, r.name, r.sequence, r.next, r.call, r.variable, r.ended, i in pending)
-            for i, r in enumerate(self._records, start=1)
-        )
-        return nodes, tuple(entry for record in self._records for entry in record.saved)
-
     def close(self) -> set[int]:
-        """Takes our tokens out of every node that a live tensor reaches, and gives the numbers of those nodes that still hold
-        what they saved: backward would use them."""
+        """Takes our tokens out of every node that a live tensor reaches, and gives the numbers of those nodes that
+        still hold what they saved: backward would use them."""
         holding: set[int] = set()
-        for record in self._records:
-            record.ref = None
-        seen: set[int] = set()
+        for record in self.records:
+            record.ref = None  # a node that dies from now on outlived the watch
         todo = [fn for tensor, _ in self._identity.live() if (fn := describe.grad_fn(tensor)) is not None]
         while todo:
             node = todo.pop()
-            token = node.metadata.pop(_KEY, None)
-            if token is None or token.owner is not self or token.node in seen:
+            token = node.metadata.get(_KEY)
+            if token is None or token.owner is not self:
                 continue
-            seen.add(token.node)
+            del node.metadata[_KEY]
             if describe.still_saves(node):
-                holding.add(token.node)
+                holding.add(token.record.serial)
             todo.extend(behind for behind, _ in node.next_functions if behind is not None)
         return holding
-

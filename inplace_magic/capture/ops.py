@@ -44,8 +44,9 @@ def op_facts_of(func: Any) -> OpFacts:
 
 
 def restore_versions(facts: OpFacts, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Moves the versions that any dispatch mode, even an empty one, keeps `_foreach_*` in-place operators from moving; without
-    this the version check would be lost for foreach optimizers. Fused operators do not move versions unwatched either."""
+    """Moves the versions that any dispatch mode, even an empty one, keeps `_foreach_*` in-place operators from
+    moving; without this the version check would be lost for foreach optimizers. Fused operators do not move versions
+    unwatched either."""
     for position in facts.written_lists:
         for tensor in args[position] if len(args) > position else ():
             if isinstance(tensor, torch.Tensor) and describe.version(tensor) is not None:

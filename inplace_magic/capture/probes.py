@@ -78,7 +78,8 @@ class CallProbe(TorchFunctionMode):
             self._recorder.fault("closing a call", fault)
 
     def _with_user_code_seen(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Runs backward with this mode entered again: hooks, custom ``backward`` and recomputation are the user's code."""
+        """Runs backward with this mode entered again: hooks, custom ``backward`` and recomputation are the user's
+        code."""
         __tracebackhide__ = True
         self._backward_depth += 1
         try:
@@ -88,11 +89,11 @@ class CallProbe(TorchFunctionMode):
             self._backward_depth -= 1
 
 
-class OpProbe(TorchDispatchMode):
+class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __init_subclass__ has no annotations
     """Sees every aten operator, those of backward included."""
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it without annotations
         self._recorder = recorder
 
     def __torch_dispatch__(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import FrameType
 from typing import Any
@@ -19,7 +19,8 @@ from inplace_magic.trace import Trace
 
 _SEEN_AT = {
     "calls": (
-        "At level `calls`, ops inside a torch call, backward's own ops and temporaries are not seen; `--level ops` sees them.",
+        "At level `calls`, ops inside a torch call, backward's own ops and temporaries are not seen; `--level "
+        "ops` sees them.",
         "Writes through NumPy or DLPack, and on other Python threads, are not seen.",
     ),
     "ops": (
@@ -48,7 +49,8 @@ class Session:
         Args:
             root: the frame that holds the watched block; no caller above it belongs to the story.
         """
-        if any(isinstance(mode, CallProbe) for mode in torch.overrides._get_current_function_mode_stack()):
+        modes_now: Callable[[], list[Any]] = torch.overrides._get_current_function_mode_stack
+        if any(isinstance(mode, CallProbe) for mode in modes_now()):
             raise InplaceMagicError("A watch is running already: end it before another begins.")
         self._recorder.sites.root = root.f_code if root is not None else None
         modes: list[Any] = [OpProbe(self._recorder)] if self.options.level == "ops" else []
@@ -64,7 +66,13 @@ class Session:
             self._modes.pop().__exit__(None, None, None)
 
     def finish(
-        self, *, sources: Sources, namespace: Mapping[str, Any], error: BaseException | None, cell: int | None, source: str
+        self,
+        *,
+        sources: Sources,
+        namespace: Mapping[str, Any],
+        error: BaseException | None,
+        cell: int | None,
+        source: str,
     ) -> Trace:
         """The record of the watch, after :meth:`leave`."""
         names = namespace_names(namespace, self._recorder.identity)

@@ -1,9 +1,9 @@
 """A leaf that requires grad was written in place while autograd was recording.
 
-A leaf is where gradients are collected: a parameter, or a tensor that you asked for gradients of. A recorded in-place op would
-make it the *result* of that op, and no place would be left for its own gradient; so PyTorch refuses, with "a leaf Variable that
-requires grad is being used in an in-place operation" (https://docs.pytorch.org/docs/stable/notes/autograd.html). A view of a
-leaf is the same memory and is refused as well.
+A leaf is where gradients are collected: a parameter, or a tensor that you asked for gradients of. A recorded in-place
+op would make it the *result* of that op, and no place would be left for its own gradient; so PyTorch refuses, with "a
+leaf Variable that requires grad is being used in an in-place operation"
+(https://docs.pytorch.org/docs/stable/notes/autograd.html). A view of a leaf is the same memory and is refused as well.
 
 Bad::
 
@@ -68,8 +68,10 @@ def _message(variable: str | None, call: CallEvent, origin: Callsite | None, vie
     kind = "a view of a leaf that requires grad" if view else "a leaf that requires grad"
     born = f" It came from {wording.line_of(origin)} ({wording.place(origin)})." if origin is not None else ""
     return (
-        f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes {what} in place, and {what} is {kind}."
-        f"{born} Gradients are collected at a leaf; recording the write would turn it into the result of an operation with no "
+        f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes {what} in place, and {what} is "
+        f"{kind}."
+        f"{born} Gradients are collected at a leaf; recording the write would turn it into the result of an "
+        "operation with no "
         "place for its own gradient, so PyTorch refused."
     )
 
@@ -79,8 +81,11 @@ def _fix(variable: str | None, call: CallEvent, origin: Callsite | None) -> str:
     name = variable or "it"
     computed = origin is not None and origin.expression and "requires_grad" not in origin.expression
     if computed:
-        return f"Write into a copy: put `{name} = {name}.clone()` before {line}; the gradient then flows through the copy."
+        return (
+            f"Write into a copy: put `{name} = {name}.clone()` before {line}; the gradient then flows through the copy."
+        )
     return (
-        f"If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of the computation, write into "
+        f"If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of the "
+        "computation, write into "
         f"a copy: `{name}.clone()`."
     )

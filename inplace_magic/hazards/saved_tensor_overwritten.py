@@ -1,10 +1,11 @@
 """A tensor that autograd saved for backward was overwritten before backward used it.
 
-PyTorch computes many gradients from values of the forward pass: sigmoid's from its result, a product's from its factors. It
-keeps a reference, not a copy, and notes the version. When the tensor is written afterwards, the numbers are no longer those
-of the forward pass, so backward raises "one of the variables needed for gradient computation has been modified by an inplace
-operation" (https://docs.pytorch.org/docs/stable/notes/autograd.html, "In-place correctness checks"). The message prints the
-tensor's *present* ``grad_fn``, which is neither the saver nor, after several writes, the first writer. This rule names both.
+PyTorch computes many gradients from values of the forward pass: sigmoid's from its result, a product's from its
+factors. It keeps a reference, not a copy, and notes the version. When the tensor is written afterwards, the numbers
+are no longer those of the forward pass, so backward raises "one of the variables needed for gradient computation has
+been modified by an inplace operation" (https://docs.pytorch.org/docs/stable/notes/autograd.html, "In-place
+correctness checks"). The message prints the tensor's *present* ``grad_fn``, which is neither the saver nor, after
+several writes, the first writer. This rule names both.
 
 Bad::
 
@@ -19,10 +20,10 @@ Good::
     probs[2] = 2.0
     probs.sum().backward()
 
-It is found before backward is run as well: the saver is still alive at the end of the watch, keeps what it saved, and the
-version has moved. Silent where backward let go of the saved tensor or where nothing can run backward through the saver any
-more; and where a parameter was stepped although a forgotten result of an earlier forward still hangs around, as ``pred =
-model(x)`` does above a training loop.
+It is found before backward is run as well: the saver is still alive at the end of the watch, keeps what it saved, and
+the version has moved. Silent where backward let go of the saved tensor or where nothing can run backward through the
+saver any more; and where a parameter was stepped although a forgotten result of an earlier forward still hangs
+around, as ``pred = model(x)`` does above a training loop.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis.story import Story, Write
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor
+from inplace_magic.trace import AutogradNode, CallEvent, Callsite, SavedTensor
 
 CODE = "saved-tensor-overwritten"
 
@@ -87,8 +88,8 @@ def _raised(story: Story, call: CallEvent | None, text: str) -> tuple[Hazard, _S
 def _failing(
     story: Story, call: CallEvent | None, expected: int | None, found: int | None, shape: tuple[int, ...] | None
 ) -> _Stale | None:
-    """The saved tensor that the message speaks of: reached by this backward, at these versions, of this shape; of several,
-    the one that the engine comes to first, since it goes from the youngest node to the oldest."""
+    """The saved tensor that the message speaks of: reached by this backward, at these versions, of this shape; of
+    several, the one that the engine comes to first, since it goes from the youngest node to the oldest."""
     end = call.index if call is not None else len(story.trace.calls)
     backward = story.backwards.get(end) if call is not None else None
     reached = story.reached(backward.roots) if backward is not None else None
@@ -103,8 +104,8 @@ def _failing(
 
 
 def _all_stale(story: Story, end: int, expected: int | None = None) -> Iterator[_Stale]:
-    """What was saved at a known version (or, from before the watch, at the version that the message names) and written before
-    call `end` began."""
+    """What was saved at a known version (or, from before the watch, at the version that the message names) and
+    written before call `end` began."""
     for saved in story.trace.saved:
         version = saved.version if saved.version is not None else (None if saved.hooked else expected)
         if version is None or (expected is not None and version != expected):
@@ -115,7 +116,7 @@ def _all_stale(story: Story, end: int, expected: int | None = None) -> Iterator[
 
 
 def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
-    groups: dict[object, list[_Stale]] = {}
+    groups: dict[tuple[Callsite | None, bool], list[_Stale]] = {}
     for stale in _all_stale(story, len(story.trace.calls)):
         if (stale.saved.counter or 0, stale.culprit.at) in named or not stale.node.pending:
             continue
@@ -123,7 +124,7 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
             site = stale.culprit.call.callsite if stale.culprit.call else None
             groups.setdefault((site, _is_parameter(story, stale)), []).append(stale)
     raised_at = {story.calls[at].callsite for _, at in named if at in story.calls}
-    for (site, is_parameter), group in groups.items():  # type: ignore[misc]  # the key is the pair made above
+    for (site, is_parameter), group in groups.items():
         if is_parameter and site in raised_at:
             continue  # the same step() that already failed: its other parameters are the same mistake
         first = max(group, key=lambda stale: stale.node.sequence or 0)

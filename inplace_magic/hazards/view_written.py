@@ -1,10 +1,10 @@
 """A view was written that autograd cannot follow.
 
-Writing a view writes its base, so PyTorch must rewrite the history of the base. For some views it cannot: those of a function that
-gives several views at once (``chunk``, ``split``, ``unbind``), where each would need the others' history; and those made under
-``no_grad`` or ``inference_mode``, about which nothing was recorded. It refuses with "… is a view and is being modified inplace" or
-"A view was created in no_grad mode and is being modified inplace with grad mode enabled" (torch/csrc/autograd/variable.cpp,
-``handle_view_on_rebase``).
+Writing a view writes its base, so PyTorch must rewrite the history of the base. For some views it cannot: those of a
+function that gives several views at once (``chunk``, ``split``, ``unbind``), where each would need the others'
+history; and those made under ``no_grad`` or ``inference_mode``, about which nothing was recorded. It refuses with "…
+is a view and is being modified inplace" or "A view was created in no_grad mode and is being modified inplace with
+grad mode enabled" (torch/csrc/autograd/variable.cpp, ``handle_view_on_rebase``).
 
 Bad::
 
@@ -35,11 +35,14 @@ _SEVERAL = re.compile(r"function that returns multiple views")
 _WRITES = re.compile(r"modified inplace")
 
 _WHY = {
-    MULTI_OUTPUT: "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one of them without "
+    MULTI_OUTPUT: "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one "
+    "of them without "
     "the others, so it refused.",
-    NO_GRAD: "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot record a "
+    NO_GRAD: "The view was made while recording was off ({maker}), so PyTorch does not know its history and "
+    "cannot record a "
     "write through it.",
-    CUSTOM: "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer keep right "
+    CUSTOM: "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no "
+    "longer keep right "
     "after a write, so it refused.",
 }
 
@@ -76,8 +79,8 @@ def _message(code: str, variable: str | None, call: CallEvent, origin: Callsite 
     what = f"`{variable}`" if variable else "A tensor"
     born = f", taken by {wording.line_of(origin)} ({wording.place(origin)})" if origin is not None else ""
     return (
-        f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes {what} in place, and {what} is a view{born}. "
-        + _WHY[code].format(maker=maker)
+        f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes {what} in place, and {what} is "
+        f"a view{born}. " + _WHY[code].format(maker=maker)
     )
 
 
@@ -87,7 +90,11 @@ def _fix(code: str, variable: str | None, call: CallEvent, origin: Callsite | No
     if code == NO_GRAD:
         taken = f" ({wording.line_of(origin)})" if origin is not None else ""
         return (
-            f"Take the view with recording on{taken}, outside `no_grad`; or, if no gradient is wanted, put {line} under "
+            f"Take the view with recording on{taken}, outside `no_grad`; or, if no gradient is wanted, put {line} "
+            "under "
             "`torch.no_grad()` and detach what it writes."
         )
-    return f"Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use `{name}.clone()`."
+    return (
+        f"Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use "
+        f"`{name}.clone()`."
+    )

@@ -1,4 +1,5 @@
-"""The sentences of findings. First what happened, with the names and lines of the user's code; then why PyTorch cares."""
+"""The sentences of findings. First what happened, with the names and lines of the user's code; then why PyTorch
+cares."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ def overwritten(
     else:
         kept = f"after {line_of(saved_site)} ({place(saved_site)}) had saved it for backward, in {saver}."
     why = (
-        f"The gradient of {forward_name(saver)} is computed from the values of that moment; {versions(expected, found)}, "
+        f"The gradient of {forward_name(saver)} is computed from the values of that moment; "
+        f"{versions(expected, found)}, "
         f"so PyTorch {'raised' if raised else 'will raise when backward comes there'} instead of using wrong numbers."
     )
     return f"{done} {kept} {why}"
@@ -85,7 +87,8 @@ def overwritten_fix(
     if parameter:
         again = f" (the forward at {saved_site.place})" if saved_site is not None else ""
         return (
-            f"Run backward before {line}, or compute the result anew after it{again}: a graph can only be used with the "
+            f"Run backward before {line}, or compute the result anew after it{again}: a graph can only be used "
+            "with the "
             "parameter values it was built from."
         )
     site = writer.callsite
@@ -93,7 +96,10 @@ def overwritten_fix(
         return f"Set `inplace=False` on the module that {line} calls, so that it gives a new tensor."
     name = variable if variable and re.fullmatch(r"[\w.]+", variable) else None
     if name is not None:
-        return f"Write into a copy: put `{name} = {name}.clone()` before {line}, or use an operation that gives a new tensor."
+        return (
+            f"Write into a copy: put `{name} = {name}.clone()` before {line}, or use an operation that gives a "
+            "new tensor."
+        )
     return f"Let {line} give a new tensor instead of writing into the saved one (clone it first)."
 
 
@@ -108,7 +114,8 @@ def unknown_writer(rule: str, call: CallEvent | None, expected: int | None, foun
         code=rule,
         severity="error",
         message=(
-            f"Backward at {where} failed because a saved tensor was overwritten; {versions(expected, found)}. The watch did "
+            f"Backward at {where} failed because a saved tensor was overwritten; {versions(expected, found)}. The "
+            "watch did "
             "not see who wrote it: it happened before the watch began, on another thread, or outside torch's functions."
         ),
         fix="Put the forward pass and the lines between it and backward into the watched cell.",

@@ -15,7 +15,7 @@ MAX_CARDS = 30
 _LINE = f"font-family:{style.CODE_FONTS};font-size:13px;line-height:1.5;vertical-align:top;text-align:left"
 _ROLE = {
     "overwritten": (style.VERMILION_INK, style.VERMILION_TINT, style.VERMILION, "✎"),
-    "saved": (style.BLUE_INK, style.BLUE_TINT, style.BLUE, "⚓"),
+    "saved": (style.BLUE_INK, style.BLUE_TINT, style.BLUE, "●"),
     "raised": (style.INK, style.ZEBRA, style.MUTED_INK, "✗"),
     "origin": (style.GREEN_INK, style.GREEN_TINT, style.GREEN, "+"),
 }
@@ -26,11 +26,10 @@ _WEIGHT = ("overwritten", "saved", "raised", "origin")
 def verdict_bar(report: Report) -> str:
     """The verdict, the largest text of the page."""
     serious = [finding for finding in report.findings if finding.severity != "info"]
-    failed = any(call.error is not None for call in report.trace.calls)
     if serious:
         accent, ink, tint = style.SEVERITY_COLOURS[serious[0].severity]
     else:
-        accent, ink, tint = style.SEVERITY_COLOURS["error"] if failed else style.FINE_COLOURS
+        accent, ink, tint = style.SEVERITY_COLOURS["error"] if report.trace.error else style.FINE_COLOURS
     css = (
         f"background-color:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px 0;"
         "font-size:16px;font-weight:bold"
@@ -76,14 +75,15 @@ def _line(line: ExcerptLine) -> str:
     marks = sorted(line.marks, key=lambda mark: _WEIGHT.index(mark.role))
     if marks:
         ink, tint, accent, _ = _ROLE[marks[0].role]
-        heavy = "font-weight:bold;" if marks[0].role == "overwritten" else ""
+        heavy = "font-weight:bold;font-size:15px;" if marks[0].role == "overwritten" else ""
     else:
         ink, tint, accent, heavy = style.MUTED_INK, style.CARD, style.CARD, ""
     number_css = (
         f"{_LINE};color:{ink};border-left:5px solid {accent};padding:1px 10px 1px 6px;text-align:right;width:24px"
     )
-    code_css = f"{_LINE};{heavy}color:{style.INK if marks else style.MUTED_INK};white-space:pre;padding:1px 16px 1px 0"
+    code_css = f"{_LINE};{heavy}color:{style.INK if marks else style.MUTED_INK};white-space:pre"
     mark_css = f"text-align:left;vertical-align:top;padding:1px 6px;font-size:13px;font-family:{style.HTML_FONTS}"
+    code_css += ";padding:1px 16px 1px 0;width:1px"
     cells = [
         tag("td", number_css, esc(str(line.number))),
         tag("td", code_css, esc(line.text)),
@@ -94,8 +94,8 @@ def _line(line: ExcerptLine) -> str:
 
 def _mark(mark: Mark) -> str:
     ink, _, _, symbol = _ROLE[mark.role]
-    css = f"background-color:{ink};color:{style.CARD};font-weight:bold;padding:1px 8px;border-radius:3px;white-space:nowrap"
-    chip = tag("span", css, esc(f"{symbol} {mark.text}"))
+    css = f"background-color:{ink};color:{style.CARD};font-weight:bold;padding:1px 8px;border-radius:3px"
+    chip = tag("span", f"{css};white-space:nowrap", esc(f"{symbol} {mark.text}"))
     detail = tag("span", f"color:{ink};white-space:nowrap", esc(f" {mark.detail}")) if mark.detail else ""
     via = "".join(
         tag("div", f"color:{style.MUTED_INK}", esc(f"called from {site.place}: "), code(site.text)) for site in mark.via

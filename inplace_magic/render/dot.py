@@ -6,15 +6,12 @@ Labels are escaped piece by piece: a name from the user's code is never read as 
 
 from __future__ import annotations
 
-from inplace_magic.analysis.graph import AutogradGraph, CallVertex, Edge, TensorVertex
+from inplace_magic.analysis.graph import CallVertex, Edge, TensorVertex
 from inplace_magic.render import style, words
-from inplace_magic.render.roles import Roles, roles_of
+from inplace_magic.render.drawing import drawing_of
+from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
 
-MAX_NODES = 300
-"""Larger graphs are not drawn whole."""
-NEAR = 60
-"""How many nodes around the findings are drawn instead; more would not be readable on one screen."""
 CODE_LENGTH = 44
 
 LEGEND = "Double border ✎: mutated in place.  Dashed arrow: kept for backward.  Dotted arrow: same memory."
@@ -29,12 +26,8 @@ def to_dot(report: Report, *, raw: bool = False) -> str:
     """
     import graphviz
 
-    whole = AutogradGraph.from_trace(report.trace)
-    roles = roles_of(whole, report.findings)
-    shown = _part(whole, roles)
-    caption = [LEGEND]
-    if len(shown) < len(whole):
-        caption.insert(0, f"{len(shown)} of {len(whole)} nodes are drawn: those nearest to {_focus(whole, roles)[1]}.")
+    drawing = drawing_of(report)
+    shown, roles = drawing.graph, drawing.roles
     dot = graphviz.Digraph(
         "autograd",
         graph_attr={
@@ -42,7 +35,7 @@ def to_dot(report: Report, *, raw: bool = False) -> str:
             "fontname": style.DOT_FONT,
             "fontsize": "10",
             "fontcolor": style.MUTED_INK,
-            "label": _label(caption),
+            "label": _label([*drawing.captions, LEGEND]),
             "labelloc": "b",
             "nodesep": "0.3",
             "pad": "0.15",
@@ -66,17 +59,13 @@ def to_dot(report: Report, *, raw: bool = False) -> str:
             "fontsize": "10",
         },
     )
-    folded = _folded(shown, roles)
-    makers = {edge.target: folded[edge.source] for edge in shown.edges if edge.source in folded}
     for tensor in shown.tensors:
-        dot.node(tensor.key, **_tensor(tensor, roles, makers.get(tensor.key), raw))
+        dot.node(tensor.key, **_tensor(tensor, roles, drawing.makers.get(tensor.key), raw))
     for call in shown.calls:
-        if call.key not in folded:
-            dot.node(call.key, **_call(call, roles))
+        dot.node(call.key, **_call(call, roles, drawing.notes.get(call.key, [])))
     pairs: dict[tuple[str, str], list[Edge]] = {}
     for edge in shown.edges:
-        if edge.source not in folded:
-            pairs.setdefault((edge.source, edge.target), []).append(edge)
+        pairs.setdefault((edge.source, edge.target), []).append(edge)
     viewing = {call.key for call in shown.calls if call.kind == "view"}
     joined = {(edge.source, edge.target) for edge in shown.edges if edge.kind == "data"}
     for (source, target), edges in pairs.items():
@@ -84,31 +73,6 @@ def to_dot(report: Report, *, raw: bool = False) -> str:
         if not (between and all(edge.kind == "view" for edge in edges)):
             dot.edge(source, target, **_edge(edges, viewing, roles))
     return str(dot.source)
-
-
-def _part(whole: AutogradGraph, roles: Roles) -> AutogradGraph:
-    return whole if len(whole) <= MAX_NODES else whole.around(_focus(whole, roles)[0], NEAR)
-
-
-def _focus(whole: AutogradGraph, roles: Roles) -> tuple[list[str], str]:
-    mutated = [tensor.key for tensor in whole.tensors if tensor.mutated]
-    raised = [call.key for call in whole.calls if call.error is not None]
-    last = [call.key for call in whole.calls[-1:]]
-    named = ((roles.keys, "the findings"), (raised, "what raised"), (mutated, "the mutations"), (last, "the last call"))
-    return next(((keys, words) for keys, words in named if keys), ([], "nothing"))
-
-
-def _folded(graph: AutogradGraph, roles: Roles) -> dict[str, CallVertex]:
-    """Calls that only made one tensor out of nothing, such as ``torch.randn``: shown inside that tensor's box."""
-    reached = {edge.target for edge in graph.edges}
-    made: dict[str, int] = {}
-    for edge in graph.edges:
-        made[edge.source] = made.get(edge.source, 0) + 1
-    return {
-        call.key: call
-        for call in graph.calls
-        if call.key not in reached and made.get(call.key) == 1 and call.error is None and call.key not in roles.keys
-    }
 
 
 def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, raw: bool) -> dict[str, str]:
@@ -158,7 +122,7 @@ def _about(tensor: TensorVertex) -> list[str]:
     return [", ".join(trait for trait in traits if trait)]
 
 
-def _call(call: CallVertex, roles: Roles) -> dict[str, str]:
+def _call(call: CallVertex, roles: Roles, notes: list[str]) -> dict[str, str]:
     nodes = ", ".join(node for node in call.nodes if node != "AccumulateGrad")
     symbol = style.KIND_SYMBOL[call.kind] if call.error is None else style.EFFECT_SYMBOL["raised"]
     attributes = {"style": "filled", "fillcolor": style.ZEBRA}
@@ -172,11 +136,13 @@ def _call(call: CallVertex, roles: Roles) -> dict[str, str]:
         lines.append(", ".join(part for part in (call.name, nodes) if part))
     else:
         lines = [f"{symbol} {call.name}", ", ".join(part for part in (_line(call), nodes) if part)]
+    lines += [words.shortened(note, CODE_LENGTH) for note in notes]
     if call.error is not None:
         lines.append(f"raised {call.error.split(':', 1)[0]}")
         attributes.update(color=style.VERMILION)
     if call.key in roles.guilty:
         attributes.update(penwidth="3", color=style.VERMILION, fillcolor=style.VERMILION_TINT, fontsize="13")
+        attributes["class"] = "guilty"
     elif call.key in roles.savers:
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
     about = [*lines, f"{words.place(call.site)}: {words.code_of(call.site)}", call.error or ""]

@@ -36,13 +36,20 @@
     };
     const center = (cx, cy) => { x = cx - width / k / 2; y = cy - height / k / 2; draw(); };
     const fit = () => { k = Math.min(4 / 3, width / w, height / h); center(w / 2, h / 2); };
+    const goTo = (node) => {
+      const box = node.getBBox(), [tx, ty] = /translate\(([-\d.]+)[ ,]+([-\d.]+)\)/
+        .exec(svg.querySelector(".graph").getAttribute("transform")).slice(1).map(Number);
+      center(box.x + box.width / 2 + tx, box.y + box.height / 2 + ty);
+    };
     const resize = () => {
       const first = !width;
       width = root.clientWidth;
       if (!width) return;
-      height = Math.min(h * Math.min(4 / 3, width / w), Math.max(320, innerHeight * 0.9));
+      height = Math.min(Math.max(h * Math.min(4 / 3, width / w), 240), Math.max(400, innerHeight * 0.9));
       svg.style.height = height + "px";
-      first ? fit() : draw();
+      if (!first) return draw();
+      fit();
+      if (k < 0.6 && nodes.length) { k = 0.9; goTo(svg.querySelector(".guilty") || nodes[0]); }
     };
 
     svg.removeAttribute("width");
@@ -122,10 +129,7 @@
       const hits = nodes.filter((n) => text && n.querySelector("title").textContent.toLowerCase().includes(text));
       for (const n of nodes) n.style.opacity = !text || hits.includes(n) ? 1 : 0.25;
       note.textContent = text ? hits.length + " found" : "";
-      if (!hits.length) return;
-      const box = hits[0].getBBox(), [, tx, ty] = /translate\(([-\d.]+)[ ,]+([-\d.]+)\)/
-        .exec(svg.querySelector(".graph").getAttribute("transform")).map(Number);
-      center(box.x + box.width / 2 + tx, box.y + box.height / 2 + ty);
+      if (hits.length) goTo(hits[0]);
     });
     bar.append(find, make("span", "", "drag to move, Ctrl+wheel or + − 0 to zoom, hover or Tab for details"));
     root.append(bar, svg, note);

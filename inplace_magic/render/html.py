@@ -69,4 +69,5 @@ def _picture(report: Report, raw: bool) -> str:
 
 @cache
 def _script() -> str:
-    return files("inplace_magic.render").joinpath("graph_view.js").read_text(encoding="utf-8").strip()
+    text = files("inplace_magic.render").joinpath("graph_view.js").read_text(encoding="utf-8")
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())

@@ -15,6 +15,7 @@ from inplace_magic.render import style
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
+SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
 class _EngineMissing(Exception):
@@ -81,13 +82,13 @@ def to_svg(dot_text: str) -> str:
 def tidy(svg: str) -> str:
     """Graphviz's SVG without ids, comments and links, with tooltips as ``<title>`` and fonts as a CSS list.
 
-    Ids go because a notebook may hold many of these pictures in one page. What Graphviz puts into ``<title>``, ``T4@v0`` or
-    ``T4@v0->C5``, moves to ``data-key``, by which the live picture finds neighbours.
+    Ids go because a notebook may hold many of these pictures in one page. What Graphviz puts into ``<title>``,
+    ``T4@v0`` or ``T4@v0->C5``, moves to ``data-key``, by which the live picture finds neighbours.
     """
     root = ET.fromstring(svg)
     for group in root.iter(f"{{{SVG}}}g"):
         title = group.find(f"{{{SVG}}}title")
-        if group.get("class") in ("node", "edge") and title is not None:
+        if group.get("class", "").split(" ")[0] in ("node", "edge") and title is not None:
             group.set("data-key", title.text or "")
     for parent in list(root.iter()):
         parent.attrib.pop("id", None)
@@ -95,8 +96,11 @@ def tidy(svg: str) -> str:
             link = _link_inside(child)
             if link is not None:
                 _unwrap(parent, child, link)
-    for element in root.iter(f"{{{SVG}}}text"):
-        element.set("font-family", style.SVG_FONTS)
+    for element in root.iter():
+        element.attrib.pop("font-family", None)
+        element.attrib.pop(SPACE, None)
+    root.set("font-family", style.SVG_FONTS)
+    root.set(SPACE, "preserve")
     root.set("role", "img")
     title = root.find(f"{{{SVG}}}g/{{{SVG}}}title")
     if title is not None:

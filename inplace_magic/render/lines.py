@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.effects import Effect, effects_of
 from inplace_magic.analysis.memory import line_key
+from inplace_magic.analysis.rebindings import Rebinding, rebindings
 from inplace_magic.render.words import changed_values, effect_phrase, plural, tensor_label, version_step
 from inplace_magic.trace import CallEvent, Callsite, Trace
 
@@ -17,21 +18,21 @@ class Step:
     call: CallEvent
     """The first call that did it."""
     effect: Effect | None
-    """What the first call did; None when it only raised."""
+    """What the first call did; None for an error and for a rebinding."""
     last: Effect | None = None
     """What the last call did."""
     count: int = 1
     error: str | None = None
+    rebinding: Rebinding | None = None
+    mixed: bool = False
+    """Whether repetitions were about different tensors."""
 
     @property
     def kind(self) -> str:
-        """The effect's kind, or ``raised``."""
-        return "raised" if self.effect is None else self.effect.kind
-
-    @property
-    def same_tensor(self) -> bool:
-        """Whether every repetition was about the same tensor, as far as the first and the last tell."""
-        return self.effect is not None and self.last is not None and self.effect.tensor == self.last.tensor
+        """The effect's kind, or ``raised``, or ``rebound``."""
+        if self.effect is not None:
+            return self.effect.kind
+        return "raised" if self.rebinding is None else "rebound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +46,32 @@ class LineStory:
 def lines_of(trace: Trace) -> tuple[LineStory, ...]:
     """Every line that made, viewed, wrote or returned a tensor, or raised, in the order of first running."""
     stories: dict[object, tuple[Callsite | None, dict[object, Step]]] = {}
+    rebound: dict[int, list[Rebinding]] = {}
+    for rebinding in rebindings(trace):
+        rebound.setdefault(rebinding.call, []).append(rebinding)
     for call in trace.calls:
-        rows = effects_of(call)
-        if not rows and call.error is None:
-            continue
         _, steps = stories.setdefault(line_key(call.callsite), (call.callsite, {}))
+        rows = effects_of(call)
         for position, row in enumerate(rows):
             _add(steps, (call.name, row.kind, position), Step(call, row, row))
+        for rebinding in rebound.get(call.index, ()):
+            _add(steps, ("rebound", rebinding.name), Step(call, None, rebinding=rebinding))
         if call.error is not None:
             _add(steps, (call.name, "raised", call.error), Step(call, None, error=call.error))
-    return tuple(LineStory(site, tuple(steps.values())) for site, steps in stories.values())
+    return tuple(LineStory(site, tuple(steps.values())) for site, steps in stories.values() if steps)
 
 
 def step_phrase(step: Step, names: dict[int, str]) -> str:
     """One line of words for a step, e.g. ``mutated in place v0→v1: [2]: 0.3 → 2``."""
+    if step.rebinding is not None:
+        times = f", {step.count} times" if step.count > 1 else ""
+        was, now = step.rebinding.before, step.rebinding.after
+        return f"rebound: `{step.rebinding.name}` was T{was}, is T{now}; nothing written{times}"
     if step.effect is None:
         return f"raised {step.error}"
     if step.count == 1 or step.last is None:
         return effect_phrase(step.effect, names)
-    if step.kind == "mutated" and step.same_tensor:
+    if step.kind == "mutated" and not step.mixed:
         phrase = f"mutated in place {version_step(step.effect.version_before, step.last.version_after)}"
         phrase += f" in {step.count} writes"
         first, last = step.effect.mutation, step.last.mutation
@@ -72,19 +80,29 @@ def step_phrase(step: Step, names: dict[int, str]) -> str:
             changed = changed_values(whole, step.last.after)
             phrase += f": {changed}" if changed else ""
         return phrase
+    if step.kind == "mutated":
+        first_step = version_step(step.effect.version_before, step.effect.version_after)
+        return f"mutated in place, {step.count} times; the first {first_step}"
     return f"{effect_phrase(step.effect, names)}, {plural(step.count, 'time')}"
 
 
 def step_label(step: Step, names: dict[int, str]) -> str:
     """The tensor of a step: ``T4 probs``; of repetitions on different tensors the first and the last."""
+    if step.rebinding is not None:
+        return step.rebinding.name
     if step.effect is None:
         return ""
     first = tensor_label(step.effect.tensor, names)
-    if step.count == 1 or step.last is None or step.same_tensor:
+    if step.count == 1 or step.last is None or not step.mixed:
         return first
-    return f"{first} … {tensor_label(step.last.tensor, names)}"
+    return f"{first} … T{step.last.tensor}"
 
 
 def _add(steps: dict[object, Step], key: object, step: Step) -> None:
     known = steps.get(key)
-    steps[key] = step if known is None else replace(known, last=step.last, count=known.count + 1)
+    if known is not None:
+        other = known.effect is not None and step.effect is not None and known.effect.tensor != step.effect.tensor
+        step = replace(
+            known, last=step.last, count=known.count + 1, rebinding=step.rebinding, mixed=known.mixed or other
+        )
+    steps[key] = step

@@ -20,10 +20,13 @@ CARD = (
 )
 CODE = f"font-family:{style.CODE_FONTS};font-size:13px;background-color:{style.ZEBRA};color:{style.INK};padding:0 3px"
 SUMMARY = f"cursor:pointer;font-weight:bold;color:{style.INK};padding:4px 0"
-TABLE = f"border-collapse:collapse;font-size:13px;margin:4px 0 8px 0;color:{style.INK};background-color:{style.CARD}"
-CELL = "text-align:left;vertical-align:top;padding:3px 10px 3px 4px;white-space:nowrap"
-WIDE_CELL = "text-align:left;vertical-align:top;padding:3px 10px 3px 4px;white-space:normal;min-width:220px"
-NUMBER_CELL = "text-align:right;vertical-align:top;padding:3px 10px 3px 4px;white-space:nowrap"
+TABLE = (
+    f"border-collapse:collapse;font-size:13px;margin:4px 0 8px 0;white-space:nowrap;color:{style.INK};"
+    f"background-color:{style.CARD}"
+)
+CELL = "text-align:left;vertical-align:top;padding:3px 8px 3px 4px"
+WIDE_CELL = f"{CELL};white-space:normal;min-width:240px"
+NUMBER_CELL = "text-align:right;vertical-align:top;padding:3px 8px 3px 4px"
 
 
 def esc(text: str) -> str:
@@ -72,6 +75,7 @@ def table(
         tints: background colour of each row.
         cells: style of each column.
     """
+    plain = (style.CARD,)
     styles = [*cells, *[CELL] * (len(header) - len(cells))]
     head_css = f"background-color:{style.CARD};border-bottom:2px solid {style.LINE}"
     head = tag(
@@ -80,7 +84,7 @@ def table(
     body = "".join(
         tag(
             "tr",
-            f"background-color:{tints[number] if number < len(tints) else style.CARD};border-bottom:1px solid {style.LINE}",
+            f"background-color:{(tints or plain)[number % len(tints or plain)]};border-bottom:1px solid {style.LINE}",
             *(tag("td", css, cell) for cell, css in zip(row, styles, strict=True)),
         )
         for number, row in enumerate(rows)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inplace_magic.analysis.bindings import names_of
 from inplace_magic.analysis.graph import AutogradGraph, TensorVertex
 from inplace_magic.analysis.memory import memory_by_line
+from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.render import style, words
 from inplace_magic.render.lines import LineStory, Step, lines_of, step_label, step_phrase
 from inplace_magic.render.markup import CELL, NUMBER_CELL, WIDE_CELL, code, details, esc, prose, table, tag
-from inplace_magic.analysis.bindings import names_of
-from inplace_magic.render.names import node_names
 from inplace_magic.report import Report
+from inplace_magic.trace import Callsite
 
 MAX_ROWS = 200
 """Rows of a table; a sentence tells how many more there are and how to get them."""
@@ -19,20 +20,26 @@ OPEN_ROWS = 30
 """A longer table of lines starts folded, so that the picture under it stays in sight."""
 
 
+MAX_CODE = 60
+MAX_PHRASE = 160
+MAX_ERROR = 60
+"""Characters of a cell; the whole text is in ``report.to_text()`` and in the frames."""
+
+
 def line_section(report: Report) -> str:
     """What each line created, viewed, mutated and rebound."""
     stories = lines_of(report.trace)
     if not stories:
         return ""
-    names, nodes = names_of(report.trace), node_names(report.trace)
+    names, nodes = names_of(report.trace), words.node_names(report.trace)
     guilty = {finding.call for finding in report.findings if finding.severity != "info"}
     rows: list[Sequence[str]] = []
     tints: list[str] = []
     for story in stories:
         for number, step in enumerate(story.steps):
-            rows.append(_step(story, step, number == 0, names, nodes))
+            rows.append(_step(story, step, esc(words.place_in(story.site, report.trace)), number == 0, names, nodes))
             tints.append(_tint(step, step.call.index in guilty))
-    header = ("Line", "Code", "Tensor", "What happened", "Shape", "grad_fn", "Object and memory")
+    header = ("Line", "Code", "Tensor", "What happened", "Object / memory", "Shape", "grad_fn")
     body = table(header, rows[:MAX_ROWS], tints=tints, cells=(CELL, CELL, CELL, WIDE_CELL))
     return details("What each line did", body, _more(rows, "calls"), opened=len(rows) <= OPEN_ROWS)
 
@@ -42,14 +49,19 @@ def tensor_section(report: Report) -> str:
     graph = AutogradGraph.from_trace(report.trace)
     if not graph.tensors:
         return ""
-    nodes = node_names(report.trace)
+    nodes = words.node_names(report.trace)
     places = {call.index: call.callsite for call in report.trace.calls}
     savers: dict[str, dict[str, None]] = {}
     for edge in graph.edges:
         if edge.kind == "saved":
             savers.setdefault(edge.source, {})[edge.name.rsplit(".", 1)[0]] = None
     rows = [
-        _tensor(vertex, words.place(places.get(vertex.made_by)) if vertex.made_by is not None else "", nodes, savers)
+        _tensor(
+            vertex,
+            words.place_in(places.get(vertex.made_by), report.trace) if vertex.made_by is not None else "",
+            nodes,
+            savers,
+        )
         for vertex in graph.tensors[:MAX_ROWS]
     ]
     tints = [style.ORANGE_TINT if vertex.mutated else style.CARD for vertex in graph.tensors]
@@ -67,8 +79,8 @@ def memory_section(report: Report) -> str:
         return ""
     rows = [
         (
-            esc(words.place(row.site)),
-            code(words.code_of(row.site)),
+            esc(words.place_in(row.site, report.trace)),
+            _code(row.site),
             *(
                 esc(words.bytes_of(number))
                 for number in (
@@ -105,17 +117,18 @@ def saved_section(report: Report) -> str:
     names = names_of(report.trace)
     nodes = {node.node: node for node in report.trace.nodes}
     calls = {call.index: call for call in report.trace.calls}
+    kept = tensors_of_saved(report.trace)
     rows: list[Sequence[str]] = []
     for entry in saved[:MAX_ROWS]:
         node = nodes.get(entry.node)
         call = calls.get(node.call) if node is not None and node.call is not None else None
         rows.append(
             (
-                esc("unknown" if entry.tensor is None else words.tensor_label(entry.tensor, names)),
+                esc(words.tensor_label(kept[entry], names) if entry in kept else "no tensor in sight"),
                 esc(words.version(entry.version)),
                 esc(f"{node.name if node else 'unknown node'}.{entry.name}"),
-                esc(words.place(call.callsite) if call is not None else "before the watch"),
-                code(words.code_of(call.callsite)) if call is not None else "",
+                esc(words.place_in(call.callsite, report.trace) if call is not None else "before the watch"),
+                _code(call.callsite) if call is not None else "",
                 esc("packed by saved-tensor hooks" if entry.hooked else words.bytes_of(entry.nbytes or 0)),
             )
         )
@@ -131,20 +144,31 @@ def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = Fal
     return details(f"{title} ({len(sentences)})", tag("ul", "margin:2px 0 6px 0", items), opened=opened)
 
 
-def _step(story: LineStory, step: Step, first: bool, names: dict[int, str], nodes: dict[int, str]) -> Sequence[str]:
+def _step(
+    story: LineStory, step: Step, place: str, first: bool, names: dict[int, str], nodes: dict[int, str]
+) -> Sequence[str]:
     after = step.last.after if step.last is not None else None
     grad_fn = nodes.get(after.node, "unknown") if after is not None and after.node is not None else ""
-    what = f"{style.EFFECT_SYMBOL[step.kind]} {words.shortened(step_phrase(step, names), 300)}"
-    text = esc(what)
+    length = MAX_ERROR if step.kind == "raised" else MAX_PHRASE
+    what = f"{style.EFFECT_SYMBOL[step.kind]} {words.shortened(step_phrase(step, names), length)}"
+    text = prose(what)
     return (
-        esc(words.place(story.site)) if first else "",
-        code(words.code_of(story.site)) if first else "",
+        place if first else "",
+        _code(story.site) if first else "",
         esc(step_label(step, names)),
         tag("b", "", text) if step.kind in ("mutated", "raised") else text,
+        esc(_object(step)),
         esc(words.shape(after)),
         esc(grad_fn),
-        esc(words.same_object(step.effect)) if step.effect is not None else "",
     )
+
+
+def _object(step: Step) -> str:
+    if step.rebinding is not None:
+        return "another / another"
+    if step.effect is None:
+        return ""
+    return words.same_object(step.effect).replace(" object, ", " / ").removesuffix(" memory")
 
 
 def _tint(step: Step, guilty: bool) -> str:
@@ -183,6 +207,11 @@ def _tensor(
         esc("unknown" if facts.python_id is None else str(facts.python_id)),
         esc("unknown" if facts.data_ptr is None else hex(facts.data_ptr)),
     )
+
+
+def _code(site: Callsite | None) -> str:
+    text = words.code_of(site)
+    return code(words.shortened(text, MAX_CODE)) if text else ""
 
 
 def _more(rows: Sequence[object], view: str) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, get_args
 
+from inplace_magic.analysis.bindings import names_of
 from inplace_magic.analysis.effects import effects_of
 from inplace_magic.analysis.graph import AutogradGraph, TensorVertex
 from inplace_magic.analysis.memory import memory_by_line
+from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.render import words
-from inplace_magic.analysis.bindings import names_of
-from inplace_magic.render.names import node_names
 from inplace_magic.report import FrameView, Report
 from inplace_magic.trace import CallEvent, Callsite, TensorMetadata
 
@@ -82,7 +82,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "tensors": "tensors on the storages that the line made",
     },
     "saved": {
-        "tensor": "the saved tensor; empty when Python has no object for it",
+        "tensor": "the saved tensor; empty when it never appeared in a call",
         "name": "as the code calls it",
         "version_saved": "its version when it was saved",
         "version_last_seen": "its version after the last write that was seen; another one than saved means trouble",
@@ -130,7 +130,7 @@ def _column(pd: Any, cells: list[Any]) -> Any:
 def _tensors(report: Report) -> list[Row]:
     graph = AutogradGraph.from_trace(report.trace)
     calls = {call.index: call for call in report.trace.calls}
-    nodes = node_names(report.trace)
+    nodes = words.node_names(report.trace)
     savers: dict[str, list[str]] = {}
     for edge in graph.edges:
         if edge.kind == "saved":
@@ -222,6 +222,7 @@ def _saved(report: Report) -> list[Row]:
     names = names_of(report.trace)
     nodes = {node.node: node for node in report.trace.nodes}
     calls = {call.index: call for call in report.trace.calls}
+    kept = tensors_of_saved(report.trace)
     newest: dict[int, int] = {}
     for call in report.trace.calls:
         for mutation in call.mutations:
@@ -234,8 +235,8 @@ def _saved(report: Report) -> list[Row]:
         last = saved.version if saved.counter is None else newest.get(saved.counter, saved.version)
         rows.append(
             {
-                "tensor": "" if saved.tensor is None else f"T{saved.tensor}",
-                "name": "" if saved.tensor is None else names.get(saved.tensor, ""),
+                "tensor": f"T{kept[saved]}" if saved in kept else "",
+                "name": names.get(kept[saved], "") if saved in kept else "",
                 "version_saved": saved.version,
                 "version_last_seen": last,
                 "node": node.name if node is not None else "",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from inplace_magic.analysis.bindings import names_of
 from inplace_magic.analysis.memory import memory_by_line
+from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.hazards import Hazard
 from inplace_magic.render import words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import LineStory, lines_of, step_label, step_phrase
-from inplace_magic.analysis.bindings import names_of
-from inplace_magic.render.names import node_names
 from inplace_magic.render.style import EFFECT_SYMBOL, FINE_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
 from inplace_magic.report import Report
 
@@ -19,18 +19,14 @@ MAX_ROWS = 200
 
 
 def verdict(report: Report) -> str:
-    """One sentence with a symbol: the worst finding, else what raised, else that nothing wrong was found."""
+    """One sentence with a symbol: the worst finding, else what the code raised, else that nothing wrong was found."""
     serious = [finding for finding in report.findings if finding.severity != "info"]
     if serious:
         more = len(serious) - 1
         tail = f" ({words.plural(more, 'more finding')} below.)" if more else ""
         return f"{SEVERITY_SYMBOL[serious[0].severity]} {headline(serious[0])}{tail}"
-    failed = next((call for call in reversed(report.trace.calls) if call.error is not None), None)
-    if failed is not None:
-        return (
-            f"{SEVERITY_SYMBOL['error']} `{failed.name}` ({words.place(failed.callsite)}) raised "
-            f"{_error_type(failed.error)}, and no rule of inplace_magic explains it."
-        )
+    if report.trace.error is not None:
+        return _unexplained(report, report.trace.error)
     calls = words.plural(len(report.trace.calls), "torch call")
     writes = sum(call.kind == "in-place" for call in report.trace.calls)
     wrote = "none of them in-place" if not writes else f"{writes} of them in-place"
@@ -38,7 +34,15 @@ def verdict(report: Report) -> str:
     notes = len(report.findings)
     noted = f"; {words.plural(notes, 'note')} below" if notes else ""
     faulty = "; a part of this report failed, see below" if report.trace.faults else ""
+    caught = sum(call.error is not None for call in report.trace.calls)
+    counted += f", {caught} raised an error that the code caught" if caught else ""
     return f"{FINE_SYMBOL} Nothing wrong found: {counted}{noted}{faulty}."
+
+
+def _unexplained(report: Report, error: str) -> str:
+    call = next((call for call in reversed(report.trace.calls) if call.error == error), None)
+    who = "The watched code" if call is None else f"`{call.name}` ({words.place(call.callsite)})"
+    return f"{SEVERITY_SYMBOL['error']} {who} raised `{error.split(':', 1)[0]}`; no rule of inplace_magic explains it."
 
 
 def headline(finding: Hazard) -> str:
@@ -107,10 +111,11 @@ def _excerpt(excerpt: Excerpt) -> list[str]:
 
 def _stories(stories: Sequence[LineStory], report: Report) -> list[str]:
     names = names_of(report.trace)
-    nodes = node_names(report.trace)
+    nodes = words.node_names(report.trace)
     lines: list[str] = []
     for story in stories:
-        lines.append(f"{words.place(story.site)}: {words.code_of(story.site)}".rstrip(": "))
+        where = words.place(story.site)
+        lines.append(f"{where}: {words.code_of(story.site)}" if words.code_of(story.site) else where)
         for step in story.steps:
             after = step.last.after if step.last is not None else None
             facts = [step_label(step, names), step_phrase(step, names)]
@@ -147,10 +152,11 @@ def _saved(report: Report) -> list[str]:
     names = names_of(report.trace)
     nodes = {node.node: node for node in report.trace.nodes}
     places = {call.index: call.callsite for call in report.trace.calls}
+    kept = tensors_of_saved(report.trace)
     rows: list[tuple[str, ...]] = []
     for saved in report.trace.saved:
         node = nodes.get(saved.node)
-        tensor = "a tensor" if saved.tensor is None else words.tensor_label(saved.tensor, names)
+        tensor = words.tensor_label(kept[saved], names) if saved in kept else "a tensor without a name"
         rows.append(
             (
                 f"{tensor} at {words.version(saved.version)}",
@@ -169,7 +175,3 @@ def _section(title: str, lines: Sequence[str]) -> str:
 def _capped(lines: list[str], whole: str) -> list[str]:
     more = len(lines) - MAX_ROWS
     return lines if more <= 0 else [*lines[:MAX_ROWS], f"... and {more} more lines; {whole} gives everything."]
-
-
-def _error_type(error: str | None) -> str:
-    return f"`{(error or 'an error').split(':', 1)[0]}`"

@@ -6,9 +6,9 @@ import math
 from itertools import islice
 
 from inplace_magic.analysis.effects import Effect
-from inplace_magic.trace import Callsite, Mutation, Number, TensorMetadata
+from inplace_magic.trace import Callsite, Mutation, Number, TensorMetadata, Trace
 
-MAX_VALUES = 4
+MAX_VALUES = 3
 
 
 def tensor_label(tensor: int, names: dict[int, str]) -> str:
@@ -37,10 +37,10 @@ def shape(facts: TensorMetadata | None) -> str:
 
 
 def number(value: Number) -> str:
-    """At most six significant digits."""
+    """At most four significant digits."""
     if isinstance(value, bool) or not isinstance(value, float):
         return str(value)
-    return f"{value:.6g}" if math.isfinite(value) else str(value)
+    return f"{value:.4g}" if math.isfinite(value) else str(value)
 
 
 def changed_values(mutation: Mutation, facts: TensorMetadata | None) -> str:
@@ -90,9 +90,20 @@ def same_object(row: Effect) -> str:
     return "new object, same memory" if row.kind == "viewed" else "new object, new memory"
 
 
+def node_names(trace: Trace) -> dict[int, str]:
+    """What PyTorch calls each autograd node, e.g. ``SigmoidBackward0``, by serial number."""
+    return {node.node: node.name for node in trace.nodes}
+
+
 def place(site: Callsite | None) -> str:
     """``Cell In[7], line 4``; ``unknown place`` when the call's place could not be told."""
     return "unknown place" if site is None or site.line == 0 else site.place
+
+
+def place_in(site: Callsite | None, trace: Trace) -> str:
+    """As :func:`place`, but only ``line 4`` for a line of the watched cell itself."""
+    own = site is not None and site.line and site.cell is not None and site.cell == trace.cell
+    return f"line {site.line}" if own and site is not None else place(site)
 
 
 def bytes_of(count: int) -> str:

@@ -42,15 +42,18 @@ def test_only_the_magic_line_changes() -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        "x = 1\n",
         "",
         "\n",
-        "%%time\nx\n",
-        "%%writefile a.py\n%%inplace_watch\nx = 1\n",
-        "%%inplace_watcher\nx\n",
+        "x = 1\n",
         "# x\n",
-    ]
-    + ["text = '''\n%%inplace_watch\n'''\n", "%%inplace_watch?\n", "%inplace_watch\nx\n", "text = '%%inplace_watch'\n"],
+        "%%time\nx\n",
+        "%%inplace_watcher\nx\n",
+        "%inplace_watch\nx\n",
+        "%%inplace_watch?\n",
+        "%%writefile a.py\n%%inplace_watch\nx = 1\n",
+        "text = '%%inplace_watch'\n",
+        "text = '''\n%%inplace_watch\n'''\n",
+    ],
 )
 def test_a_cell_without_the_magic_comes_back_as_it_is(cell: str) -> None:
     lines = lines_of(cell)

@@ -66,10 +66,8 @@ def test_help_is_shown_instead_of_running_the_cell(loaded_shell: Any) -> None:
 
 
 def test_a_watched_cell_inside_a_watched_cell_fails_and_the_outer_watch_goes_on(loaded_shell: Any) -> None:
-    ran = run_cell(
-        loaded_shell,
-        "%%inplace_watch -o r\nimport torch\ninner = get_ipython().run_cell('%%inplace_watch\\nran = True')\nx = torch.ones(2)",
-    )
+    inner = "inner = get_ipython().run_cell('%%inplace_watch\\nran = True')"
+    ran = run_cell(loaded_shell, f"%%inplace_watch -o r\nimport torch\n{inner}\nx = torch.ones(2)")
     assert ran.error is None
     assert "the watch of Cell In[1] is still running" in ran.err
     assert isinstance(loaded_shell.user_ns["inner"].error_in_exec, UsageError)

@@ -138,24 +138,21 @@ def test_an_interrupt_that_leaves_the_cells_coroutine_still_ends_the_watch(
 
 
 def test_a_cell_that_another_cell_runs_does_not_end_the_watch(ip: Any) -> None:
-    ran = run_cell(
-        ip,
-        "%%inplace_watch -o r\nx = torch.ones(1)\nget_ipython().run_cell('x.add_(1);')\nget_ipython().run_cell('  ')\nx.mul_(2);",
-    )
+    others = "get_ipython().run_cell('x.add_(1);')\nget_ipython().run_cell('  ')"
+    ran = run_cell(ip, f"%%inplace_watch -o r\nx = torch.ones(1)\n{others}\nx.mul_(2);")
     assert len(ran.reports) == 1
     assert [call.name.split(".")[-1] for call in ip.user_ns["r"].calls] == ["ones", "add_", "mul_"]
 
 
 def test_time_above_the_magic_times_the_watched_code(ip: Any) -> None:
-    ran = run_cell(ip, "%%time\n%%inplace_watch -o r\nx = torch.ones(2)\nx.add_(1)")
+    ran = run_cell(ip, "%%time\n%%inplace_watch -o r\nx = torch.ones(2)\nx.add_(1);")
     assert ran.error is None
     assert "Wall time" in ran.out
     assert len(ran.reports) == 1
-    assert [(c.name.split(".")[-1], c.callsite.line) for c in ip.user_ns["r"].calls if c.callsite] == [
-        ("ones", 2),
-        ("add_", 3),
-    ]
-    assert ip.user_ns["r"].trace.cell == ran.result.execution_count
+    report = ip.user_ns["r"]
+    assert [(call.name.split(".")[-1], call.callsite.line) for call in report.calls] == [("ones", 2), ("add_", 3)]
+    assert report.calls[0].callsite.text == "x = torch.ones(2)"
+    assert report.trace.cell == ran.result.execution_count
 
 
 def test_capture_above_the_magic_captures_the_report(ip: Any) -> None:

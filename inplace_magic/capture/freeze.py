@@ -1,0 +1,103 @@
+"""Raw records -> the frozen trace, after the watch. Everything that could wait is done here: names, text, readable
+facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from inplace_magic.capture import describe
+from inplace_magic.capture.identity import Observation, StorageRecord
+from inplace_magic.capture.nodes import NodeRecord
+from inplace_magic.trace import AutogradNode, CallEvent, Callsite, Mutation, SavedTensor, Storage, TensorMetadata
+
+if TYPE_CHECKING:
+    from inplace_magic.capture.recorder import ClosedCall
+
+
+class Freezer:
+    """Makes each observation readable once, however many calls refer to it."""
+
+    def __init__(self, sites: list[Callsite]) -> None:
+        self._sites = sites
+        self._made: dict[int, TensorMetadata] = {}
+
+    def call(self, done: ClosedCall) -> CallEvent:
+        """One call."""
+        return CallEvent(
+            index=done.index,
+            name=done.facts.name,
+            kind=done.kind,
+            callsite=None if done.site is None else self._sites[done.site],
+            inputs=tuple(map(self._observation, done.inputs)),
+            outputs=tuple(map(self._observation, done.outputs)),
+            mutations=tuple(
+                Mutation(
+                    tensor=after[0].serial,
+                    version_before=before,
+                    version_after=after[2],
+                    storage=after[1].serial if after[1] is not None else None,
+                    counter=after[0].counter.serial,
+                    values_before=describe.flat(old),
+                    values_after=describe.flat(new),
+                )
+                for after, before, old, new in done.mutations
+            ),
+            error=done.error,
+            parent=done.parent,
+            grad_enabled=done.grad_enabled,
+            mutated=tuple(self._observation(after) for after, _, _, _ in done.mutations),
+            sequence=done.sequence,
+        )
+
+    def _observation(self, seen: Observation) -> TensorMetadata:
+        made = self._made.get(id(seen))
+        if made is None:
+            record, storage, version, static, requires_grad, node = seen
+            made = self._made[id(seen)] = TensorMetadata(
+                tensor=record.serial,
+                version=version,
+                storage=storage.serial if storage is not None else None,
+                counter=record.counter.serial,
+                requires_grad=requires_grad,
+                is_leaf=node is None,
+                node=node,
+                **describe.readable(static),
+            )
+        return made
+
+
+def frozen_storages(records: Iterable[StorageRecord]) -> tuple[Storage, ...]:
+    """All blocks of memory met."""
+    return tuple(Storage(r.serial, r.nbytes, str(r.device), r.born, r.ended) for r in records)
+
+
+def frozen_nodes(records: Iterable[NodeRecord], pending: set[int]) -> tuple[AutogradNode, ...]:
+    """All autograd nodes met; `pending` are those that a backward could still use."""
+    return tuple(
+        AutogradNode(r.serial, r.name, r.sequence, r.next, r.call, r.variable, r.ended, r.serial in pending)
+        for r in records
+    )
+
+
+def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
+    """All that the nodes saved."""
+    found = []
+    for node in records:
+        for saved in node.saved:
+            if saved.static is None:
+                found.append(SavedTensor(node.serial, saved.name, hooked=True))
+                continue
+            facts = describe.readable(saved.static)
+            found.append(
+                SavedTensor(
+                    node=node.serial,
+                    name=saved.name,
+                    storage=saved.storage.serial if saved.storage is not None else None,
+                    counter=saved.counter.serial if saved.counter is not None else None,
+                    version=saved.version,
+                    tensor=saved.tensor,
+                    **{name: facts[name] for name in ("shape", "strides", "offset", "dtype", "device", "nbytes")},
+                )
+            )
+    return tuple(found)

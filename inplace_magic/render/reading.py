@@ -1,0 +1,52 @@
+"""What several parts of one page need of a report, each worked out once and only when somebody asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from inplace_magic.analysis.bindings import names_of
+from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.saved import tensors_of_saved
+from inplace_magic.report import Report
+from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, Trace
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A report while it is being rendered."""
+
+    report: Report
+
+    @property
+    def trace(self) -> Trace:
+        return self.report.trace
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """The best name of every tensor that has one."""
+        return names_of(self.trace)
+
+    @cached_property
+    def graph(self) -> AutogradGraph:
+        return AutogradGraph.from_trace(self.trace)
+
+    @cached_property
+    def calls(self) -> dict[int, CallEvent]:
+        return {call.index: call for call in self.trace.calls}
+
+    @cached_property
+    def nodes(self) -> dict[int, AutogradNode]:
+        return {node.node: node for node in self.trace.nodes}
+
+    @cached_property
+    def kept(self) -> dict[SavedTensor, int]:
+        """The tensor behind each saved tensor, where one was in sight."""
+        return tensors_of_saved(self.trace)
+
+    def node_name(self, node: int | None) -> str:
+        """What PyTorch calls a ``grad_fn``: empty for none, ``unknown`` for one that was not recorded."""
+        if node is None:
+            return ""
+        known = self.nodes.get(node)
+        return known.name if known is not None else "unknown"

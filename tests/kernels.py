@@ -1,0 +1,52 @@
+"""Notebooks in a real kernel of this environment, executed as "Run all" and nbclient do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import nbformat
+from cells import REPORT_WORDS
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+PROLOGUE = "%load_ext inplace_magic\nimport torch"
+
+
+def execute(cells: Sequence[str], *, allow_errors: bool) -> list[Any]:
+    """Executes a notebook of these cells after the prologue; gives back the executed cells, without the prologue.
+
+    Raises:
+        CellExecutionError: a cell failed and `allow_errors` is False.
+    """
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in (PROLOGUE, *cells)])
+    NotebookClient(notebook, kernel_name="python3", timeout=120, allow_errors=allow_errors).execute()
+    nbformat.validate(notebook)
+    return list(notebook.cells[1:])
+
+
+def fails(cell: str) -> str:
+    """The text of the failure by which "Run all" stops at this cell; empty when it does not stop."""
+    try:
+        execute([cell], allow_errors=False)
+    except CellExecutionError as error:
+        return str(error)
+    return ""
+
+
+def kinds(cell: Any) -> list[str]:
+    """What a cell's outputs are, in order: ``report`` for ours, else the stream's name or the output's type."""
+    found = []
+    for output in cell.outputs:
+        is_report = output.output_type == "display_data" and REPORT_WORDS in output.data.get("text/plain", "")
+        found.append("report" if is_report else output.get("name", output.output_type))
+    return found
+
+
+def text_of(cell: Any, kind: str) -> str:
+    """All text of the outputs of one kind, see :func:`kinds`."""
+    texts = []
+    for output, name in zip(cell.outputs, kinds(cell), strict=True):
+        if name == kind:
+            texts.append(output.get("text") or "\n".join(output.get("traceback", [])) or output.data["text/plain"])
+    return "".join(texts)

@@ -1,0 +1,190 @@
+"""Runs a program plain and watched, and lists every difference that the program could notice.
+
+The promise under test: the watched program is the user's program, bit for bit. Same outputs, gradients, autograd graph,
+versions, random states, errors and warnings. Where two plain runs differ from each other, a watch cannot be blamed, so a
+third, plain run decides; such programs are counted as ``unsteady``, never silently dropped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import inplace_magic
+from inplace_magic.report import Report
+from no_harm import kinds
+from no_harm.snapshots import (
+    differing_paths,
+    random_states,
+    seed_everything,
+    tensors_of,
+    value_facts,
+    without_addresses,
+)
+
+Mode = Literal["plain", "calls", "ops", "empty-function", "empty-dispatch"]
+MODES: tuple[Mode, ...] = ("calls", "ops", "empty-function", "empty-dispatch")
+
+
+@dataclass(frozen=True)
+class Program:
+    """Something to run twice.
+
+    Args:
+        name: unique within its list.
+        prepare: makes new, equal inputs each time; runs unwatched.
+        forward: the call whose kind is judged; runs watched.
+        backward: what follows, given the inputs and the outputs; runs watched.
+        values: False where outputs hold memory that was never initialised.
+        one_call: True when `forward` is a single torch call, so that its kind can be judged.
+    """
+
+    name: str
+    prepare: Callable[[], Any]
+    forward: Callable[[Any], Any]
+    backward: Callable[[Any, Any], Any] | None = None
+    values: bool = True
+    one_call: bool = True
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run."""
+
+    facts: dict[str, Any]
+    report: Report | None = None
+    expected: tuple[frozenset[str], str] | None = None
+    """From a plain run: the kinds that are true of `forward`; None when it raised."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One program, plain against another mode."""
+
+    program: str
+    mode: Mode
+    differences: tuple[str, ...] = ()
+    unsteady: bool = False
+    """Two plain runs differ in the same places."""
+    kind: Literal["agreed", "disagreed", "not judged"] = "not judged"
+    kind_note: str = ""
+    faults: tuple[str, ...] = field(default=())
+    error: str | None = None
+    """What the plain run raised."""
+
+
+def compare(program: Program, mode: Mode) -> Comparison:
+    """The differences between a plain run and one under `mode`."""
+    plain = run(program, "plain")
+    other = run(program, mode)
+    differences = differing_paths(plain.facts, other.facts)
+    unsteady = False
+    if differences:
+        again = differing_paths(plain.facts, run(program, "plain").facts)
+        noise = {line.split(": ")[0] for line in again}
+        unsteady = bool(noise)
+        differences = [line for line in differences if line.split(": ")[0] not in noise]
+    kind, note = _judge(program, plain, other)
+    return Comparison(
+        program=program.name,
+        mode=mode,
+        differences=tuple(differences),
+        unsteady=unsteady,
+        kind=kind,
+        kind_note=note,
+        faults=tuple(other.report.faults) if other.report is not None else (),
+        error=plain.facts["error"],
+    )
+
+
+def run(program: Program, mode: Mode) -> Outcome:
+    """Runs a program once, from the same seed."""
+    seed_everything()
+    inputs = program.prepare()
+    seed_everything()
+    judged = mode == "plain" and program.one_call
+    before = kinds.look(inputs) if judged else []
+    outputs: Any = None
+    expected = None
+    error: BaseException | None = None
+    report: Report | None = None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.set_warn_always(True)
+        try:
+            with _mode(mode) as watch:
+                outputs = program.forward(inputs)
+                if judged:
+                    expected = kinds.expected_kinds(before, outputs)
+                    before = []
+                if program.backward is not None:
+                    program.backward(inputs, outputs)
+        except Exception as raised:  # the program's own error is part of what is compared
+            error = raised.with_traceback(None)
+        finally:
+            torch.set_warn_always(False)
+        report = getattr(watch, "report", None)
+    facts = {
+        "error": None if error is None else without_addresses(f"{type(error).__name__}: {error}"),
+        "cause": repr(type(error.__cause__ or error.__context__)) if error is not None else None,
+        "warnings": [without_addresses(f"{w.category.__name__}: {w.message}") for w in caught],
+        "random": random_states(),
+        "outputs": value_facts(outputs, values=program.values),
+        "identities": _identities(inputs, outputs),
+        "inputs": {path: value_facts(tensor, values=program.values) for path, tensor in tensors_of(inputs)},
+        "gradients": {
+            path: value_facts(tensor.grad) for path, tensor in tensors_of(inputs) if tensor.is_leaf and tensor.grad is not None
+        },
+        "modes left": torch._C._len_torch_function_stack() + torch._C._len_torch_dispatch_stack(),
+    }
+    return Outcome(facts, report, expected)
+
+
+def _identities(inputs: Any, outputs: Any) -> list[str]:
+    """Which outputs are inputs, as objects or by storage."""
+    given = {id(tensor): path for path, tensor in tensors_of(inputs)}
+    return [f"{path} is {given[id(tensor)]}" for path, tensor in tensors_of(outputs) if id(tensor) in given]
+
+
+def _judge(program: Program, plain: Outcome, other: Outcome) -> tuple[Literal["agreed", "disagreed", "not judged"], str]:
+    if plain.expected is None or other.report is None:
+        return "not judged", ""
+    calls = [call for call in other.report.calls if call.parent is None and call.name != "torch.autograd.backward"]
+    if len(calls) != 1:
+        return "not judged", f"{len(calls)} outermost calls"
+    allowed, reason = plain.expected
+    if calls[0].kind in allowed:
+        return "agreed", ""
+    wanted = " or ".join(sorted(allowed))
+    return "disagreed", f"{calls[0].name} is said to be {calls[0].kind}, but {reason}: {wanted}"
+
+
+class EmptyFunctionMode(TorchFunctionMode):
+    """The yardstick for level ``calls``: a mode that does nothing."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+class EmptyDispatchMode(TorchDispatchMode):
+    """The yardstick for level ``ops``: a mode that does nothing."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+def _mode(mode: Mode) -> Any:
+    if mode == "plain":
+        return contextlib.nullcontext()
+    if mode == "empty-function":
+        return EmptyFunctionMode()
+    if mode == "empty-dispatch":
+        return EmptyDispatchMode()
+    return inplace_magic.watch(level=mode)

@@ -1,0 +1,163 @@
+"""Scores `%%inplace_watch` on a folder of labelled programs.
+
+    python score.py [--programs DIR] [--only NAME ...] [--level {calls,ops}] [-v]
+
+Every program is run twice in one IPython shell: plainly, and under `%%inplace_watch --out report`. The watched run must
+behave as the plain one (same exception type and text, same SILENTLY_WRONG), and `report.hazards` must say what
+`cases.jsonl` says. Line numbers in `cases.jsonl` count from the program's first line; in the watched cell the magic is
+line 1, so they are one higher there. Any line of a statement counts for that statement.
+
+Figures, each `right/asked`:
+  culprit      the first hazard's mutation is the labelled statement (silent_wrong: some silent or warning hazard's is)
+  call         where the culprit sits in a helper, the guilty call is in that hazard's caller chain
+  saver        the first hazard's `saved` is the labelled statement
+  saved_by     and names the labelled autograd node ("SigmoidBackward0" and "Sigmoid" are the same)
+  versions     and gives the labelled expected and found versions
+  variable     and names the labelled variable
+  quiet        harmless programs with no error, silent or warning hazard
+  same         programs that behaved under the watch as they do without it
+"""
+
+import argparse
+import ast
+import json
+import re
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+ALARM = {"error", "silent", "warning"}
+
+
+def cases_in(programs: Path) -> list[dict]:
+    """The labels of the programs in a folder."""
+    return [json.loads(line) for line in (programs / "cases.jsonl").read_text().splitlines()]
+
+
+def folder_of(programs):
+    """Where the programs themselves lie."""
+    return programs / "cases" if (programs / "cases").is_dir() else programs
+
+
+def statement_of(source):
+    """Maps each line of `source` to the first line of the innermost statement that holds it."""
+    first = {}
+
+    def visit(node):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                first.update(dict.fromkeys(range(child.lineno, child.end_lineno + 1), child.lineno))
+            visit(child)
+
+    visit(ast.parse(source))
+    return first
+
+
+def outcome(shell, cell):
+    """(exception type, text, SILENTLY_WRONG) of running `cell` in a fresh namespace, and the namespace."""
+    shell.reset(new_session=False)
+    with capture_output(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if cell.startswith("%%"):
+            shell.run_cell("%load_ext inplace_magic")
+        result = shell.run_cell(cell)
+    error = result.error_in_exec or result.error_before_exec or shell.user_ns.get("_watched_error")
+    return error, shell.user_ns.get("SILENTLY_WRONG"), dict(shell.user_ns)
+
+
+def said(error):
+    """What a user sees of an exception. A magic may re-raise it wrapped: then the cause speaks."""
+    if error is None:
+        return None
+    inner = error.__cause__ or error
+    return type(inner).__name__, str(inner)
+
+
+def chain(site):
+    """The lines of a callsite and of its callers, in the cell's gutter numbers."""
+    lines = []
+    while site is not None:
+        lines.append(site.line)
+        site = site.caller
+    return lines
+
+
+def bare(name):
+    return re.sub(r"Backward\d*$", "", name) if name else name
+
+
+def judge(case, source, report):
+    """Yields (figure, right) for one program."""
+    first = statement_of(source)
+    statements = lambda lines: {first.get(n) for n in lines}
+    own = lambda site: [n - 1 for n in chain(site)]
+    hazards = list(report.hazards)
+    alarms = [h for h in hazards if h.severity in ALARM]
+    if case["symptom"] == "harmless":
+        yield "quiet", not alarms
+        return
+    wanted = statements(case["mutating_lines"])
+    hit = lambda h: h.mutation is not None and bool(statements(own(h.mutation)[:1]) & wanted)
+    if case["symptom"] == "silent_wrong":
+        found = next((h for h in alarms if h.severity != "error" and hit(h)), None)
+    else:
+        found = hazards[0] if hazards and hazards[0].severity == "error" and hit(hazards[0]) else None
+    yield "culprit", found is not None
+    if case.get("call_lines"):
+        yield "call", found is not None and bool(statements(own(found.mutation)) & statements(case["call_lines"]))
+    if case.get("saving_line"):
+        saver = statements([case["saving_line"]])
+        yield "saver", found is not None and found.saved is not None and bool(statements(own(found.saved)) & saver)
+        yield "saved_by", found is not None and bare(found.saved_by) == bare(case["saved_by"])
+        versions = (case["expected_version"], case["found_version"])
+        yield "versions", found is not None and (found.expected_version, found.found_version) == versions
+    if re.fullmatch(r"[\w.]+", case["variable"] or ""):
+        yield "variable", found is not None and found.variable == case["variable"]
+
+
+def score(shell, case, source, level="calls"):
+    """The report of one program, None where the watch gave none, and its (figure, right) pairs."""
+    error, wrong, _ = outcome(shell, source)
+    watched_error, watched_wrong, namespace = outcome(shell, f"%%inplace_watch --out report --level {level}\n" + source)
+    report = namespace.get("report")
+    figures = [("same", said(error) == said(watched_error) and wrong == watched_wrong)]
+    if report is None:
+        figures.append(("culprit" if case["symptom"] != "harmless" else "quiet", False))
+    else:
+        figures += judge(case, source, report)
+    return report, figures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=Path, default=Path(__file__).resolve().parent)
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--level", choices=("calls", "ops"), default="calls", help="passed on to the magic")
+    parser.add_argument("-v", action="store_true", help="say for each program what was wrong")
+    options = parser.parse_args()
+    folder = folder_of(options.programs)
+    cases = cases_in(options.programs)
+    cases = [c for c in cases if not options.only or c["case"] in options.only]
+    shell = InteractiveShell.instance()
+    shell.Completer.use_jedi = False
+    right, asked = Counter(), Counter()
+    for case in cases:
+        source = (folder / f"{case['case']}.py").read_text()
+        report, figures = score(shell, case, source, options.level)
+        for figure, ok in figures:
+            asked[figure] += 1
+            right[figure] += ok
+        if options.v and not all(ok for _, ok in figures):
+            print(case["case"], case["symptom"], "wrong:", ", ".join(f for f, ok in figures if not ok))
+            for hazard in (report.hazards[:2] if report else []):
+                print("    ", hazard.code, hazard.severity, hazard.mutation and chain(hazard.mutation), hazard.message[:120])
+    print(" ".join(f"{figure} {right[figure]}/{asked[figure]}" for figure in asked))
+    return 0 if right == asked else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
