@@ -60,7 +60,8 @@ class watch:
             cell: execution count of the watched cell; None outside a notebook.
             filename: the name under which the cell was compiled (``frame.f_code.co_filename`` of its code).
             source: the cell's text as the user sees it, the magic line first.
-            frame: the frame of the watched block, where the chains of callers end; the caller's by default.
+            frame: the frame of the watched block, where the chains of callers end; by default the one that runs
+                `filename`, else the caller's.
 
         Raises:
             InplaceMagicError: this watch, or another on this thread, is running.
@@ -71,7 +72,7 @@ class watch:
             raise InplaceMagicError("This watch is running already.")
         self._place = (cell, filename, source)
         self._session = Session(self.options)
-        self._session.start(frame or sys._getframe(1))
+        self._session.start(frame or _frame_of(filename) or sys._getframe(1))
 
     def leave(self) -> None:
         """Takes the probes off without making a report; :meth:`stop` does both."""
@@ -98,7 +99,7 @@ class watch:
         if self._session is None:
             raise InplaceMagicError("This watch was never started.")
         self._session.leave()
-        from inplace_magic.capture.callsite import Sources
+        from inplace_magic.capture.sources import Sources
 
         cell, filename, source = self._place
         trace = self._session.finish(
@@ -122,6 +123,13 @@ class watch:
         frame = sys._getframe(1)
         # Only the globals: reading a function's f_locals would keep its tensors alive (Python < 3.13).
         self.stop(namespace=frame.f_globals, error=error)
+
+
+def _frame_of(filename: str | None) -> FrameType | None:
+    frame: FrameType | None = sys._getframe(2) if filename is not None else None
+    while frame is not None and frame.f_code.co_filename != filename:
+        frame = frame.f_back
+    return frame
 
 
 def analyze(trace: Trace) -> Report:

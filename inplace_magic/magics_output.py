@@ -9,6 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from inplace_magic.errors import InplaceMagicError
 from inplace_magic.options import WatchOptions
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ def write(report: Report, options: WatchOptions, path: str) -> None:
         from inplace_magic.render.save import save
 
         save(report, target, raw=options.raw, graph=options.graph)
-    except OSError as error:
-        print(f"inplace_magic: the report was not saved to {target}: {error.strerror or error}.", file=sys.stderr)
+    except InplaceMagicError as error:
+        print(f"inplace_magic: {error}", file=sys.stderr)
     except Exception as error:  # a boundary, see above
         complain(f"the report could not be saved to {target}", error)
     else:

@@ -29,6 +29,8 @@ class WatchOptions:
     """Draw the autograd graph."""
     save: str | None = None
     """File to write the report to; the suffix picks the format."""
+    check_values: bool = False
+    """Compare the content of all saved tensors, however large, at every backward."""
     max_events: int = 100_000
     """Calls recorded in full; later ones run unrecorded, and the report says so."""
     max_values: int = 64

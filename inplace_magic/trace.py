@@ -91,6 +91,15 @@ class TensorMetadata:
 
 
 @dataclass(frozen=True, slots=True)
+class Region:
+    """Some elements of a storage: offset, sizes and strides in elements."""
+
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Mutation:
     """A write that changed an existing tensor."""
 
@@ -103,6 +112,34 @@ class Mutation:
     values_before: tuple[Number, ...] | None = None
     """The elements in row-major order, of small CPU tensors only."""
     values_after: tuple[Number, ...] | None = None
+    region: Region | None = None
+    """The elements written by ``x[index] = …`` with a basic index; None: all of the tensor, or unknown ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignWrite:
+    """Content of a storage that changed between two calls: NumPy, DLPack or other code outside torch wrote it."""
+
+    storage: int
+    noticed: int
+    """How many calls had begun when it was noticed; the call before that had still seen the old content."""
+    names: tuple[str, ...] = ()
+    """Names of NumPy arrays in the user's namespace on the same memory."""
+    callsite: Callsite | None = None
+    """The only statement between the two calls that can have done it; None when there are several or none."""
+
+
+@dataclass(frozen=True, slots=True)
+class AliasStatement:
+    """A statement that gives an object a second name: ``labels = ids``, ``best = model.state_dict()``, ``skips.append(x)``."""
+
+    function: str
+    cell: int | None
+    file: str | None
+    line: int
+    target: str
+    source: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +174,10 @@ class SavedTensor:
     nbytes: int | None = None
     hooked: bool = False
     """Packed by somebody's saved-tensor hooks (checkpoint, ``save_on_cpu``): what is kept is not known."""
+    checked: bool = False
+    """A digest of its content was taken when it was saved, and compared at every backward."""
+    changed: int | None = None
+    """How many calls had begun when its content was first found changed; None: never found so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +288,10 @@ class Trace:
     backwards: tuple[Backward, ...] = ()
     ops: tuple[OpEvent, ...] = ()
     unseen: tuple[UnseenWrite, ...] = ()
+    foreign: tuple[ForeignWrite, ...] = ()
+    aliases: tuple[AliasStatement, ...] = ()
+    hooked_modules: tuple[str, ...] = ()
+    """Paths, from the user's namespace, of modules that carry a forward hook."""
     names: tuple[TensorName, ...] = ()
     blindness: tuple[str, ...] = ()
     """Sentences on what this watch could not observe."""

@@ -6,6 +6,7 @@ Read from the import statements, so an arrow that runs back fails here even wher
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,8 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
 UPWARD_INSIDE_FUNCTIONS = {("report.py", "render")}
-"""The one arrow that may run up, inside functions only: ``report.to_svg()`` is the short way to a renderer, and a report
-that is never looked at shall not load one."""
+"""The one arrow that may run up, inside functions only: ``report.to_svg()`` is the short way to a renderer, and a
+report that is never looked at shall not load one."""
 
 HOME: dict[str, set[str]] = {
     "torch": {"capture/"},
@@ -151,9 +152,8 @@ def test_each_library_lives_in_its_own_room() -> None:
 
 @pytest.mark.parametrize("module", ["", ".report", ".hazards", ".analysis", ".render", ".magics", ".widgets"])
 def test_nothing_outside_capture_loads_torch(module: str) -> None:
-    import subprocess
-
-    code = f"import sys, inplace_magic{module}; assert not {{'torch', 'pandas', 'graphviz', 'ipywidgets'}} & set(sys.modules)"
+    heavy = ["torch", "pandas", "graphviz", "ipywidgets"]
+    code = f"import sys, inplace_magic{module}; assert not set({heavy}) & set(sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
 
 

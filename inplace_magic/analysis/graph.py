@@ -252,12 +252,13 @@ class _Builder:
         tensor = self.kept.get(saved)
         if tensor is not None:
             key = f"T{tensor}@v{'?' if saved.version is None else saved.version}"
+            given = self.inputs.get(call, {}).get(tensor)
+            # Of versions that differ by uncounted writes only, the one that went into the saving call is meant; and
+            # where the saved version is not known, it is the best that can be said.
+            if given is not None and (saved.version is None or given.startswith(f"{key}+")):
+                return given
             if key in self.tensors:
                 return key
-            # Its version is not known: the version that went into the saving call is meant.
-            given = self.inputs.get(call, {}).get(tensor)
-            if given is not None:
-                return given
         if saved.counter is not None and saved.version is not None:
             return self.by_counter.get((saved.counter, saved.version))
         return None

@@ -70,6 +70,48 @@ class Story:
             writes.sort(key=lambda write: (write.at, write.after or 0))
         return found
 
+    @cached_property
+    def writes_to_storage(self) -> dict[int, list[tuple[CallEvent, Mutation]]]:
+        """All writes that were seen, by storage, oldest first."""
+        found: dict[int, list[tuple[CallEvent, Mutation]]] = {}
+        for call in self.trace.calls:
+            if call.kind == "in-place":
+                for mutation in call.mutations:
+                    if mutation.storage is not None:
+                        found.setdefault(mutation.storage, []).append((call, mutation))
+        return found
+
+    def another_backward_is_meant(self, node: AutogradNode, wrote: int, parameter_saved: int | None) -> bool:
+        """Whether somebody will still run backward through `node`, as far as the watch can tell.
+
+        After a backward with ``retain_graph`` only a result that was not used yet can be meant. Otherwise none is, once another
+        backward has run without this node: a forgotten ``pred = model(x)`` above a training loop.
+
+        Args:
+            node: a node that still holds what it saved.
+            wrote: index of the write.
+            parameter_saved: where a parameter was written, index of the call that saved it: a training step that began after it
+                counts as well.
+        """
+        ran = [index for index, nodes in self.executed.items() if node.node in nodes]
+        if ran:
+            used = set().union(*(self.executed[index] for index in ran))
+            users = self.descendants({node.node})
+            return any(user not in used and self.nodes[user].ended is None for user in users)
+        since = wrote if parameter_saved is None else parameter_saved
+        return not any(index > since for index in self.executed)
+
+    def name_of_saved(self, saved: SavedTensor) -> str | None:
+        """A name for what was saved: its own, else that of a tensor on the same version counter."""
+        if saved.tensor is not None:
+            return self.bindings.name(saved.tensor)
+        for meta in self.observations.values():
+            if meta.counter == saved.counter and saved.counter is not None:
+                name = self.bindings.name(meta.tensor)
+                if name is not None:
+                    return name
+        return None
+
     def writes_after(self, saved: SavedTensor, version: int | None) -> list[Write]:
         """The counted writes that came after `version` of what was saved."""
         if saved.counter is None or version is None:

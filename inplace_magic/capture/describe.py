@@ -175,6 +175,11 @@ _NO_SEQUENCE = 2**63
 _SAVED_ATTRIBUTES: dict[type, tuple[tuple[str, str], ...]] = {}
 
 
+def resizable(untyped: Any) -> bool:
+    """Whether torch may resize the storage; it may not where the memory belongs to somebody else (NumPy, DLPack, a file)."""
+    return _try(untyped.resizable) is not False
+
+
 def node_name(node: Any) -> str:
     """As PyTorch prints it: ``SigmoidBackward0``."""
     name = type(node).__name__

@@ -4,12 +4,22 @@ facts."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_magic.capture import describe
-from inplace_magic.capture.identity import Observation, StorageRecord
 from inplace_magic.capture.nodes import NodeRecord
-from inplace_magic.trace import AutogradNode, CallEvent, Callsite, Mutation, SavedTensor, Storage, TensorMetadata
+from inplace_magic.capture.records import Observation, StorageRecord
+from inplace_magic.capture.sources import Sources
+from inplace_magic.trace import (
+    AutogradNode,
+    CallEvent,
+    Callsite,
+    ForeignWrite,
+    Mutation,
+    SavedTensor,
+    Storage,
+    TensorMetadata,
+)
 
 if TYPE_CHECKING:
     from inplace_magic.capture.recorder import ClosedCall
@@ -40,13 +50,14 @@ class Freezer:
                     counter=after[0].counter.serial,
                     values_before=describe.flat(old),
                     values_after=describe.flat(new),
+                    region=region,
                 )
-                for after, before, old, new in done.mutations
+                for after, before, old, new, region in done.mutations
             ),
             error=done.error,
             parent=done.parent,
             grad_enabled=done.grad_enabled,
-            mutated=tuple(self._observation(after) for after, _, _, _ in done.mutations),
+            mutated=tuple(self._observation(after) for after, *_ in done.mutations),
             sequence=done.sequence,
         )
 
@@ -65,6 +76,25 @@ class Freezer:
                 **describe.readable(static),
             )
         return made
+
+
+class RawForeignWrite(NamedTuple):
+    """Shared memory that changed between two calls."""
+
+    storage: StorageRecord
+    noticed: int
+    after_site: int | None
+    before_site: int | None
+
+
+def frozen_foreign(
+    raw: RawForeignWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...]
+) -> ForeignWrite:
+    """The write with the only statement that can have made it, where there is just one."""
+    before = None if raw.after_site is None else sites[raw.after_site]
+    after = None if raw.before_site is None else sites[raw.before_site]
+    statement = None if before is None else sources.only_statement_between(before, after, names)
+    return ForeignWrite(raw.storage.serial, raw.noticed, names, statement)
 
 
 def frozen_storages(records: Iterable[StorageRecord]) -> tuple[Storage, ...]:
@@ -97,6 +127,8 @@ def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
                     counter=saved.counter.serial if saved.counter is not None else None,
                     version=saved.version,
                     tensor=saved.tensor,
+                    checked=saved.witness is not None,
+                    changed=node.changed.get(saved.name),
                     **{name: facts[name] for name in ("shape", "strides", "offset", "dtype", "device", "nbytes")},
                 )
             )

@@ -8,6 +8,7 @@ user's runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -19,21 +20,53 @@ _MAX_ITEMS = 1_000
 _MAX_DEPTH = 3
 
 
-def namespace_names(namespace: Mapping[str, Any], identity: IdentityMap) -> list[TensorName]:
-    """Every name of every tensor that the watch has met, shortest paths first, in the order of the namespace."""
+@dataclass(frozen=True)
+class Namespace:
+    """What the user's namespace says about tensors at the end of the watch."""
+
+    names: tuple[TensorName, ...] = ()
+    arrays: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """Names of NumPy arrays by the serial number of the storage that they share."""
+    hooked_modules: tuple[str, ...] = ()
+
+
+def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Namespace:
+    """Every name of every tensor that the watch has met, shortest paths first, in the order of the namespace; the NumPy arrays
+    on the same memory; and the modules with forward hooks."""
     found: list[tuple[int, TensorName]] = []
+    arrays: dict[int, tuple[str, ...]] = {}
+    hooked: list[str] = []
     for name, value in list(namespace.items()):
         if name.startswith("_"):
             continue  # IPython's own history (`_`, `_3`) and the user's private names
-        for depth, path, tensor in _walk(name, value, 0, set()):
-            record = identity.tensors.get(id(tensor))
+        if type(value).__name__ == "ndarray" and type(value).__module__ == "numpy":
+            for storage in _storages_at(value.__array_interface__["data"][0], identity):
+                arrays[storage] = (*arrays.get(storage, ()), name)
+        for depth, path, item in _walk(name, value, 0, set()):
+            if isinstance(item, torch.nn.Module):
+                if vars(item).get("_forward_hooks"):
+                    hooked.append(path)
+                continue
+            record = identity.tensors.get(id(item))
             if record is not None:
                 found.append((depth, TensorName(record.serial, path)))
     found.sort(key=lambda entry: entry[0])
-    return [entry for _, entry in found]
+    return Namespace(tuple(entry for _, entry in found), arrays, tuple(hooked))
 
 
-def _walk(path: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[int, str, torch.Tensor]]:
+def _storages_at(address: int, identity: IdentityMap) -> list[int]:
+    found = []
+    for record in identity.storages:
+        untyped = record.ref() if record.ended is None else None
+        if untyped is not None and untyped.device.type == "cpu":
+            start = untyped.data_ptr()
+            if start and start <= address < start + max(1, record.nbytes):
+                found.append(record.serial)
+    return found
+
+
+def _walk(path: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[int, str, Any]]:
+    """(depth, path, tensor or module) of everything within reach."""
     if isinstance(value, torch.Tensor):
         yield depth, path, value
         grad = _gradient(value)
@@ -43,6 +76,8 @@ def _walk(path: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[i
     if id(value) in seen or depth > _MAX_DEPTH:
         return
     seen.add(id(value))
+    if isinstance(value, torch.nn.Module):
+        yield depth, path, value
     for step, item in _items(value):
         yield from _walk(path + step, item, depth + 1 if not isinstance(value, torch.nn.Module) else depth, seen)
 

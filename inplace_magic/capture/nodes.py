@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import torch
 
 from inplace_magic.capture import describe
-from inplace_magic.capture.identity import CounterRecord, IdentityMap, StorageRecord
+from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.records import CounterRecord, StorageRecord
+from inplace_magic.capture.witness import saved_digest, still_equal
 
 _KEY = "inplace_magic"
 
@@ -39,12 +41,13 @@ class SavedRecord(NamedTuple):
     version: int | None
     static: describe.Static | None
     """None when somebody's hooks packed it."""
+    witness: tuple[int, int, int] | None = None
 
 
 class NodeRecord:
     """One autograd node."""
 
-    __slots__ = ("call", "ended", "name", "next", "ref", "saved", "sequence", "serial", "variable")
+    __slots__ = ("call", "changed", "ended", "name", "next", "ref", "saved", "sequence", "serial", "variable")
 
     def __init__(self, serial: int, name: str, sequence: int | None, call: int | None) -> None:
         self.serial = serial
@@ -55,6 +58,8 @@ class NodeRecord:
         self.variable: int | None = None
         self.ended: int | None = None
         self.saved: list[SavedRecord] = []
+        self.changed: dict[str, int] = {}
+        """Clock at which a saved tensor's content was first found changed, by its name."""
         self.ref: Any = None
 
 
@@ -64,11 +69,15 @@ class NodeMap:
     Args:
         identity: for the tensors that nodes save.
         clock: how many calls have begun; noted when a node dies.
+        check_values: digest what nodes save, however large.
     """
 
-    def __init__(self, identity: IdentityMap, clock: Callable[[], int]) -> None:
+    def __init__(self, identity: IdentityMap, clock: Callable[[], int], check_values: bool) -> None:
         self._identity = identity
         self._clock = clock
+        self._check_values = check_values
+        self._witnessed: dict[NodeRecord, None] = {}
+        """Live nodes with digests, in the order of their making."""
         self.records: list[NodeRecord] = []
         self._first_sequence = describe.sequence_number()
 
@@ -109,10 +118,11 @@ class NodeMap:
         record = NodeRecord(len(self.records) + 1, describe.node_name(node), sequence, call if made_now else None)
         self.records.append(record)
         token = _Token(self, record)
-        clock = self._clock
+        clock, witnessed = self._clock, self._witnessed
 
         def on_death(_: Any) -> None:
             record.ended = clock()
+            witnessed.pop(record, None)
 
         record.ref = weakref.ref(token, on_death)
         node.metadata[_KEY] = token
@@ -121,10 +131,22 @@ class NodeMap:
                 record.variable = self._identity.register(node.variable).serial
             return record
         for name, data, hooked in describe.saved_values(node):
-            record.saved.append(
-                SavedRecord(name, None, None, None, None, None) if hooked else self._saved(name, data, record, made_now)
-            )
+            saved = SavedRecord(name, None, None, None, None, None)
+            if not hooked:
+                saved = self._saved(name, data, record, made_now)
+                if saved.witness is not None:
+                    self._witnessed[record] = None
+            record.saved.append(saved)
         return record
+
+    def compare_values(self) -> None:
+        """Looks whether what live nodes saved still has the content that it had; called when a backward begins."""
+        for record in list(self._witnessed):
+            for saved in record.saved:
+                if saved.witness is None or saved.storage is None or saved.name in record.changed:
+                    continue
+                if not still_equal(saved.storage, saved.witness):
+                    record.changed[saved.name] = self._clock()
 
     def _saved(self, name: str, data: torch.Tensor, node: NodeRecord, made_now: bool) -> SavedRecord:
         known = self._identity.tensors.get(id(data))
@@ -136,8 +158,15 @@ class NodeMap:
             storage = self._identity.storage_of(data, node.call)
             counter = self._identity.counter_of(data, storage)
         version = self._version_when_saved(describe.version(data), counter, node.sequence, made_now)
+        static = describe.static(data)
         return SavedRecord(
-            name, known.serial if known is not None else None, storage, counter, version, describe.static(data)
+            name,
+            known.serial if known is not None else None,
+            storage,
+            counter,
+            version,
+            static,
+            saved_digest(data, static, self._check_values) if made_now else None,
         )
 
     def _version_when_saved(

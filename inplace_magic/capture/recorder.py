@@ -15,20 +15,44 @@ from typing import Any
 import torch
 
 from inplace_magic.capture import describe
-from inplace_magic.capture.callsite import CallsiteTable, Sources
-from inplace_magic.capture.freeze import Freezer, frozen_nodes, frozen_saved, frozen_storages
+from inplace_magic.capture.callsite import CallsiteTable
+from inplace_magic.capture.freeze import (
+    Freezer,
+    RawForeignWrite,
+    frozen_foreign,
+    frozen_nodes,
+    frozen_saved,
+    frozen_storages,
+)
 from inplace_magic.capture.functions import FunctionFacts, Keywords
-from inplace_magic.capture.identity import IdentityMap, Observation, TensorRecord
+from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.ops import op_facts_of, restore_versions
+from inplace_magic.capture.records import Observation, TensorRecord
+from inplace_magic.capture.regions import basic_index_region
+from inplace_magic.capture.sources import Sources
+from inplace_magic.capture.witness import EXPORTERS
 from inplace_magic.options import WatchOptions
-from inplace_magic.trace import Access, AccessType, Backward, Kind, OpEvent, TensorName, Trace, UnseenWrite
+from inplace_magic.trace import Access, AccessType, Backward, Kind, OpEvent, Region, Trace, UnseenWrite
 
 
 class OpenCall:
     """One call while it runs; the only record that holds tensors."""
 
-    __slots__ = ("before", "facts", "index", "parent", "sequence", "site", "targets", "tensors", "uncounted", "values")
+    __slots__ = (
+        "before",
+        "facts",
+        "index",
+        "parent",
+        "region",
+        "sequence",
+        "site",
+        "targets",
+        "tensors",
+        "uncounted",
+        "values",
+    )
 
     index: int
     facts: FunctionFacts
@@ -43,6 +67,8 @@ class OpenCall:
     """What it is known to write without moving a version."""
     values: dict[int, Any]
     """Elements of small targets before the call, by ``id``."""
+    region: Region | None
+    """What ``x[index] = …`` writes."""
 
 
 class ClosedCall:
@@ -68,8 +94,8 @@ class ClosedCall:
     site: int | None
     inputs: list[Observation]
     outputs: list[Observation]
-    mutations: list[tuple[Observation, int | None, Any, Any]]
-    """(tensor afterwards, version before, values before, values after)."""
+    mutations: list[tuple[Observation, int | None, Any, Any, Region | None]]
+    """(tensor afterwards, version before, values before, values after, elements written)."""
     error: str | None
     parent: int | None
     grad_enabled: bool
@@ -86,12 +112,14 @@ class Recorder:
         self._options = options
         self.sites = CallsiteTable()
         self._begun = 0
-        self.identity = IdentityMap(self.clock)
-        self._nodes = NodeMap(self.identity, self.clock)
+        self.identity = IdentityMap(self.clock, options.check_values)
+        self._nodes = NodeMap(self.identity, self.clock, options.check_values)
         self._calls: list[ClosedCall] = []
         self._ops: list[OpEvent] = []
         self._backwards: list[Backward] = []
         self._unseen: list[UnseenWrite] = []
+        self._foreign: list[RawForeignWrite] = []
+        self._last_site: int | None = None
         self._running: list[OpenCall] = []
         self.faults: list[str] = []
         self._dropped = 0
@@ -116,7 +144,10 @@ class Recorder:
         call.index = self._begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
             self._begun += 1
-        call.site = self.sites.note(frame, facts.code)
+        call.site = site = self.sites.note(frame, facts.code)
+        if self.identity.shared:
+            self._look_at_shared_memory(call.index, site)
+        self._last_site = site
         running = self._running
         call.parent = running[-1].index if running else None
         call.sequence = describe.sequence_number()
@@ -128,7 +159,9 @@ class Recorder:
             value = describe.values(tensor, self._options.max_values)
             if value is not None:
                 call.values[id(tensor)] = value
+        call.region = _written_region(facts, call, args)
         if facts.runs_backward:
+            self._nodes.compare_values()
             self._backwards.append(self._backward(call, args, kwargs))
         running.append(call)
         return call
@@ -145,6 +178,10 @@ class Recorder:
             call.index = self._begun
             self._begun += 1
         facts = call.facts
+        if facts.attribute in EXPORTERS:
+            self._exported(call)
+        if self.identity.shared:
+            self.identity.shared.changed()  # what this call wrote was no foreign write
         done = ClosedCall()
         done.index = call.index
         done.facts = facts
@@ -202,10 +239,20 @@ class Recorder:
 
     def _mutation(
         self, call: OpenCall, tensor: torch.Tensor, record: TensorRecord, before: int | None
-    ) -> tuple[Observation, int | None, Any, Any]:
+    ) -> tuple[Observation, int | None, Any, Any, Region | None]:
         old = call.values.get(id(tensor))
         new = describe.values(tensor, self._options.max_values) if old is not None else None
-        return self._observe(tensor, record, call), before, old, new
+        region = call.region if tensor is call.tensors[0] else None
+        return self._observe(tensor, record, call), before, old, new, region
+
+    def _exported(self, call: OpenCall) -> None:
+        for seen in call.before:
+            if seen[1] is not None:
+                self.identity.shared.add(seen[1])
+
+    def _look_at_shared_memory(self, index: int, site: int | None) -> None:
+        for storage in self.identity.shared.changed():
+            self._foreign.append(RawForeignWrite(storage, index, self._last_site, site))
 
     def _outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:
         """The outputs; whether one has a storage of its own, and whether one shares an input's."""
@@ -302,11 +349,20 @@ class Recorder:
         if line not in self.faults:
             self.faults.append(line)
 
-    def finish(self, sources: Sources, names: Iterable[TensorName], blindness: Iterable[str]) -> Trace:
+    def finish(self, sources: Sources, namespace: Namespace, blindness: Iterable[str]) -> Trace:
         """Freezes what was recorded."""
+        self._look_at_shared_memory(self._begun, None)
+        self._nodes.compare_values()
         pending = self._nodes.close()
-        freezer = Freezer(self.sites.resolve(sources))
+        sites = self.sites.resolve(sources)
+        freezer = Freezer(sites)
         said = list(blindness)
+        if self.identity.shared.too_large:
+            total = sum(record.nbytes for record in self.identity.shared.too_large.values())
+            said.append(
+                f"{len(self.identity.shared.too_large)} storages ({total:,} B) are shared with NumPy or other code outside "
+                "torch and too large to be checked for writes from there; --check-values checks them."
+            )
         if self._dropped:
             said.append(
                 f"The first {self._options.max_events:,} calls were recorded; {self._dropped:,} later ones ran "
@@ -321,12 +377,27 @@ class Recorder:
             backwards=tuple(self._backwards),
             ops=tuple(self._ops),
             unseen=tuple(self._unseen),
-            names=tuple(names),
+            foreign=tuple(
+                frozen_foreign(raw, sites, sources, namespace.arrays.get(raw.storage.serial, ()))
+                for raw in self._foreign
+            ),
+            aliases=sources.aliases(),
+            hooked_modules=namespace.hooked_modules,
+            names=namespace.names,
             blindness=tuple(said),
             faults=tuple(self.faults),
             level=self._options.level,
             torch_version=torch.__version__,
         )
+
+
+def _written_region(facts: FunctionFacts, call: OpenCall, args: tuple[Any, ...]) -> Region | None:
+    if facts.key != "__setitem__" or len(args) < 2 or not call.before:
+        return None
+    shape, strides, offset = call.before[0][3][:3]
+    if shape is None or strides is None or offset is None:
+        return None
+    return basic_index_region(tuple(shape), strides, offset, args[1])
 
 
 _MAX_DEPTH = 4

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.callsite import Sources
-from inplace_magic.capture.names import namespace_names
+from inplace_magic.capture.names import read_namespace
 from inplace_magic.capture.probes import CallProbe, OpProbe
 from inplace_magic.capture.recorder import Recorder
+from inplace_magic.capture.sources import Sources
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.options import WatchOptions
 from inplace_magic.trace import Trace
@@ -75,8 +75,8 @@ class Session:
         source: str,
     ) -> Trace:
         """The record of the watch, after :meth:`leave`."""
-        names = namespace_names(namespace, self._recorder.identity)
-        trace = self._recorder.finish(sources, names, _SEEN_AT[self.options.level])
+        found = read_namespace(namespace, self._recorder.identity)
+        trace = self._recorder.finish(sources, found, _SEEN_AT[self.options.level])
         return replace(
             trace,
             error=None if error is None else f"{type(error).__name__}: {error}",

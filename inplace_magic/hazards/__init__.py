@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import leaf_written, saved_tensor_overwritten, view_written
+from inplace_magic.hazards import leaf_written, saved_tensor_overwritten, saved_values_changed, view_written
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
 from inplace_magic.trace import Trace
 
@@ -16,6 +16,7 @@ __all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_hazards"]
 
 RULES: tuple[Callable[[Story], Iterable[Hazard]], ...] = (
     saved_tensor_overwritten.check,
+    saved_values_changed.check,
     leaf_written.check,
     view_written.check,
 )

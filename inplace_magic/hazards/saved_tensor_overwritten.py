@@ -120,7 +120,9 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
     for stale in _all_stale(story, len(story.trace.calls)):
         if (stale.saved.counter or 0, stale.culprit.at) in named or not stale.node.pending:
             continue
-        if _another_backward_is_meant(story, stale):
+        saved_at = stale.node.call if stale.node.call is not None else -1
+        parameter = saved_at if _is_parameter(story, stale) else None
+        if story.another_backward_is_meant(stale.node, stale.culprit.at, parameter):
             site = stale.culprit.call.callsite if stale.culprit.call else None
             groups.setdefault((site, _is_parameter(story, stale)), []).append(stale)
     raised_at = {story.calls[at].callsite for _, at in named if at in story.calls}
@@ -135,19 +137,6 @@ def _is_parameter(story: Story, stale: _Stale) -> bool:
     mutation = stale.culprit.mutation
     meta = story.observations.get(mutation.tensor) if mutation is not None else None
     return meta is not None and meta.is_leaf and meta.requires_grad
-
-
-def _another_backward_is_meant(story: Story, stale: _Stale) -> bool:
-    """Whether somebody will run backward through the saver again, as far as the watch can tell."""
-    node, wrote = stale.node.node, stale.culprit.at
-    ran = [index for index, nodes in story.executed.items() if node in nodes]
-    if ran:  # with retain_graph: only a result that was not yet used can be meant
-        users = story.descendants({node})
-        used = set().union(*(story.executed[index] for index in ran))
-        return any(user not in used and story.nodes[user].ended is None for user in users)
-    saved_at = stale.node.call if stale.node.call is not None else -1
-    others = [index for index in story.executed if index > (saved_at if _is_parameter(story, stale) else wrote)]
-    return not others
 
 
 def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None, *, raised: bool) -> Hazard:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
+from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,15 +39,18 @@ def to_mimebundle(report: Report, *, raw: bool = False, graph: bool = True) -> d
     Returns:
         The report by MIME type, ``text/html`` and ``text/plain``.
     """
-    return {mime: _render(mime, renderer, report, raw, graph) for mime, renderer in RENDERERS.items()}
+    bundle: dict[str, str] = {}
+    for mime, renderer in RENDERERS.items():
+        try:
+            bundle[mime] = renderer(report, raw=raw, graph=graph)
+        except Exception as error:  # Shown after the user's cell has run, it must not turn into that cell's failure.
+            bundle[mime] = _apology(mime, error)
+    return bundle
 
 
-def _render(mime: str, renderer: Renderer, report: Report, raw: bool, graph: bool) -> str:
-    try:
-        return renderer(report, raw=raw, graph=graph)
-    except Exception as error:  # A report is shown after the user's cell has run: it must not turn into its failure.
-        sentence = (
-            f"inplace_magic could not show this report as {mime} ({type(error).__name__}: {error}). "
-            "Please report it, with the output of report.to_json()."
-        )
-        return f"<p>{html.escape(sentence)}</p>" if mime == "text/html" else sentence
+def _apology(mime: str, error: Exception) -> str:
+    sentence = (
+        f"inplace_magic could not show this report as {mime} ({type(error).__name__}: {error}). The result of your "
+        "code is not affected. Please report it, with the output of report.to_json()."
+    )
+    return f"<p>{escape(sentence)}</p>" if mime == "text/html" else sentence

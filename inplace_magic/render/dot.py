@@ -9,6 +9,7 @@ from __future__ import annotations
 from inplace_magic.analysis.graph import CallVertex, Edge, TensorVertex
 from inplace_magic.render import style, words
 from inplace_magic.render.drawing import drawing_of
+from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
 
@@ -24,9 +25,14 @@ def to_dot(report: Report, *, raw: bool = False) -> str:
         report: what to draw.
         raw: write ``id`` and ``data_ptr`` into the tensors' boxes; they differ from run to run.
     """
+    return dot_of(Reading(report), raw=raw)
+
+
+def dot_of(reading: Reading, *, raw: bool = False) -> str:
+    """As :func:`to_dot`, of a report that is being read already."""
     import graphviz
 
-    drawing = drawing_of(report)
+    drawing = drawing_of(reading.graph, reading.report.findings)
     shown, roles = drawing.graph, drawing.roles
     dot = graphviz.Digraph(
         "autograd",

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from inplace_magic.analysis.graph import AutogradGraph, CallVertex, Edge, TensorVertex
+from inplace_magic.hazards import Hazard
 from inplace_magic.render import style, words
 from inplace_magic.render.roles import Roles, roles_of
-from inplace_magic.report import Report
 
 SMALL = 40
 """Graphs up to this many vertices are drawn as they are."""
@@ -39,10 +39,9 @@ class Drawing:
     """Sentences on what is not drawn."""
 
 
-def drawing_of(report: Report) -> Drawing:
-    """Chooses what to draw of a report's graph."""
-    whole = AutogradGraph.from_trace(report.trace)
-    roles = roles_of(whole, report.findings)
+def drawing_of(whole: AutogradGraph, findings: tuple[Hazard, ...]) -> Drawing:
+    """Chooses what to draw of a graph."""
+    roles = roles_of(whole, findings)
     graph, captions = whole, []
     if len(graph) > SMALL:
         graph = _tracked(graph, roles)
@@ -55,7 +54,7 @@ def drawing_of(report: Report) -> Drawing:
     if len(graph) > MAX_NODES:
         starts, what = _focus(graph, roles)
         part = graph.around(starts[:STARTS], NEAR)
-        captions.append(f"{len(part)} of {len(graph)} nodes are drawn: those nearest to {what}.")
+        captions.append(f"{len(part)} of {len(whole)} nodes are drawn: those nearest to {what}.")
         graph = part
     makers = _makers(graph, roles)
     made = {maker.key for maker in makers.values()}

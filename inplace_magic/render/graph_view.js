@@ -40,16 +40,24 @@
       const box = node.getBBox(), [tx, ty] = /translate\(([-\d.]+)[ ,]+([-\d.]+)\)/
         .exec(svg.querySelector(".graph").getAttribute("transform")).slice(1).map(Number);
       center(box.x + box.width / 2 + tx, box.y + box.height / 2 + ty);
+      x = Math.max(0, Math.min(x, w - width / k)); y = Math.max(0, Math.min(y, h - height / k));
+      draw();
     };
     const resize = () => {
       const first = !width;
       width = root.clientWidth;
       if (!width) return;
-      height = Math.min(Math.max(h * Math.min(4 / 3, width / w), 240), Math.max(400, innerHeight * 0.9));
-      svg.style.height = height + "px";
       if (!first) return draw();
+      const tallest = Math.max(400, innerHeight * 0.9);
+      height = Math.min(Math.max(h * Math.min(4 / 3, width / w), 240), tallest);
+      svg.style.height = height + "px";
       fit();
-      if (k < 0.6 && nodes.length) { k = 0.9; goTo(svg.querySelector(".guilty") || nodes[0]); }
+      if (k < 0.6 && nodes.length) {
+        height = Math.min(h * 0.9, tallest);
+        svg.style.height = height + "px";
+        k = 0.9;
+        goTo(svg.querySelector(".guilty") || nodes[0]);
+      }
     };
 
     svg.removeAttribute("width");

@@ -13,7 +13,10 @@ from importlib.resources import files
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.render import style
 from inplace_magic.render.cards import finding_cards, verdict_bar
+from inplace_magic.render.dot import dot_of
+from inplace_magic.render.layout import to_svg
 from inplace_magic.render.markup import CARD, details, esc, prose, tag
+from inplace_magic.render.reading import Reading
 from inplace_magic.render.sections import line_section, memory_section, saved_section, sentence_section, tensor_section
 from inplace_magic.render.text import verdict
 from inplace_magic.report import Report
@@ -28,16 +31,17 @@ def to_fragment(report: Report, *, raw: bool = False, graph: bool = True) -> str
         graph: draw the autograd graph.
     """
     trace = report.trace
-    drawn = _picture(report, raw) if graph and trace.calls else ""
+    reading = Reading(report)
+    drawn = _picture(reading, raw) if graph and trace.calls else ""
     body = (
         verdict_bar(report),
         finding_cards(report),
         sentence_section("Faults of inplace_magic", trace.faults, opened=True),
-        line_section(report),
+        line_section(reading),
         details("Autograd graph", drawn, opened=True) if drawn else "",
-        tensor_section(report),
-        memory_section(report),
-        saved_section(report),
+        tensor_section(reading),
+        memory_section(reading),
+        saved_section(reading),
         sentence_section("What this watch could not see", trace.blindness),
     )
     script = f"<script>{_script()}</script>" if "<img" in drawn else ""
@@ -55,15 +59,15 @@ def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     )
 
 
-def _picture(report: Report, raw: bool) -> str:
+def _picture(reading: Reading, raw: bool) -> str:
     try:
-        svg = report.to_svg(raw=raw)
+        svg = to_svg(dot_of(reading, raw=raw))
     except InplaceMagicError as error:
         return tag("p", f"color:{style.MUTED_INK}", prose(str(error)))
     source = base64.b64encode(svg.encode()).decode()
     # No escaping pass over the source: base64 has no letter that HTML would read.
     css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
-    alt = esc(f"Autograd graph. {verdict(report)}")
+    alt = esc(f"Autograd graph. {verdict(reading.report)}")
     return f'<img class="inplace-magic-graph" alt="{alt}" style="{esc(css)}" src="data:image/svg+xml;base64,{source}">'
 
 

@@ -2,7 +2,8 @@
 
 An untrusted JupyterLab drops ``<style>``, scripts, inline ``<svg>`` and every CSS value outside its list (among them
 ``var(...)``, ``inherit`` and ``overflow-wrap:anywhere``), so styles here are literal. JupyterLab's own rules colour
-tables and ``<code>`` for the theme; colours are therefore set on each of them, and a light card lies under everything.
+rows and ``<code>`` for the theme, fix column widths, and align and wrap cells; what they set is therefore set here again,
+on each element, and a light card lies under everything.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ CARD = (
     f"border:1px solid {style.LINE};border-radius:6px;padding:12px 14px;max-width:100%;box-sizing:border-box;"
     "overflow-x:auto;text-align:left"
 )
-CODE = f"font-family:{style.CODE_FONTS};font-size:13px;background-color:{style.ZEBRA};color:{style.INK};padding:0 3px"
+CODE = f"background-color:{style.ZEBRA};color:{style.INK}"
 SUMMARY = f"cursor:pointer;font-weight:bold;color:{style.INK};padding:4px 0"
 TABLE = (
-    f"border-collapse:collapse;font-size:13px;margin:4px 0 8px 0;white-space:nowrap;color:{style.INK};"
+    f"border-collapse:collapse;font-size:13px;margin:4px 0 8px 0;table-layout:auto;color:{style.INK};"
     f"background-color:{style.CARD}"
 )
-CELL = "text-align:left;vertical-align:top;padding:3px 8px 3px 4px"
-WIDE_CELL = f"{CELL};white-space:normal;min-width:240px"
-NUMBER_CELL = "text-align:right;vertical-align:top;padding:3px 8px 3px 4px"
+CELL = "text-align:left;white-space:nowrap;padding:3px 6px"
+TOP_CELL = f"{CELL};vertical-align:top"
+WIDE_CELL = "text-align:left;vertical-align:top;padding:3px 6px;min-width:200px"
+NUMBER_CELL = "text-align:right;white-space:nowrap;padding:3px 6px"
 
 
 def esc(text: str) -> str:

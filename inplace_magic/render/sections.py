@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inplace_magic.analysis.bindings import names_of
-from inplace_magic.analysis.graph import AutogradGraph, TensorVertex
+from inplace_magic.analysis.graph import TensorVertex
 from inplace_magic.analysis.memory import memory_by_line
-from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.render import style, words
 from inplace_magic.render.lines import LineStory, Step, lines_of, step_label, step_phrase
-from inplace_magic.render.markup import CELL, NUMBER_CELL, WIDE_CELL, code, details, esc, prose, table, tag
-from inplace_magic.report import Report
+from inplace_magic.render.markup import CELL, NUMBER_CELL, TOP_CELL, WIDE_CELL, code, details, esc, prose, table, tag
+from inplace_magic.render.reading import Reading
 from inplace_magic.trace import Callsite
 
-MAX_ROWS = 200
+MAX_ROWS = 100
 """Rows of a table; a sentence tells how many more there are and how to get them."""
 OPEN_ROWS = 30
 """A longer table of lines starts folded, so that the picture under it stays in sight."""
@@ -26,44 +24,38 @@ MAX_ERROR = 60
 """Characters of a cell; the whole text is in ``report.to_text()`` and in the frames."""
 
 
-def line_section(report: Report) -> str:
+def line_section(reading: Reading) -> str:
     """What each line created, viewed, mutated and rebound."""
-    stories = lines_of(report.trace)
+    stories = lines_of(reading.trace)
     if not stories:
         return ""
-    names, nodes = names_of(report.trace), words.node_names(report.trace)
-    guilty = {finding.call for finding in report.findings if finding.severity != "info"}
+    guilty = {finding.call for finding in reading.report.findings if finding.severity != "info"}
     rows: list[Sequence[str]] = []
     tints: list[str] = []
     for story in stories:
         for number, step in enumerate(story.steps):
-            rows.append(_step(story, step, esc(words.place_in(story.site, report.trace)), number == 0, names, nodes))
+            rows.append(_step(story, step, esc(words.place_in(story.site, reading.trace)), number == 0, reading))
             tints.append(_tint(step, step.call.index in guilty))
-    header = ("Line", "Code", "Tensor", "What happened", "Object / memory", "Shape", "grad_fn")
-    body = table(header, rows[:MAX_ROWS], tints=tints, cells=(CELL, CELL, CELL, WIDE_CELL))
+    header = ("Line", "Code", "Tensor", "What happened", "Object / memory", "grad_fn")
+    body = table(
+        header,
+        rows[:MAX_ROWS],
+        tints=tints,
+        cells=(TOP_CELL, TOP_CELL, TOP_CELL, WIDE_CELL, TOP_CELL, TOP_CELL),
+    )
     return details("What each line did", body, _more(rows, "calls"), opened=len(rows) <= OPEN_ROWS)
 
 
-def tensor_section(report: Report) -> str:
+def tensor_section(reading: Reading) -> str:
     """Every version of every tensor, with the raw facts."""
-    graph = AutogradGraph.from_trace(report.trace)
+    graph = reading.graph
     if not graph.tensors:
         return ""
-    nodes = words.node_names(report.trace)
-    places = {call.index: call.callsite for call in report.trace.calls}
     savers: dict[str, dict[str, None]] = {}
     for edge in graph.edges:
         if edge.kind == "saved":
             savers.setdefault(edge.source, {})[edge.name.rsplit(".", 1)[0]] = None
-    rows = [
-        _tensor(
-            vertex,
-            words.place_in(places.get(vertex.made_by), report.trace) if vertex.made_by is not None else "",
-            nodes,
-            savers,
-        )
-        for vertex in graph.tensors[:MAX_ROWS]
-    ]
+    rows = [_tensor(vertex, reading, savers) for vertex in graph.tensors[:MAX_ROWS]]
     tints = [style.ORANGE_TINT if vertex.mutated else style.CARD for vertex in graph.tensors]
     header = (
         "Tensor", "Version", "Origin", "Where", "Shape", "grad_fn", "Traits", "Kept by", "Storage", "id", "data_ptr"
@@ -72,14 +64,14 @@ def tensor_section(report: Report) -> str:
     return details(title, table(header, rows, tints=tints), _more(graph.tensors, "tensors"))
 
 
-def memory_section(report: Report) -> str:
+def memory_section(reading: Reading) -> str:
     """Bytes by line."""
-    lines = memory_by_line(report.trace)
+    lines = memory_by_line(reading.trace)
     if not lines:
         return ""
     rows = [
         (
-            esc(words.place_in(row.site, report.trace)),
+            esc(words.place_in(row.site, reading.trace)),
             _code(row.site),
             *(
                 esc(words.bytes_of(number))
@@ -109,25 +101,22 @@ def memory_section(report: Report) -> str:
     return details("Memory by line", body, _more(lines, "lines"), note)
 
 
-def saved_section(report: Report) -> str:
+def saved_section(reading: Reading) -> str:
     """What autograd keeps for backward."""
-    saved = report.trace.saved
+    saved = reading.trace.saved
     if not saved:
         return ""
-    names = names_of(report.trace)
-    nodes = {node.node: node for node in report.trace.nodes}
-    calls = {call.index: call for call in report.trace.calls}
-    kept = tensors_of_saved(report.trace)
+    kept = reading.kept
     rows: list[Sequence[str]] = []
     for entry in saved[:MAX_ROWS]:
-        node = nodes.get(entry.node)
-        call = calls.get(node.call) if node is not None and node.call is not None else None
+        node = reading.nodes.get(entry.node)
+        call = reading.calls.get(node.call) if node is not None and node.call is not None else None
         rows.append(
             (
-                esc(words.tensor_label(kept[entry], names) if entry in kept else "no tensor in sight"),
+                esc(words.tensor_label(kept[entry], reading.names) if entry in kept else "no tensor in sight"),
                 esc(words.version(entry.version)),
                 esc(f"{node.name if node else 'unknown node'}.{entry.name}"),
-                esc(words.place_in(call.callsite, report.trace) if call is not None else "before the watch"),
+                esc(words.place_in(call.callsite, reading.trace) if call is not None else "before the watch"),
                 _code(call.callsite) if call is not None else "",
                 esc("packed by saved-tensor hooks" if entry.hooked else words.bytes_of(entry.nbytes or 0)),
             )
@@ -144,21 +133,19 @@ def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = Fal
     return details(f"{title} ({len(sentences)})", tag("ul", "margin:2px 0 6px 0", items), opened=opened)
 
 
-def _step(
-    story: LineStory, step: Step, place: str, first: bool, names: dict[int, str], nodes: dict[int, str]
-) -> Sequence[str]:
+def _step(story: LineStory, step: Step, place: str, first: bool, reading: Reading) -> Sequence[str]:
     after = step.last.after if step.last is not None else None
-    grad_fn = nodes.get(after.node, "unknown") if after is not None and after.node is not None else ""
+    grad_fn = reading.node_name(after.node) if after is not None else ""
     length = MAX_ERROR if step.kind == "raised" else MAX_PHRASE
-    what = f"{style.EFFECT_SYMBOL[step.kind]} {words.shortened(step_phrase(step, names), length)}"
+    facts = f", {words.shape(after)}" if step.kind in ("created", "viewed") and after is not None else ""
+    what = f"{style.EFFECT_SYMBOL[step.kind]} {words.shortened(step_phrase(step, reading.names), length)}{facts}"
     text = prose(what)
     return (
         place if first else "",
         _code(story.site) if first else "",
-        esc(step_label(step, names)),
+        esc(step_label(step, reading.names)),
         tag("b", "", text) if step.kind in ("mutated", "raised") else text,
         esc(_object(step)),
-        esc(words.shape(after)),
         esc(grad_fn),
     )
 
@@ -177,13 +164,13 @@ def _tint(step: Step, guilty: bool) -> str:
     return style.ORANGE_TINT if step.kind == "mutated" else style.CARD
 
 
-def _tensor(
-    vertex: TensorVertex, place: str, nodes: dict[int, str], savers: dict[str, dict[str, None]]
-) -> Sequence[str]:
+def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, None]]) -> Sequence[str]:
     facts = vertex.facts
     step = (
         words.version_step(vertex.version_before, vertex.version) if vertex.mutated else words.version(vertex.version)
     )
+    maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
+    place = words.place_in(maker.callsite, reading.trace) if maker is not None else ""
     head = (
         esc(words.tensor_label(vertex.tensor, {vertex.tensor: vertex.name})),
         esc(step),
@@ -200,7 +187,7 @@ def _tensor(
     return (
         *head,
         esc(words.shape(facts)),
-        esc(nodes.get(facts.node, "unknown") if facts.node is not None else "None"),
+        esc(reading.node_name(facts.node) or "None"),
         esc(", ".join(trait for trait in traits if trait)),
         esc(", ".join(savers.get(vertex.key, {}))),
         esc("unknown" if facts.storage is None else f"S{facts.storage}"),

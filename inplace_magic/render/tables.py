@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, get_args
 
-from inplace_magic.analysis.bindings import names_of
 from inplace_magic.analysis.effects import effects_of
-from inplace_magic.analysis.graph import AutogradGraph, TensorVertex
+from inplace_magic.analysis.graph import TensorVertex
 from inplace_magic.analysis.memory import memory_by_line
-from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.render import words
+from inplace_magic.render.reading import Reading
 from inplace_magic.report import FrameView, Report
 from inplace_magic.trace import CallEvent, Callsite, TensorMetadata
 
@@ -117,7 +116,7 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
         raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(FrameView)))}.")
     import pandas as pd
 
-    rows = _ROWS[view](report)
+    rows = _ROWS[view](Reading(report))
     frame: pd.DataFrame = pd.DataFrame({column: _column(pd, [row[column] for row in rows]) for column in COLUMNS[view]})
     return frame
 
@@ -127,21 +126,17 @@ def _column(pd: Any, cells: list[Any]) -> Any:
     return pd.array(cells, dtype="Int64") if None in cells else cells
 
 
-def _tensors(report: Report) -> list[Row]:
-    graph = AutogradGraph.from_trace(report.trace)
-    calls = {call.index: call for call in report.trace.calls}
-    nodes = words.node_names(report.trace)
+def _tensors(reading: Reading) -> list[Row]:
+    graph = reading.graph
     savers: dict[str, list[str]] = {}
     for edge in graph.edges:
         if edge.kind == "saved":
             savers.setdefault(edge.source, []).append(edge.name.rsplit(".", 1)[0])
-    return [
-        _tensor(vertex, calls.get(-1 if vertex.made_by is None else vertex.made_by), nodes, savers)
-        for vertex in graph.tensors
-    ]
+    return [_tensor(vertex, reading, savers) for vertex in graph.tensors]
 
 
-def _tensor(vertex: TensorVertex, call: CallEvent | None, nodes: dict[int, str], savers: dict[str, list[str]]) -> Row:
+def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]) -> Row:
+    call = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
     facts = vertex.facts or TensorMetadata(vertex.tensor, vertex.version)
     effect = next((row for row in effects_of(call) if row.tensor == vertex.tensor), None) if call else None
     mutation = effect.mutation if effect is not None else None
@@ -154,7 +149,7 @@ def _tensor(vertex: TensorVertex, call: CallEvent | None, nodes: dict[int, str],
         "made_by": call.name if call else "",
         **_where(call.callsite if call else None),
         **_layout(facts.shape, facts.dtype, facts.device, facts.nbytes, facts.storage),
-        "grad_fn": nodes.get(facts.node, "unknown") if facts.node is not None else "",
+        "grad_fn": reading.node_name(facts.node),
         "requires_grad": facts.requires_grad,
         "is_leaf": facts.is_leaf,
         "is_view": facts.is_view,
@@ -167,12 +162,11 @@ def _tensor(vertex: TensorVertex, call: CallEvent | None, nodes: dict[int, str],
     }
 
 
-def _calls(report: Report) -> list[Row]:
-    names = names_of(report.trace)
+def _calls(reading: Reading) -> list[Row]:
     made: dict[int | None, list[str]] = {}
-    for node in report.trace.nodes:
+    for node in reading.trace.nodes:
         made.setdefault(node.call, []).append(node.name)
-    return [_call(call, names, made.get(call.index, [])) for call in report.trace.calls]
+    return [_call(call, reading.names, made.get(call.index, [])) for call in reading.trace.calls]
 
 
 def _call(call: CallEvent, names: dict[int, str], nodes: list[str]) -> Row:
@@ -199,8 +193,7 @@ def _call(call: CallEvent, names: dict[int, str], nodes: list[str]) -> Row:
     }
 
 
-def _lines(report: Report) -> list[Row]:
-    names = names_of(report.trace)
+def _lines(reading: Reading) -> list[Row]:
     return [
         {
             **_where(row.site),
@@ -212,31 +205,28 @@ def _lines(report: Report) -> list[Row]:
             "retained_bytes": row.retained_bytes,
             "saved_bytes": row.saved_bytes,
             "calls": len(row.calls),
-            "tensors": ", ".join(words.tensor_label(tensor, names) for tensor in row.tensors),
+            "tensors": ", ".join(words.tensor_label(tensor, reading.names) for tensor in row.tensors),
         }
-        for row in memory_by_line(report.trace)
+        for row in memory_by_line(reading.trace)
     ]
 
 
-def _saved(report: Report) -> list[Row]:
-    names = names_of(report.trace)
-    nodes = {node.node: node for node in report.trace.nodes}
-    calls = {call.index: call for call in report.trace.calls}
-    kept = tensors_of_saved(report.trace)
+def _saved(reading: Reading) -> list[Row]:
+    kept = reading.kept
     newest: dict[int, int] = {}
-    for call in report.trace.calls:
+    for call in reading.trace.calls:
         for mutation in call.mutations:
             if mutation.counter is not None and mutation.version_after is not None:
                 newest[mutation.counter] = mutation.version_after
     rows: list[Row] = []
-    for saved in report.trace.saved:
-        node = nodes.get(saved.node)
-        maker = calls.get(node.call) if node is not None and node.call is not None else None
+    for saved in reading.trace.saved:
+        node = reading.nodes.get(saved.node)
+        maker = reading.calls.get(node.call) if node is not None and node.call is not None else None
         last = saved.version if saved.counter is None else newest.get(saved.counter, saved.version)
         rows.append(
             {
                 "tensor": f"T{kept[saved]}" if saved in kept else "",
-                "name": names.get(kept[saved], "") if saved in kept else "",
+                "name": reading.names.get(kept[saved], "") if saved in kept else "",
                 "version_saved": saved.version,
                 "version_last_seen": last,
                 "node": node.name if node is not None else "",
@@ -250,7 +240,7 @@ def _saved(report: Report) -> list[Row]:
     return rows
 
 
-_ROWS: dict[str, Callable[[Report], list[Row]]] = {
+_ROWS: dict[str, Callable[[Reading], list[Row]]] = {
     "tensors": _tensors,
     "calls": _calls,
     "lines": _lines,

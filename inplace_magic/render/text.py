@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from inplace_magic.analysis.bindings import names_of
 from inplace_magic.analysis.memory import memory_by_line
-from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.hazards import Hazard
 from inplace_magic.render import words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import LineStory, lines_of, step_label, step_phrase
+from inplace_magic.render.reading import Reading
 from inplace_magic.render.style import EFFECT_SYMBOL, FINE_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
 from inplace_magic.report import Report
 
@@ -61,10 +60,10 @@ def to_text(report: Report) -> str:
     """The whole report: verdict, findings, what each line did, memory by line, saved tensors, what was not seen."""
     sections = [verdict(report)]
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings, 1)]
-    stories = lines_of(report.trace)
-    sections.append(_section("What each line did", _stories(stories, report)))
-    sections.append(_section("Memory by line", _memory(report)))
-    sections.append(_section("Saved for backward", _saved(report)))
+    reading = Reading(report)
+    sections.append(_section("What each line did", _stories(lines_of(report.trace), reading)))
+    sections.append(_section("Memory by line", _memory(reading)))
+    sections.append(_section("Saved for backward", _saved(reading)))
     sections.append(_section("What this watch could not see", [f"- {line}" for line in report.trace.blindness]))
     sections.append(_section("Faults of inplace_magic", [f"- {line}" for line in report.trace.faults]))
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -109,9 +108,8 @@ def _excerpt(excerpt: Excerpt) -> list[str]:
     return lines
 
 
-def _stories(stories: Sequence[LineStory], report: Report) -> list[str]:
-    names = names_of(report.trace)
-    nodes = words.node_names(report.trace)
+def _stories(stories: Sequence[LineStory], reading: Reading) -> list[str]:
+    names = reading.names
     lines: list[str] = []
     for story in stories:
         where = words.place(story.site)
@@ -121,7 +119,7 @@ def _stories(stories: Sequence[LineStory], report: Report) -> list[str]:
             facts = [step_label(step, names), step_phrase(step, names)]
             if step.kind in ("created", "viewed"):
                 facts.append(words.shape(after))
-            grad_fn = nodes.get(after.node) if after is not None and after.node is not None else None
+            grad_fn = reading.node_name(after.node) if after is not None else ""
             facts.append(f"grad_fn {grad_fn}" if grad_fn else "")
             if step.effect is not None and step.kind != "created":
                 facts.append(words.same_object(step.effect))
@@ -129,7 +127,7 @@ def _stories(stories: Sequence[LineStory], report: Report) -> list[str]:
     return _capped(lines, 'report.to_frame("calls")')
 
 
-def _memory(report: Report) -> list[str]:
+def _memory(reading: Reading) -> list[str]:
     rows = [("line", "allocated", "freed", "net", "peak", "retained", "saved", "device", "code")]
     rows += [
         (
@@ -143,25 +141,23 @@ def _memory(report: Report) -> list[str]:
             row.device,
             words.code_of(row.site),
         )
-        for row in memory_by_line(report.trace)
+        for row in memory_by_line(reading.trace)
     ]
     return _capped(align(rows, range(1, 7)), 'report.to_frame("lines")') if len(rows) > 1 else []
 
 
-def _saved(report: Report) -> list[str]:
-    names = names_of(report.trace)
-    nodes = {node.node: node for node in report.trace.nodes}
-    places = {call.index: call.callsite for call in report.trace.calls}
-    kept = tensors_of_saved(report.trace)
+def _saved(reading: Reading) -> list[str]:
+    kept = reading.kept
     rows: list[tuple[str, ...]] = []
-    for saved in report.trace.saved:
-        node = nodes.get(saved.node)
-        tensor = words.tensor_label(kept[saved], names) if saved in kept else "a tensor without a name"
+    for saved in reading.trace.saved:
+        node = reading.nodes.get(saved.node)
+        call = reading.calls.get(node.call) if node is not None and node.call is not None else None
+        tensor = words.tensor_label(kept[saved], reading.names) if saved in kept else "a tensor without a name"
         rows.append(
             (
                 f"{tensor} at {words.version(saved.version)}",
                 f"by {node.name if node else 'an unknown node'} as {saved.name}",
-                words.place(places.get(node.call)) if node and node.call is not None else "before the watch",
+                words.place(call.callsite) if call is not None else "before the watch",
                 "packed by saved-tensor hooks" if saved.hooked else words.bytes_of(saved.nbytes or 0),
             )
         )

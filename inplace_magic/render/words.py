@@ -9,6 +9,9 @@ from inplace_magic.analysis.effects import Effect
 from inplace_magic.trace import Callsite, Mutation, Number, TensorMetadata, Trace
 
 MAX_VALUES = 3
+"""Changed elements that a phrase names."""
+MAX_ELEMENTS = 16
+"""Elements that a table's cell lists."""
 
 
 def tensor_label(tensor: int, names: dict[int, str]) -> str:
@@ -61,8 +64,8 @@ def values(elements: tuple[Number, ...] | None) -> str:
     """``0.9, 0.4, 0.3, …``: the first few; empty when they were not kept."""
     if elements is None:
         return ""
-    shown = ", ".join(number(value) for value in elements[: 2 * MAX_VALUES])
-    return f"{shown}, …" if len(elements) > 2 * MAX_VALUES else shown
+    shown = ", ".join(number(value) for value in elements[:MAX_ELEMENTS])
+    return f"{shown}, …" if len(elements) > MAX_ELEMENTS else shown
 
 
 def effect_phrase(row: Effect, names: dict[int, str]) -> str:
@@ -88,11 +91,6 @@ def same_object(row: Effect) -> str:
         moved = row.before and row.after and row.before.storage != row.after.storage
         return "same object, other memory" if moved else "same object, same memory"
     return "new object, same memory" if row.kind == "viewed" else "new object, new memory"
-
-
-def node_names(trace: Trace) -> dict[int, str]:
-    """What PyTorch calls each autograd node, e.g. ``SigmoidBackward0``, by serial number."""
-    return {node.node: node.name for node in trace.nodes}
 
 
 def place(site: Callsite | None) -> str:

@@ -207,7 +207,7 @@ def test_a_file_that_cannot_be_written_costs_one_line_and_nothing_else(ip: Any, 
     ran = run_cell(ip, f"%%inplace_watch -o r --save '{tmp_path}/missing/r.html'\nx = torch.ones(2)\n7")
     assert ran.result.success
     assert ran.result.result == 7
-    assert ran.err.startswith("inplace_magic: the report was not saved to")
+    assert ran.err.startswith("inplace_magic: The report was not saved to")
     assert ran.err.count("\n") == 1
     assert len(ran.reports) == 1
 

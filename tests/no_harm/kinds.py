@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from no_harm.snapshots import storage_key, tensor_bits, tensors_of
+from no_harm.snapshots import memory_bytes, storage_key, tensor_bits, tensors_of
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,15 @@ def look(inputs: Any) -> list[_Before]:
 def expected_kinds(before: list[_Before], outputs: Any) -> tuple[frozenset[str], str]:
     """The kinds that are true of a call that has just returned, and why.
 
-    More than one only where PyTorch itself leaves it open: a version that moved although neither data nor geometry did
-    (``x.mul_(1)``, but also ``x.transpose_(0, 0)``).
+    More than one only where what happened leaves it open: a version that moved although neither data nor geometry did
+    (``x.mul_(1)``, but also ``x.transpose_(0, 0)``), and tensors without a storage.
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # looking at sparse tensors warns; the program did not
+        return _expected(before, outputs)
+
+
+def _expected(before: list[_Before], outputs: Any) -> tuple[frozenset[str], str]:
     wrote = [b for b in before if storage_key(b.tensor) == b.storage and _rewritten(b.bits, _memory(b.tensor))]
     moved = [b for b in before if _version(b.tensor) != b.version]
     reshaped = [b for b in before if _geometry(b.tensor) != b.geometry or storage_key(b.tensor) != b.storage]
@@ -48,8 +55,11 @@ def expected_kinds(before: list[_Before], outputs: Any) -> tuple[frozenset[str],
     inputs = {id(b.tensor) for b in before}
     storages = {b.storage for b in before if b.storage is not None}
     shared = [t for t in produced if id(t) in inputs or storage_key(t) in storages]
+    if any(id(t) in inputs for t in shared):
+        # `resize_` to the same size, `contiguous` of what is contiguous
+        return frozenset({"view", "metadata"}), "an output is an input, unchanged"
     if shared:
-        return frozenset({"view"}), "an output is an input or shares its storage"
+        return frozenset({"view"}), "an output shares the storage of an input"
     if any(storage_key(t) is None for t in produced) and any(b.storage is None for b in before):
         return frozenset({"view", "ordinary"}), "tensors without a storage: sharing cannot be told"
     return frozenset({"ordinary"}), "every output has memory of its own"
@@ -70,9 +80,7 @@ def _memory(tensor: torch.Tensor) -> Any:
     """The whole storage: `transpose_` reorders a tensor's elements without touching its memory."""
     try:
         storage = tensor.untyped_storage()
-        if storage.device.type == "meta":
-            return None
-        return torch.empty(0, dtype=torch.uint8).set_(storage, 0, (storage.nbytes(),)).numpy().tobytes()
+        return None if storage.device.type == "meta" else memory_bytes(storage.data_ptr(), storage.nbytes())
     except (RuntimeError, NotImplementedError):
         return tensor_bits(tensor)
 

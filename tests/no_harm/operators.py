@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from no_harm.differential import Program
-from no_harm.exclusions import VALUES_NOT_COMPARED
+from no_harm.exclusions import REFUSED_INPUTS_NOT_COMPARED, VALUES_NOT_COMPARED
 from no_harm.snapshots import seed_everything, tensors_of
 
 
@@ -159,6 +159,7 @@ def _errors(op: Any, limit: int) -> Iterator[Program]:
                 name=f"{full_name(op)} refused[{index}]",
                 prepare=prepare,
                 forward=lambda given: op(given[0], *given[1], **given[2]),
+                values=op.name not in REFUSED_INPUTS_NOT_COMPARED,
             )
     dtype = dtype_for(op)
     if op.inplace_variant is not None and dtype is not None and _differentiable(op, dtype):
@@ -181,7 +182,7 @@ def _foreach(op: Any, limit: int) -> Iterator[Program]:
     variants += [("_", op.inplace_variant)] if op.inplace_variant is not None else []
     for suffix, function in variants:
         samples = _Samples(
-            lambda: op.sample_inputs("cpu", torch.float32, requires_grad=True, num_input_tensors=(4,)),
+            lambda: op.sample_inputs("cpu", torch.float32, requires_grad=True, num_input_tensors=[3]),
             limit,
         )
         for index in range(len(samples)):

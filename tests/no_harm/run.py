@@ -53,7 +53,10 @@ class Tally:
         parts = [f"{self.title}, {self.mode}: same {total - len(self.changed)} of {total}"]
         if judged:
             parts.append(f"kinds agreed {agreed} of {judged}")
-        parts.append(f"{raised} raise, {sum(c.unsteady for c in self.done)} unsteady, {self.seconds:.0f} s")
+        births = sum(bool(c.births) for c in self.done)
+        if births:
+            parts.append(f"{births} give new tensors another version at birth, or a view's node its other name")
+        parts.append(f"{raised} raise, {sum(bool(c.unsteady) for c in self.done)} unsteady, {self.seconds:.0f} s")
         return "; ".join(parts)
 
     def exceptions(self) -> list[str]:
@@ -63,6 +66,7 @@ class Tally:
             lines += [f"  {c.program}: {line}" for line in (*c.differences[:4], *c.faults)]
             lines += [f"  {c.program}: … and {len(c.differences) - 4} more"] if len(c.differences) > 4 else []
         lines += [f"  {c.program}: {c.kind_note}" for c in self.wrong_kinds]
+        lines += [f"  {c.program}: two plain runs differ at {c.unsteady[0]}" for c in self.done if c.unsteady]
         return lines + [f"  no samples: {entry}" for entry in self.unmade]
 
 
@@ -101,6 +105,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", help="operators whose name contains this")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
     failed = False
     for mode in options.modes or ["calls", "ops"]:
         for title in options.titles or LISTS:

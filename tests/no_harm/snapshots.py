@@ -5,6 +5,7 @@ Used only outside the watched block, in the plain and in the watched run alike.
 
 from __future__ import annotations
 
+import ctypes
 import random
 import re
 from collections.abc import Iterator
@@ -56,6 +57,8 @@ def _bits(tensor: torch.Tensor) -> bytes:
     tensor = tensor.detach()
     if tensor.is_meta:
         return b"meta"
+    if tensor._is_zerotensor():  # autograd's "no gradient": its memory is never filled, all elements count as zero
+        return b"zeros"
     if tensor.is_nested:
         return b"|".join(_bits(part) for part in tensor.unbind())
     if tensor.layout is torch.sparse_coo:
@@ -67,10 +70,12 @@ def _bits(tensor: torch.Tensor) -> bytes:
     if tensor.is_quantized:
         tensor = tensor.int_repr()
     solid = tensor.resolve_conj().resolve_neg().contiguous()
-    flat = torch.empty(0, dtype=torch.uint8).set_(
-        solid.untyped_storage(), solid.storage_offset() * solid.itemsize, (solid.numel() * solid.itemsize,)
-    )
-    return flat.numpy().tobytes()
+    return memory_bytes(solid.data_ptr(), solid.numel() * solid.itemsize)
+
+
+def memory_bytes(address: int, count: int) -> bytes:
+    """A copy of raw CPU memory. Not by way of ``numpy()``, which forbids the storage to be resized ever after."""
+    return ctypes.string_at(address, count) if count else b""
 
 
 def tensor_facts(tensor: torch.Tensor, *, values: bool = True) -> dict[str, Any]:
@@ -160,7 +165,7 @@ def differing_paths(left: Any, right: Any, path: str = "") -> list[str]:
 
 def _short(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= 160 else f"{text[:160]}…"
+    return text if len(text) <= 400 else f"{text[:400]}…"
 
 
 def _numpy() -> Any:

@@ -26,6 +26,7 @@ import sys
 import warnings
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
@@ -119,7 +120,7 @@ def judge(case, source, report):
         yield "variable", found is not None and found.variable == case["variable"]
 
 
-def score(shell, case, source, level="calls"):
+def score(shell: Any, case: dict, source: str, level: str = "calls") -> tuple[Any, list[tuple[str, bool]]]:
     """The report of one program, None where the watch gave none, and its (figure, right) pairs."""
     error, wrong, _ = outcome(shell, source)
     watched_error, watched_wrong, namespace = outcome(shell, f"%%inplace_watch --out report --level {level}\n" + source)

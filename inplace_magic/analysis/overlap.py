@@ -1,0 +1,87 @@
+"""Do two regions of one storage meet, and does an op read an element that it writes for another position?
+
+Regions are compared element by element on a clipped copy: every dimension is cut to a few entries, with the true offsets and
+strides. What is found is therefore real; what is not found may still exist in a large tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from inplace_magic.trace import Region, SavedTensor, TensorMetadata
+
+_CLIP = 8
+_MOST = 65_536
+
+
+def region_of(meta: TensorMetadata | SavedTensor) -> Region | None:
+    """All elements of a tensor; None when its layout is unknown."""
+    if meta.shape is None or meta.strides is None or meta.offset is None:
+        return None
+    return Region(meta.offset, meta.shape, meta.strides)
+
+
+def may_meet(one: Region | None, other: Region | None) -> bool:
+    """Whether two regions share an element; True as well where that cannot be told."""
+    if one is None or other is None:
+        return True
+    if _empty(one) or _empty(other):
+        return False
+    (low, high), (other_low, other_high) = _bounds(one), _bounds(other)
+    if high < other_low or other_high < low:
+        return False
+    if _count(one) > _MOST or _count(other) > _MOST:
+        return True
+    return not {offset for _, offset in _elements(one)}.isdisjoint(offset for _, offset in _elements(other))
+
+
+def reads_what_it_writes(written: Region, read: Region) -> bool:
+    """Whether, with `read` broadcast to the shape of `written`, some element is read for one position and written for another, so
+    that the result depends on the order in which the op goes through memory."""
+    if len(read.shape) > len(written.shape):
+        extra = len(read.shape) - len(written.shape)
+        if any(size != 1 for size in read.shape[:extra]):
+            return False
+        read = Region(read.offset, read.shape[extra:], read.strides[extra:])
+    pad = len(written.shape) - len(read.shape)
+    shape = tuple(min(size, _clip(len(written.shape))) for size in written.shape)
+    sizes, strides = (1,) * pad + read.shape, (0,) * pad + read.strides
+    if any(size not in (1, full) for size, full in zip(sizes, written.shape, strict=True)):
+        return False
+    steps = tuple(0 if size == 1 else stride for size, stride in zip(sizes, strides, strict=True))
+    writes = {offset: at for at, offset in _elements(Region(written.offset, shape, written.strides))}
+    reads = _elements(Region(read.offset, shape, steps))
+    return any(writes.get(offset, at) != at for at, offset in reads)
+
+
+def writes_one_element_twice(region: Region) -> bool:
+    """Whether two positions of the region are one element, as in an expanded tensor."""
+    clipped = Region(region.offset, tuple(min(size, _clip(len(region.shape))) for size in region.shape), region.strides)
+    offsets = [offset for _, offset in _elements(clipped)]
+    return len(offsets) != len(set(offsets))
+
+
+def _clip(dimensions: int) -> int:
+    return _CLIP if dimensions <= 4 else 3
+
+
+def _elements(region: Region) -> Iterator[tuple[tuple[int, ...], int]]:
+    for at in product(*map(range, region.shape)):
+        yield at, region.offset + sum(i * stride for i, stride in zip(at, region.strides, strict=True))
+
+
+def _bounds(region: Region) -> tuple[int, int]:
+    reach = [(size - 1) * stride for size, stride in zip(region.shape, region.strides, strict=True)]
+    return region.offset + sum(min(0, r) for r in reach), region.offset + sum(max(0, r) for r in reach)
+
+
+def _count(region: Region) -> int:
+    count = 1
+    for size in region.shape:
+        count *= size
+    return count
+
+
+def _empty(region: Region) -> bool:
+    return any(size == 0 for size in region.shape)

@@ -1,0 +1,56 @@
+"""What capture keeps of a tensor, a storage and a version counter while the watch runs: numbers and weak references."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from inplace_magic.capture import describe
+
+
+class CounterRecord:
+    """One version counter: a tensor, its views and its ``detach()`` aliases move it together."""
+
+    __slots__ = ("serial", "version", "writes")
+
+    def __init__(self, serial: int, version: int | None) -> None:
+        self.serial = serial
+        self.version = version
+        """As last seen; None for inference tensors, which do not count."""
+        self.writes: list[tuple[int, int | None]] = []
+        """(autograd sequence number at the time, version before) of the writes seen, oldest first."""
+
+
+class StorageRecord:
+    """One block of memory."""
+
+    __slots__ = ("born", "counters", "device", "ended", "nbytes", "ref", "serial")
+
+    def __init__(self, serial: int, nbytes: int, device: torch.device | None, born: int | None) -> None:
+        self.serial = serial
+        self.nbytes = nbytes
+        self.device = device
+        self.born = born
+        self.ended: int | None = None
+        self.ref: Any = None
+        self.counters: list[CounterRecord] = []
+        """Counters of the tensors seen on it; more than one after ``.data``."""
+
+
+class TensorRecord:
+    """One tensor object: its serial number, and the latest observation of it."""
+
+    __slots__ = ("counter", "latest", "ref", "serial", "storage")
+
+    def __init__(self, serial: int, storage: StorageRecord | None, counter: CounterRecord) -> None:
+        self.serial = serial
+        self.storage = storage
+        self.counter = counter
+        self.latest: Observation | None = None
+        self.ref: Any = None
+
+
+Observation = tuple[TensorRecord, StorageRecord | None, int | None, describe.Static, bool, int | None]
+"""(record, storage, version, static facts, requires grad, autograd node): a tensor at one moment, not yet made
+readable."""

@@ -1,0 +1,46 @@
+"""Which elements ``x[index] = value`` writes, worked out from shape and strides alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inplace_magic.trace import Region
+
+
+def basic_index_region(shape: tuple[int, ...], strides: tuple[int, ...], offset: int, index: Any) -> Region | None:
+    """The region of ``x[index]`` for integers, slices, ``None`` and ``...``; None for any other index, whose result is no view."""
+    entries = list(index) if isinstance(index, tuple) else [index]
+    for entry in entries:
+        plain = entry is None or entry is Ellipsis or isinstance(entry, slice) or type(entry) is int
+        if not plain:
+            return None
+    consumed = sum(1 for entry in entries if entry is not None and entry is not Ellipsis)
+    if consumed > len(shape):
+        return None
+    fill = [slice(None)] * (len(shape) - consumed)
+    if Ellipsis in entries:
+        at = entries.index(Ellipsis)
+        entries[at : at + 1] = fill
+    else:
+        entries += fill
+    sizes: list[int] = []
+    steps: list[int] = []
+    dimension = 0
+    for entry in entries:
+        if entry is None:
+            sizes.append(1)
+            steps.append(0)
+            continue
+        size, stride = shape[dimension], strides[dimension]
+        dimension += 1
+        if isinstance(entry, slice):
+            bounds = (entry.start, entry.stop, entry.step)
+            if any(bound is not None and type(bound) is not int for bound in bounds):
+                return None
+            picked = range(size)[entry]
+            sizes.append(len(picked))
+            steps.append(stride * picked.step)
+            offset += stride * picked.start if len(picked) else 0
+        else:
+            offset += stride * (entry % size if size else 0)
+    return Region(offset, tuple(sizes), tuple(steps))

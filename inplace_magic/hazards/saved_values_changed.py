@@ -1,0 +1,182 @@
+"""A tensor that autograd saved for backward was overwritten, and its version did not move: the gradient is silently wrong.
+
+PyTorch's check compares versions, not values. Some writes move no version that the saver can see: through ``.data`` (an alias
+with a version counter of its own), through NumPy or DLPack (the same memory, outside torch), by a fused optimizer or BatchNorm's
+running statistics (kernels that do not count). Backward then computes with the new numbers and says nothing
+(https://docs.pytorch.org/docs/stable/notes/autograd.html; pytorch/pytorch issue 6990).
+
+Bad::
+
+    gate = torch.sigmoid(x)         # saves its result
+    gate.data[gate.data < 0.5] = 0  # overwrites it, unseen by autograd
+    gate.sum().backward()           # wrong gradient, no error
+
+Good::
+
+    gate = torch.sigmoid(x)
+    gate = gate * (gate >= 0.5)
+
+Where the saved tensor is small its content was compared, so a write that changed nothing is no finding. Where the content of a
+small saved tensor changed and nobody was seen writing, the finding says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inplace_magic.analysis.overlap import may_meet, region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.trace import AutogradNode, CallEvent, Callsite, ForeignWrite, Mutation, SavedTensor
+
+CODE = "saved-values-changed"
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One write that moved no version of the saved tensor."""
+
+    at: int
+    call: CallEvent | None = None
+    mutation: Mutation | None = None
+    foreign: ForeignWrite | None = None
+
+    @property
+    def callsite(self) -> Callsite | None:
+        if self.call is not None:
+            return self.call.callsite
+        return self.foreign.callsite if self.foreign is not None else None
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each write whose values a backward used, or is meant to use."""
+    groups: dict[tuple[int, Callsite | None], list[tuple[SavedTensor, AutogradNode, _Change, int]]] = {}
+    for saved in story.trace.saved:
+        node = story.nodes[saved.node]
+        change = _first_change(story, saved, node)
+        if change is None:
+            continue
+        used = _used_after(story, node, change, saved)
+        if used is not None:
+            groups.setdefault((change.at, change.callsite), []).append((saved, node, change, used))
+    for group in groups.values():
+        saved, node, change, _ = max(group, key=lambda entry: (entry[2].call is not None, entry[1].sequence or 0))
+        yield _hazard(story, saved, node, change)
+
+
+def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Change | None:
+    if saved.storage is None or saved.hooked or (saved.checked and saved.changed is None):
+        return None
+    since = node.call if node.call is not None else _late_call(story, node)
+    if since is None:
+        return None
+    changes = [
+        _Change(call.index, call=call, mutation=mutation)
+        for call, mutation in story.writes_to_storage.get(saved.storage, ())
+        if call.index > since and _moves_no_version(saved, mutation) and _meets(story, saved, call, mutation)
+    ]
+    if any(call.index == since for call, _ in story.writes_to_storage.get(saved.storage, ())) and "running" in saved.name:
+        return None  # BatchNorm in training: it writes its statistics, and its backward does not read them
+    changes += [_Change(f.noticed, foreign=f) for f in story.trace.foreign if f.storage == saved.storage and f.noticed > since]
+    if not changes and saved.changed is not None and not story.writes_after(saved, saved.version):
+        changes.append(_Change(saved.changed))
+    return min(changes, key=lambda change: change.at) if changes else None
+
+
+def _late_call(story: Story, node: AutogradNode) -> int | None:
+    call, _ = story.saver_site(node)
+    return call.index if call is not None else None
+
+
+def _moves_no_version(saved: SavedTensor, mutation: Mutation) -> bool:
+    if mutation.counter != saved.counter:
+        return saved.counter is not None
+    return mutation.version_before == mutation.version_after
+
+
+def _meets(story: Story, saved: SavedTensor, call: CallEvent, mutation: Mutation) -> bool:
+    written = mutation.region
+    if written is None:
+        after = next((meta for meta in call.mutated if meta.tensor == mutation.tensor), None)
+        written = region_of(after) if after is not None else None
+    return may_meet(written, region_of(saved))
+
+
+def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedTensor) -> int | None:
+    """The backward that used the changed values: one that ran, or the end of the watch where one is still meant."""
+    for index, nodes in sorted(story.executed.items()):
+        if index >= change.at and node.node in nodes and (saved.changed is None or saved.changed <= index):
+            return index
+    parameter = _is_parameter(story, saved, change)
+    saved_at = node.call if node.call is not None else -1
+    if node.pending and story.another_backward_is_meant(node, change.at, saved_at if parameter else None):
+        return len(story.trace.calls)
+    return None
+
+
+def _is_parameter(story: Story, saved: SavedTensor, change: _Change) -> bool:
+    tensor = change.mutation.tensor if change.mutation is not None else saved.tensor
+    meta = story.observations.get(tensor) if tensor is not None else None
+    return meta is not None and meta.is_leaf and meta.requires_grad
+
+
+def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Change) -> Hazard:
+    saver, saved_site = story.saver_site(node)
+    variable = story.name_of_saved(saved)
+    if change.call is not None and change.mutation is not None:
+        variable = story.bindings.written_name(change.call, change.mutation.tensor) or variable
+    return Hazard(
+        code=CODE,
+        severity="silent",
+        message=_message(variable, saved_site, node.name, change),
+        fix=_fix(variable, saved_site, change),
+        variable=variable,
+        mutation=change.callsite,
+        saved=saved_site,
+        mutations=(change.callsite,) if change.callsite is not None else (),
+        saved_by=node.name,
+        expected_version=saved.version,
+        found_version=saved.version,
+        tensor=change.mutation.tensor if change.mutation is not None else saved.tensor,
+        call=change.call.index if change.call is not None else None,
+        saved_call=saver.index if saver is not None else None,
+    )
+
+
+def _how(change: _Change) -> str:
+    if change.foreign is not None:
+        names = " and ".join(f"`{name}`" for name in change.foreign.names)
+        return f"from outside torch, through {names or 'memory that it shares with NumPy or other code'}"
+    if change.call is None:
+        return "by something that the watch could not see"
+    if change.mutation is not None and change.mutation.version_before == change.mutation.version_after:
+        return f"by {change.call.name.removeprefix('torch.')}, which does not count its writes"
+    return "through an alias that counts its versions apart (`.data`)"
+
+
+def _message(variable: str | None, saved_site: Callsite | None, saver: str, change: _Change) -> str:
+    what = f"`{variable}`" if variable else "A tensor"
+    site = change.callsite
+    if site is not None:
+        where = f"by {wording.line_of(site)} ({wording.place(site)})"
+    elif change.foreign is not None:
+        where = "between two torch calls, at a line that could not be told"
+    else:
+        where = "at a place that the watch did not see"
+    return (
+        f"{what} was overwritten {where} after {wording.line_of(saved_site)} ({wording.place(saved_site)}) had saved it for "
+        f"backward, in {saver}. The write came {_how(change)}, so no version moved and PyTorch did not notice: the gradient is "
+        "computed from the new values, without an error."
+    )
+
+
+def _fix(variable: str | None, saved_site: Callsite | None, change: _Change) -> str:
+    line = wording.line_of(change.callsite)
+    if change.foreign is not None:
+        name = change.foreign.names[0] if change.foreign.names else "the array"
+        return f"Copy when crossing from NumPy (`torch.tensor({name})`), or give {name} a new array instead of writing into it."
+    if change.call is not None and change.mutation is not None and change.mutation.version_before == change.mutation.version_after:
+        return f"Run backward before {line}, or compute the forward pass ({wording.place(saved_site)}) anew after it."
+    return f"Do not write through `.data`: make a new tensor instead ({variable or 'x'} * mask, torch.where), or write into a clone."

@@ -1,0 +1,44 @@
+"""Names that come to point to another tensor."""
+
+from __future__ import annotations
+
+from builders import site, tensor
+
+from inplace_magic.analysis.rebindings import Rebinding, rebindings
+from inplace_magic.trace import CallEvent, TensorName, Trace
+
+CELL = ("x = torch.ones(3)", "x = conv(x)", "x = torch.relu(x)", "y = x * 2", "x += 1")
+
+
+def step(index: int, line: int, given: int | None, made: int) -> CallEvent:
+    inputs = () if given is None else (tensor(given),)
+    return CallEvent(index, "f", "ordinary", site(line, CELL), inputs, (tensor(made),))
+
+
+def test_a_name_that_gets_another_tensor_is_a_rebinding():
+    calls = (step(0, 1, None, 1), step(1, 2, 1, 2), step(2, 3, 2, 3), step(3, 4, 3, 4))
+
+    assert rebindings(Trace(calls=calls)) == (Rebinding(1, "x", 1, 2), Rebinding(2, "x", 2, 3))
+
+
+def test_a_name_from_before_the_watch_is_told_by_its_use_in_the_line():
+    trace = Trace(calls=(step(0, 2, 1, 2),), names=(TensorName(2, "x"),))
+
+    assert rebindings(trace) == (Rebinding(0, "x", 1, 2),)
+
+
+def test_the_first_binding_of_a_new_name_is_none():
+    assert rebindings(Trace(calls=(step(0, 4, 1, 2),))) == ()
+
+
+def test_a_write_through_a_name_is_none():
+    x = tensor(1)
+    calls = (step(0, 1, None, 1), CallEvent(1, "Tensor.add_", "in-place", site(5, CELL), (x,), (x,)))
+
+    assert rebindings(Trace(calls=calls)) == ()
+
+
+def test_two_candidates_are_no_answer():
+    calls = (CallEvent(0, "f", "ordinary", site(2, CELL), (tensor(1), tensor(2)), (tensor(3),)),)
+
+    assert rebindings(Trace(calls=calls)) == ()

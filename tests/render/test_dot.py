@@ -1,0 +1,110 @@
+"""The graph as DOT text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from builders import sigmoid_report
+from render.samples import fine_report, hostile_report, long_report
+
+from inplace_magic.render.drawing import MAX_NODES
+from inplace_magic.report import Report
+from inplace_magic.trace import Trace
+
+
+def node(dot: str, key: str) -> str:
+    """The statement of a node."""
+    return next(line for line in dot.splitlines() if re.match(rf'\s*"?{re.escape(key)}"? \[', line))
+
+
+def nodes(dot: str) -> list[str]:
+    return re.findall(r'^\t"?([CT]\d+(?:@v[\d?]+(?:\+\d+)?)?)"? \[', dot, re.MULTILINE)
+
+
+def test_the_whole_dot_of_the_sigmoid_failure(golden):
+    golden("sigmoid.dot", sigmoid_report().to_dot())
+
+
+def test_the_whole_dot_of_a_cell_with_nothing_wrong(golden):
+    golden("fine.dot", fine_report().to_dot())
+
+
+def test_the_same_report_gives_the_same_text():
+    assert sigmoid_report().to_dot() == sigmoid_report().to_dot()
+
+
+def test_a_mutated_tensor_is_told_without_colour():
+    statement = node(sigmoid_report().to_dot(), "T4@v1")
+
+    assert "✎ T4 probs  v0→v1" in statement
+    assert "peripheries=2" in statement
+    assert "penwidth=2" in statement
+
+
+def test_the_guilty_call_and_the_saver_are_marked_in_words():
+    dot = sigmoid_report().to_dot()
+
+    assert "overwritten here\\nline 6: probs[2] = 2.0" in node(dot, "C4")
+    assert "saved here\\nline 5: probs = torch.sigmoid(logits)" in node(dot, "C3")
+    assert "raised RuntimeError" in node(dot, "C6")
+
+
+def test_arrows_of_what_is_kept_for_backward_are_dashed():
+    dot = sigmoid_report().to_dot()
+
+    (kept,) = [line for line in dot.splitlines() if '"T4@v0" -> C3' in line]
+    assert "style=dashed" in kept
+    assert "SigmoidBackward0.result" in kept
+
+
+def test_addresses_appear_only_when_asked_for():
+    assert "data_ptr" not in sigmoid_report().to_dot()
+    assert "data_ptr 0x" in sigmoid_report().to_dot(raw=True)
+
+
+def test_one_font_name_and_no_list_of_fonts():
+    assert set(re.findall(r'fontname=("[^"]*"|\S+?)[ \]]', sigmoid_report().to_dot())) == {"Helvetica"}
+
+
+def test_the_legend_stands_in_the_picture():
+    assert "Dashed arrow: kept for backward" in sigmoid_report().to_dot()
+
+
+def test_a_large_graph_shows_the_part_around_the_finding_and_says_so():
+    report = long_report(MAX_NODES)
+    dot = report.to_dot()
+
+    assert len(nodes(dot)) == 60
+    assert f"C{report.findings[0].call}" in nodes(dot)
+    assert "60 of 601 nodes are drawn: those nearest to the findings." in dot
+
+
+def test_a_large_graph_without_findings_starts_at_the_first_call():
+    dot = Report(long_report(MAX_NODES).trace).to_dot()
+
+    assert "C0" in nodes(dot)
+    assert "nearest to the first call" in dot
+
+
+def test_in_a_large_graph_what_autograd_does_not_track_is_left_out_and_counted():
+    report = long_report(30)
+    trace = replace(report.trace, nodes=report.trace.nodes[:20], saved=report.trace.saved[:20])
+
+    dot = Report(trace).to_dot()
+
+    assert "C19" in nodes(dot)
+    assert "C20" not in nodes(dot)
+    assert "10 calls that autograd does not track: not drawn." in dot
+
+
+def test_a_hostile_name_stays_text():
+    dot = hostile_report().to_dot()
+
+    assert "\x00" not in dot
+    assert "label=<" not in dot
+    assert dot.encode("utf-8")
+
+
+def test_an_empty_report_has_a_graph():
+    assert Report(Trace()).to_dot().startswith("digraph")

@@ -1,0 +1,242 @@
+"""The report as HTML."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from builders import sigmoid_report
+from render.samples import HOSTILE, fine_report, hostile_report, long_report
+
+from inplace_magic.errors import InplaceMagicError
+from inplace_magic.render import html, sections
+from inplace_magic.render.html import to_fragment, to_page
+from inplace_magic.report import Report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+class Elements(HTMLParser):
+    """Tags with their attributes, the text outside of scripts, and what was left open."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(markup)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag not in ("img", "meta"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "script" not in self.open:
+            self.text += data
+
+    def attribute(self, tag: str, name: str) -> list[str | None]:
+        return [attributes.get(name) for found, attributes in self.found if found == tag]
+
+
+def picture(markup: str) -> str:
+    """The SVG inside the ``<img>``."""
+    (source,) = Elements(markup).attribute("img", "src")
+    assert source is not None
+    assert source.startswith("data:image/svg+xml;base64,")
+    return base64.b64decode(source.split(",")[1]).decode()
+
+
+def test_what_an_untrusted_notebook_drops_carries_nothing():
+    page = Elements(to_fragment(sigmoid_report()))
+
+    assert {tag for tag, _ in page.found} <= {
+        *("div", "details", "summary", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "p", "b", "span"),
+        *("code", "img", "script"),
+    }
+    assert page.open == []
+    for word in ("overwritten here", "saved here", "probs[2] = 2.0", "probs = probs.clone()", "SigmoidBackward0"):
+        assert word in page.text
+
+
+def test_styles_hold_only_values_that_jupyterlab_keeps_in_an_untrusted_notebook():
+    styles = [attributes.get("style") or "" for _, attributes in Elements(to_fragment(sigmoid_report())).found]
+
+    assert not [css for css in styles if re.search(r"var\(|inherit|anywhere|break-word|!important|url\(", css)]
+
+
+def test_what_the_theme_of_jupyterlab_sets_on_tables_and_code_is_set_again_here():
+    for tag, attributes in Elements(to_fragment(sigmoid_report())).found:
+        css = attributes.get("style") or ""
+        wanted = {
+            "table": ("background-color", "color", "table-layout", "margin"),
+            "tr": ("background-color",),
+            "th": ("text-align", "padding"),
+            "td": ("text-align", "padding"),
+            "code": ("background-color", "color"),
+        }
+        assert [name for name in wanted.get(tag, ()) if not re.search(rf"(^|;){name}:", css)] == [], (tag, css)
+
+
+def test_the_reader_meets_the_verdict_then_the_guilty_line_then_the_fix():
+    text = Elements(to_fragment(sigmoid_report())).text
+
+    order = [text.index(word) for word in ("✗ probs was overwritten", "overwritten here", "Fix:", "What each line did")]
+    assert order == sorted(order)
+
+
+def test_the_picture_has_the_finding_as_its_alternative_text():
+    (alt,) = Elements(to_fragment(sigmoid_report())).attribute("img", "alt")
+
+    assert alt is not None
+    assert "`probs` was overwritten (Cell In[7], line 6)" in alt
+
+
+def test_the_picture_is_the_svg_of_the_report():
+    assert picture(to_fragment(sigmoid_report())) == sigmoid_report().to_svg()
+
+
+def test_raw_addresses_reach_the_picture_only_when_asked_for():
+    assert "data_ptr" not in picture(to_fragment(sigmoid_report()))
+    assert "data_ptr" in picture(to_fragment(sigmoid_report(), raw=True))
+
+
+def test_the_tables_tell_id_and_address_and_version_and_grad_fn():
+    text = Elements(to_fragment(sigmoid_report())).text
+
+    for word in ("140000000384", hex(94_000_000_256), "v0→v1", "CopySlices", "[2]: 0.3 → 2", "same / same"):
+        assert word in text
+
+
+def test_without_a_graph_there_is_neither_picture_nor_script():
+    tags = {tag for tag, _ in Elements(to_fragment(sigmoid_report(), graph=False)).found}
+
+    assert not tags & {"img", "script"}
+
+
+def test_when_the_graph_cannot_be_drawn_a_sentence_stands_in_its_place(monkeypatch):
+    def undrawable(dot_text: str) -> str:
+        raise InplaceMagicError("The graph could not be drawn (<reason>).")
+
+    monkeypatch.setattr(html, "to_svg", undrawable)
+
+    page = Elements(to_fragment(sigmoid_report()))
+
+    assert "The graph could not be drawn (<reason>)." in page.text
+    assert not {tag for tag, _ in page.found} & {"img", "script"}
+    assert "overwritten here" in page.text
+
+
+def test_a_hostile_report_adds_no_element_and_no_attribute():
+    page, model = Elements(to_fragment(hostile_report())), Elements(to_fragment(sigmoid_report()))
+
+    assert {tag for tag, _ in page.found} <= {tag for tag, _ in model.found}
+    assert {name for _, attributes in page.found for name in attributes} <= {
+        *("style", "class", "scope", "open", "alt", "src")
+    }
+    assert page.open == []
+    assert "<script>alert(1)</script>\"onmouseover='x'" in page.text
+    assert to_fragment(hostile_report()).count("<script") == 1
+    assert HOSTILE.count("<script>") == 1
+
+
+def test_a_hostile_page_has_a_title_of_text():
+    page = to_page(hostile_report())
+
+    assert page.count("<script") == 1
+    assert page.encode("utf-8")
+
+
+def test_the_sigmoid_fragment_is_small_enough_to_live_in_a_notebook():
+    assert len(to_fragment(sigmoid_report()).encode()) < 60_000
+
+
+def test_long_tables_are_cut_with_a_sentence_that_says_how_to_get_the_rest():
+    markup = to_fragment(long_report(sections.MAX_ROWS + 17))
+
+    assert "17 more rows not shown" in Elements(markup).text
+    assert 'report.to_frame("lines")' in Elements(markup).text
+    assert len(markup) < 600_000
+
+
+def test_many_findings_are_counted_and_not_all_drawn():
+    report = sigmoid_report()
+
+    text = Elements(to_fragment(Report(report.trace, report.findings * 50))).text
+
+    assert "20 more findings" in text
+
+
+def test_faults_are_open_to_see():
+    report = Report(replace(fine_report().trace, faults=("The rule `x` failed. Please report it.",)))
+
+    assert '<details open><summary style="' in to_fragment(report)
+    assert "The rule x failed. Please report it." in Elements(to_fragment(report)).text
+
+
+def test_the_page_needs_nothing_from_anywhere():
+    page = to_page(sigmoid_report())
+
+    assert page.startswith("<!DOCTYPE html>")
+    assert not re.findall(r"""(?:src|href)=["'](?!data:)""", page)
+    assert not [url for url in re.findall(r"https?://[^\s\"')]+", page) if "www.w3.org" not in url]
+
+
+def test_the_same_report_gives_the_same_bytes():
+    assert to_fragment(sigmoid_report()) == to_fragment(sigmoid_report())
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium on the PATH")
+def test_where_scripts_run_the_picture_becomes_live_and_keeps_the_keys_for_itself(tmp_path: Path):
+    body = in_browser(tmp_path, to_page(sigmoid_report()))
+
+    assert "<img" not in body
+    assert "could not be made live" not in body
+    focusable = re.findall(r"<(?:button|input|svg|g)\b[^>]*>", body)
+    focusable = [tag for tag in focusable if not tag.startswith("<g") or "tabindex" in tag]
+    assert len(focusable) >= 4 + 10
+    assert all('data-lm-suppress-shortcuts="true"' in tag for tag in focusable)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium on the PATH")
+def test_the_live_picture_tells_details_on_focus_and_zooms_with_the_keyboard(tmp_path: Path):
+    steps = """
+    const svg = document.querySelector("svg"), width = () => svg.getAttribute("viewBox").split(" ")[2];
+    const press = (key) => svg.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    const said = [width()];
+    svg.querySelector(".guilty").dispatchEvent(new FocusEvent("focus"));
+    said.push(document.querySelector("[role=status]").textContent);
+    press("+"); said.push(width());
+    press("0"); said.push(width());
+    document.body.append(Object.assign(document.createElement("pre"), { id: "said", textContent: said.join("|") }));
+    """
+    page = to_page(sigmoid_report()).replace("</body>", f"<script>{steps}</script></body>")
+
+    body = in_browser(tmp_path, page)
+
+    before, details, closer, fitted = body[body.index('<pre id="said">') + 15 :].split("</pre>")[0].split("|")
+    assert "overwritten here" in details
+    assert "Cell In[7], line 6" in details
+    assert float(closer) < float(before) == float(fitted)
+
+
+def in_browser(folder: Path, page: str) -> str:
+    """The body's markup after the page's scripts have run, without the scripts."""
+    (folder / "page.html").write_text(page, encoding="utf-8")
+    command = [
+        *(str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"),
+        *("--disable-background-networking", "--disable-component-update", "--disable-quic", "--dump-dom"),
+        *(f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri()),
+    ]
+    dom = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    return re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL)

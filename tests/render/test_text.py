@@ -1,0 +1,136 @@
+"""The report as text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from builders import sigmoid_report, site
+from render.samples import fine_report, hostile_report, long_report
+
+from inplace_magic.hazards import Hazard
+from inplace_magic.render.text import verdict
+from inplace_magic.report import Report
+from inplace_magic.trace import Trace
+
+
+def test_the_whole_text_of_the_sigmoid_failure(golden):
+    golden("sigmoid.txt", sigmoid_report().to_text())
+
+
+def test_the_whole_text_of_a_cell_with_nothing_wrong(golden):
+    golden("fine.txt", fine_report().to_text())
+
+
+def test_the_verdict_names_the_tensor_and_both_places():
+    assert verdict(sigmoid_report()) == (
+        "✗ `probs` was overwritten (Cell In[7], line 6) after it had been saved for backward (Cell In[7], line 5), so "
+        "backward raised an error."
+    )
+
+
+def test_the_verdict_speaks_of_the_future_when_backward_has_not_run():
+    report = sigmoid_report()
+
+    sentence = verdict(Report(report.trace, (replace(report.findings[0], raised=False),)))
+
+    assert sentence.endswith("so backward will raise an error.")
+
+
+def test_the_verdict_counts_further_findings_and_leaves_notes_out():
+    (finding,) = sigmoid_report().findings
+    note = replace(finding, severity="info")
+
+    assert "1 more finding below" in verdict(Report(sigmoid_report().trace, (finding, finding, note)))
+    assert "more finding" not in verdict(Report(sigmoid_report().trace, (finding, note)))
+
+
+def test_notes_alone_do_not_spoil_the_verdict():
+    note = Hazard("some-note", "info", "Worth knowing.", "Nothing.")
+
+    assert verdict(Report(fine_report().trace, (note,))).startswith("✓ Nothing wrong found")
+
+
+def test_the_verdict_of_other_findings_is_their_first_sentence():
+    finding = Hazard("silent-write", "silent", "`a.b` was written by `x[0] = 2.5`. Then more.", "Clone it.")
+
+    assert verdict(Report(Trace(), (finding,))) == "≠ `a.b` was written by `x[0] = 2.5`."
+
+
+def test_an_error_that_no_rule_explains_is_not_called_fine():
+    trace = sigmoid_report().trace
+    report = Report(replace(trace, error=trace.calls[-1].error))
+
+    assert verdict(report) == (
+        "✗ `Tensor.backward` (Cell In[7], line 8) raised `RuntimeError`; no rule of inplace_magic explains it."
+    )
+
+
+def test_an_error_outside_of_torch_is_not_called_fine_either():
+    assert verdict(Report(Trace(error="NameError: name 'y' is not defined"))) == (
+        "✗ The watched code raised `NameError`; no rule of inplace_magic explains it."
+    )
+
+
+def test_an_error_that_the_code_caught_is_mentioned_and_nothing_is_wrong():
+    sentence = verdict(Report(sigmoid_report().trace))
+
+    assert sentence.startswith("✓ Nothing wrong found")
+    assert "1 raised an error that the code caught" in sentence
+
+
+def test_a_fault_of_ours_shows_in_the_verdict_and_in_the_text():
+    report = Report(replace(fine_report().trace, faults=("The rule `x` failed. Please report it.",)))
+
+    assert "a part of this report failed" in verdict(report)
+    assert "The rule `x` failed. Please report it." in report.to_text()
+
+
+def test_the_guilty_line_is_pointed_at():
+    lines = sigmoid_report().to_text().splitlines()
+
+    assert [line for line in lines if line.lstrip().startswith(">")] == [
+        "  > 6 | probs[2] = 2.0                 <- overwritten here (version 0 → 1)"
+    ]
+    assert any("5 | probs = torch.sigmoid(logits)" in line and "<- saved here" in line for line in lines)
+
+
+def test_a_place_in_another_file_gets_its_own_listing_with_the_lines_that_led_there():
+    (finding,) = sigmoid_report().findings
+    inside = replace(site(6), cell=None, file="/home/me/model.py", line=31, text="x.mul_(2)", caller=site(6))
+    text = Report(sigmoid_report().trace, (replace(finding, mutation=inside, mutations=(inside,)),)).to_text()
+
+    assert "  model.py:\n  > 31 | x.mul_(2)  <- overwritten here" in text
+    assert "called from Cell In[7], line 6: probs[2] = 2.0" in text
+
+
+def test_every_later_write_is_marked():
+    (finding,) = sigmoid_report().findings
+    text = Report(sigmoid_report().trace, (replace(finding, mutations=(site(6), site(7))),)).to_text()
+
+    assert "overwritten again here" in text
+
+
+def test_a_loop_is_folded_into_one_row():
+    trace = sigmoid_report().trace
+    calls = tuple(
+        replace(trace.calls[5], index=i, outputs=(replace(trace.calls[5].outputs[0], tensor=10 + i),))
+        for i in range(1000)
+    )
+
+    text = Report(replace(trace, calls=calls, saved=(), storages=())).to_text()
+
+    assert text.count("loss = probs.sum()") == 2
+    assert "created, 1000 times" in text
+
+
+def test_a_long_report_is_cut_with_a_sentence_that_says_how_to_get_the_rest():
+    text = long_report(300).to_text()
+
+    assert "more lines; report.to_frame(" in text
+    assert len(text.splitlines()) < 700
+
+
+@pytest.mark.parametrize("report", [Report(Trace()), hostile_report()], ids=["empty", "hostile"])
+def test_any_report_has_a_text(report):
+    assert report.to_text().strip()
