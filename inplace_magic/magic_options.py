@@ -58,6 +58,11 @@ def watch_parser() -> argparse.ArgumentParser:
         help=f"write the report to a file; its ending picks the format: {', '.join(SAVE_SUFFIXES)}",
     )
     parser.add_argument(
+        "--check-values",
+        action="store_true",
+        help="compare the content of all saved tensors, however large, at every backward",
+    )
+    parser.add_argument(
         "--max-events",
         metavar="N",
         type=int,

@@ -122,7 +122,7 @@ class ForeignWrite:
 
     storage: int
     noticed: int
-    """How many calls had begun when it was noticed; the call before that had still seen the old content."""
+    """Index of the call before which it was noticed; the call before that one had still seen the old content."""
     names: tuple[str, ...] = ()
     """Names of NumPy arrays in the user's namespace on the same memory."""
     callsite: Callsite | None = None
@@ -150,7 +150,9 @@ class UnseenWrite:
     version_before: int | None
     version_after: int | None
     noticed: int
-    """How many calls had begun when it was noticed."""
+    """Index of the call before which it was noticed."""
+    callsite: Callsite | None = None
+    """The only statement that can have made it; None when there are several or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ class SavedTensor:
     checked: bool = False
     """A digest of its content was taken when it was saved, and compared at every backward."""
     changed: int | None = None
-    """How many calls had begun when its content was first found changed; None: never found so."""
+    """Index of the call before which its content was first found changed; None: never found so."""
 
 
 @dataclass(frozen=True, slots=True)

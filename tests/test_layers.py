@@ -45,7 +45,7 @@ report that is never looked at shall not load one."""
 HOME: dict[str, set[str]] = {
     "torch": {"capture/"},
     "numpy": {"capture/"},
-    "executing": {"capture/callsite.py"},
+    "executing": {"capture/sources.py"},
     "IPython": {"magics.py", "magics_cells.py", "magics_output.py", "magic_options.py", "cell_transform.py"},
     "pandas": {"render/tables.py"},
     "graphviz": {"render/dot.py", "render/layout.py"},

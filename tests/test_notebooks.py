@@ -47,12 +47,17 @@ PROMISED = {
 """What the report of each watched cell of the quickstart says, by the cell's id."""
 
 
+def read(name: str) -> Any:
+    """A notebook as it is kept."""
+    return nbformat.reads((NOTEBOOKS / name).read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]  # nbformat has no types
+
+
 @pytest.fixture(scope="module")
 def executed() -> dict[str, Any]:
     """Every notebook after "Run all" in a kernel of its own; a cell that fails without its tag fails here."""
     done = {}
     for name in NAMES:
-        notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
+        notebook = read(name)
         settings = {"metadata": {"path": str(NOTEBOOKS)}}
         NotebookClient(notebook, kernel_name="python3", timeout=120, resources=settings).execute()
         nbformat.validate(notebook)
@@ -88,7 +93,7 @@ def test_nothing_is_written_to_stderr(executed: dict[str, Any], name: str) -> No
 @pytest.mark.parametrize("name", NAMES)
 def test_a_question_stands_before_each_watched_cell(name: str) -> None:
     question = ""
-    for cell in nbformat.read(NOTEBOOKS / name, as_version=4).cells:
+    for cell in read(name).cells:
         if cell.cell_type == "markdown":
             question = cell.source
         elif is_watched(cell):
@@ -97,7 +102,7 @@ def test_a_question_stands_before_each_watched_cell(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_notebooks_are_kept_without_outputs(name: str) -> None:
-    for cell in code_cells(nbformat.read(NOTEBOOKS / name, as_version=4)):
+    for cell in code_cells(read(name)):
         assert (cell.id, cell.outputs, cell.execution_count) == (cell.id, [], None)
 
 

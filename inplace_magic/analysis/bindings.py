@@ -72,13 +72,21 @@ class Bindings:
         site = call.callsite
         if site is None:
             return self.name(tensor)
-        node = _written_operand(call, site)
-        if node is not None:
-            node = expressions.without_aliasing(node, self.view_texts)
-            text = expressions.path_text(node)
-            if text is not None and self._plausible(text, site, tensor, call.index):
-                return self._owner_name(text, node, site, tensor)
+        node = self.written_operand(call, tensor)
+        text = expressions.path_text(node)
+        if node is not None and text is not None:
+            return self._owner_name(text, node, site, tensor)
         return self.name(tensor)
+
+    def written_operand(self, call: CallEvent, tensor: int) -> ast.expr | None:
+        """The variable, as an expression, that the writing line hands to the writing call; None where the line has none."""
+        site = call.callsite
+        node = _written_operand(call, site) if site is not None else None
+        if site is None or node is None:
+            return None
+        node = expressions.without_aliasing(node, self.view_texts)
+        text = expressions.path_text(node)
+        return node if text is not None and self._plausible(text, site, tensor, call.index) else None
 
     def _plausible(self, text: str, site: Callsite, tensor: int, call: int) -> bool:
         """Whether the line's text for the first operand names the written tensor. For a direct call it does; for one

@@ -30,6 +30,8 @@ class Write:
     """Index of the writing call; of an unseen write, of the call before which it was noticed."""
     call: CallEvent | None = None
     mutation: Mutation | None = None
+    site: Callsite | None = None
+    """Place of the write; of an unseen one, the only statement that can have made it."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,11 @@ class Story:
         for call in self.trace.calls:
             for mutation in call.mutations:
                 if mutation.counter is not None:
-                    write = Write(mutation.version_before, mutation.version_after, call.index, call, mutation)
+                    before, after = mutation.version_before, mutation.version_after
+                    write = Write(before, after, call.index, call, mutation, call.callsite)
                     found.setdefault(mutation.counter, []).append(write)
         for unseen in self.trace.unseen:
-            write = Write(unseen.version_before, unseen.version_after, unseen.noticed)
+            write = Write(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite)
             found.setdefault(unseen.counter, []).append(write)
         for writes in found.values():
             writes.sort(key=lambda write: (write.at, write.after or 0))
@@ -212,15 +215,26 @@ class Story:
                 return call
         return None
 
+    def maker_of_storage(self, storage: int | None) -> CallEvent | None:
+        """The call that made a storage; None when it existed before the watch or was never seen being made."""
+        born = self._births.get(storage) if storage is not None else None
+        return self.calls.get(born) if born is not None else None
+
+    @cached_property
+    def _births(self) -> dict[int, int | None]:
+        return {storage.storage: storage.born for storage in self.trace.storages}
+
     @cached_property
     def _made(self) -> list[CallEvent]:
         return [call for call in self.trace.calls if call.kind in ("ordinary", "view")]
 
     def failures(self) -> Iterator[tuple[CallEvent | None, str]]:
-        """Every error that a call raised, and the block's own when no recorded call raised it."""
+        """Every error that a call raised, and the block's own when no recorded call raised it. An error that came out of a call
+        within a call (a backward run by checkpoint's recomputation) counts for the inner one."""
+        passed_on = {(call.parent, call.error) for call in self.trace.calls if call.error is not None}
         said = set()
         for call in self.trace.calls:
-            if call.error is not None:
+            if call.error is not None and (call.index, call.error) not in passed_on:
                 said.add(call.error)
                 yield call, call.error
         if self.trace.error is not None and self.trace.error not in said:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_magic.capture import describe
 from inplace_magic.capture.nodes import NodeRecord
-from inplace_magic.capture.records import Observation, StorageRecord
+from inplace_magic.capture.records import Observation, StorageRecord, TensorRecord
 from inplace_magic.capture.sources import Sources
 from inplace_magic.trace import (
     AutogradNode,
@@ -93,8 +93,30 @@ def frozen_foreign(
     """The write with the only statement that can have made it, where there is just one."""
     before = None if raw.after_site is None else sites[raw.after_site]
     after = None if raw.before_site is None else sites[raw.before_site]
-    statement = None if before is None else sources.only_statement_between(before, after, names)
+    statement = None if before is None else sources.only_statement_between(before, after, names, sites)
     return ForeignWrite(raw.storage.serial, raw.noticed, names, statement)
+
+
+class RawUnseenWrite(NamedTuple):
+    """A version that moved between two looks at it."""
+
+    record: TensorRecord
+    before: int | None
+    after: int | None
+    noticed: int
+    after_site: int | None
+    before_site: int | None
+
+
+def frozen_unseen(
+    raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, names: Iterable[TensorName]
+) -> UnseenWrite:
+    """The write with the only statement that can have made it, where there is just one."""
+    first = None if raw.after_site is None else sites[raw.after_site]
+    last = None if raw.before_site is None else sites[raw.before_site]
+    called = tuple(entry.name for entry in names if entry.tensor == raw.record.serial)
+    statement = None if first is None else sources.only_statement_between(first, last, called, sites)
+    return UnseenWrite(raw.record.counter.serial, raw.before, raw.after, raw.noticed, statement)
 
 
 def frozen_storages(records: Iterable[StorageRecord]) -> tuple[Storage, ...]:

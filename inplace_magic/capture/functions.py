@@ -41,6 +41,7 @@ _RUNNING_STATISTICS = {
     torch.batch_norm: ((3, 4), 5, "training"),
     torch.instance_norm: ((3, 4), 5, "use_input_stats"),
     torch.native_batch_norm: ((3, 4), 5, "training"),
+    torch._native_batch_norm_legit: ((3, 4), 5, "training"),
 }
 """They write running statistics that no schema announces and no version counts."""
 

@@ -59,7 +59,7 @@ class NodeRecord:
         self.ended: int | None = None
         self.saved: list[SavedRecord] = []
         self.changed: dict[str, int] = {}
-        """Clock at which a saved tensor's content was first found changed, by its name."""
+        """Index of the call before which a saved tensor's content was first found changed, by its name."""
         self.ref: Any = None
 
 
@@ -139,14 +139,18 @@ class NodeMap:
             record.saved.append(saved)
         return record
 
-    def compare_values(self) -> None:
-        """Looks whether what live nodes saved still has the content that it had; called when a backward begins."""
+    def compare_values(self, before: int) -> None:
+        """Looks whether what live nodes saved still has the content that it had.
+
+        Args:
+            before: index of the backward call that is about to begin.
+        """
         for record in list(self._witnessed):
             for saved in record.saved:
                 if saved.witness is None or saved.storage is None or saved.name in record.changed:
                     continue
                 if not still_equal(saved.storage, saved.witness):
-                    record.changed[saved.name] = self._clock()
+                    record.changed[saved.name] = before
 
     def _saved(self, name: str, data: torch.Tensor, node: NodeRecord, made_now: bool) -> SavedRecord:
         known = self._identity.tensors.get(id(data))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from inplace_magic.capture.callers import Callers, PassOn, call_plainly, is_stand_in
 from inplace_magic.capture.functions import FunctionFacts, facts_of, without_override_check
 from inplace_magic.capture.recorder import OpenCall, Recorder
 
@@ -24,6 +25,15 @@ def _called_by_autograd(frame: FrameType | None, facts: FunctionFacts) -> bool:
     return frame is not None and frame.f_code.co_filename in _AUTOGRAD_FILES
 
 
+def _without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """What is left of a traceback when the frames of this package at its head are taken off."""
+    while traceback is not None and (
+        traceback.tb_frame.f_globals is globals() or is_stand_in(traceback.tb_frame.f_code)
+    ):
+        traceback = traceback.tb_next
+    return traceback
+
+
 class CallProbe(TorchFunctionMode):
     """Sees every torch function and method that Python code calls on this thread."""
 
@@ -31,6 +41,7 @@ class CallProbe(TorchFunctionMode):
         super().__init__()
         self._recorder = recorder
         self._backward_depth = 0
+        self._callers = Callers()
 
     def __torch_function__(
         self,
@@ -41,15 +52,16 @@ class CallProbe(TorchFunctionMode):
     ) -> Any:
         __tracebackhide__ = True  # IPython leaves this frame out of the user's traceback
         kwargs = kwargs or {}
-        facts, call = self._open(func, args, kwargs)
+        facts, call, pass_on = self._open(func, args, kwargs)
         try:
             if facts is not None and facts.runs_backward:
-                result = self._with_user_code_seen(func, args, kwargs)
+                result = self._with_user_code_seen(func, pass_on, args, kwargs)
             else:
-                result = func(*args, **kwargs)
+                result = pass_on(func, args, kwargs)
         except BaseException as error:
             if call is not None:
                 self._close(call, None, error)
+            error.__traceback__ = _without_our_frames(error.__traceback__)
             raise
         if call is not None:
             self._close(call, result, None)
@@ -57,19 +69,19 @@ class CallProbe(TorchFunctionMode):
 
     def _open(
         self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> tuple[FunctionFacts | None, OpenCall | None]:
+    ) -> tuple[FunctionFacts | None, OpenCall | None, PassOn]:
         facts = None
+        pass_on: PassOn = call_plainly
         try:
             facts = facts_of(func)
-            if facts.ignored:
-                return facts, None
             frame = sys._getframe(2)
-            if self._backward_depth and _called_by_autograd(frame, facts):
-                return facts, None
-            return facts, self._recorder.open(facts, args, kwargs, frame)
+            pass_on = self._callers.like(frame, facts.code)
+            if facts.ignored or (self._backward_depth and _called_by_autograd(frame, facts)):
+                return facts, None, pass_on
+            return facts, self._recorder.open(facts, args, kwargs, frame), pass_on
         except Exception as fault:  # containment: whatever fails in here, the user's call runs
             self._recorder.fault("opening a call", fault)
-            return facts, None
+            return facts, None, pass_on
 
     def _close(self, call: OpenCall, result: Any, error: BaseException | None) -> None:
         try:
@@ -77,14 +89,16 @@ class CallProbe(TorchFunctionMode):
         except Exception as fault:  # containment: the user's result or error goes through unchanged
             self._recorder.fault("closing a call", fault)
 
-    def _with_user_code_seen(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    def _with_user_code_seen(
+        self, func: Any, pass_on: PassOn, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
         """Runs backward with this mode entered again: hooks, custom ``backward`` and recomputation are the user's
         code."""
         __tracebackhide__ = True
         self._backward_depth += 1
         try:
             with self:
-                return without_override_check(func)(*args, **kwargs)
+                return pass_on(without_override_check(func), args, kwargs)
         finally:
             self._backward_depth -= 1
 

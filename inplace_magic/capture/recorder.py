@@ -34,7 +34,7 @@ from inplace_magic.capture.regions import basic_index_region
 from inplace_magic.capture.sources import Sources
 from inplace_magic.capture.witness import EXPORTERS
 from inplace_magic.options import WatchOptions
-from inplace_magic.trace import Access, AccessType, Backward, Kind, OpEvent, Region, Trace, UnseenWrite
+from inplace_magic.trace import Access, AccessType, Backward, Kind, OpEvent, Region, Trace
 
 
 class OpenCall:
@@ -117,7 +117,7 @@ class Recorder:
         self._calls: list[ClosedCall] = []
         self._ops: list[OpEvent] = []
         self._backwards: list[Backward] = []
-        self._unseen: list[UnseenWrite] = []
+        self._unseen: list[RawUnseenWrite] = []
         self._foreign: list[RawForeignWrite] = []
         self._last_site: int | None = None
         self._running: list[OpenCall] = []
@@ -140,14 +140,14 @@ class Recorder:
         call.tensors = tensors = tensors_in(args, [])
         if kwargs:
             tensors_in(kwargs.values(), tensors)
+        call.site = site = self.sites.note(frame, facts.code)
+        if self.identity.shared:
+            self._look_at_shared_memory(self._begun, site)
+        self._last_site = site
         call.before = [self._observe_input(tensor) for tensor in tensors]
         call.index = self._begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
             self._begun += 1
-        call.site = site = self.sites.note(frame, facts.code)
-        if self.identity.shared:
-            self._look_at_shared_memory(call.index, site)
-        self._last_site = site
         running = self._running
         call.parent = running[-1].index if running else None
         call.sequence = describe.sequence_number()
@@ -161,7 +161,7 @@ class Recorder:
                 call.values[id(tensor)] = value
         call.region = _written_region(facts, call, args)
         if facts.runs_backward:
-            self._nodes.compare_values()
+            self._nodes.compare_values(call.index)
             self._backwards.append(self._backward(call, args, kwargs))
         running.append(call)
         return call
@@ -283,6 +283,7 @@ class Recorder:
             record = self.identity.register(tensor)
         latest = record.latest
         if latest is not None and latest[2] == describe.version(tensor):
+            record.counter.seen_at = self._last_site
             return latest
         return self._observe(tensor, record, None)
 
@@ -291,9 +292,10 @@ class Recorder:
         version = describe.version(tensor)
         counter = record.counter
         if version != counter.version:
-            self._unseen.append(UnseenWrite(counter.serial, counter.version, version, self._begun))
+            self._unseen.append(RawUnseenWrite(record, counter.version, version, self._begun, counter.seen_at, self._last_site))
             counter.writes.append((describe.sequence_number(), counter.version))
             counter.version = version
+        counter.seen_at = self._last_site
         grad_fn = describe.grad_fn(tensor)
         node = None
         if grad_fn is not None:
@@ -352,7 +354,7 @@ class Recorder:
     def finish(self, sources: Sources, namespace: Namespace, blindness: Iterable[str]) -> Trace:
         """Freezes what was recorded."""
         self._look_at_shared_memory(self._begun, None)
-        self._nodes.compare_values()
+        self._nodes.compare_values(self._begun)
         pending = self._nodes.close()
         sites = self.sites.resolve(sources)
         freezer = Freezer(sites)
@@ -376,7 +378,7 @@ class Recorder:
             storages=frozen_storages(self.identity.storages),
             backwards=tuple(self._backwards),
             ops=tuple(self._ops),
-            unseen=tuple(self._unseen),
+            unseen=tuple(frozen_unseen(raw, sites, sources, namespace.names) for raw in self._unseen),
             foreign=tuple(
                 frozen_foreign(raw, sites, sources, namespace.arrays.get(raw.storage.serial, ()))
                 for raw in self._foreign

@@ -12,12 +12,14 @@ from inplace_magic.capture import describe
 class CounterRecord:
     """One version counter: a tensor, its views and its ``detach()`` aliases move it together."""
 
-    __slots__ = ("serial", "version", "writes")
+    __slots__ = ("seen_at", "serial", "version", "writes")
 
     def __init__(self, serial: int, version: int | None) -> None:
         self.serial = serial
         self.version = version
         """As last seen; None for inference tensors, which do not count."""
+        self.seen_at: int | None = None
+        """Number of the place where the version was last read."""
         self.writes: list[tuple[int, int | None]] = []
         """(autograd sequence number at the time, version before) of the writes seen, oldest first."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import CodeType, SimpleNamespace
 from typing import Any
@@ -72,7 +72,7 @@ class Sources:
         )
 
     def only_statement_between(
-        self, before: Callsite, after: Callsite | None, names: tuple[str, ...]
+        self, before: Callsite, after: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite]
     ) -> Callsite | None:
         """The one statement that runs between two places of straight-line code and can have written memory; None when there are
         several or none.
@@ -80,7 +80,8 @@ class Sources:
         Args:
             before: place of the last call before.
             after: place of the first call after it; None at the end of the block.
-            names: names of the arrays that share the memory; if any candidate mentions one, only those count.
+            names: names of what was written; if any candidate mentions one, only those count.
+            called: all places of recorded calls: what was seen is no candidate.
         """
         first, last = _where_they_part(before, after)
         filename = self._filename(first)
@@ -93,6 +94,8 @@ class Sources:
             for node in _simple_statements(tree, first.function)
             if (first.end_line or first.line) < node.lineno and (node.end_lineno or node.lineno) < end
         ]
+        seen = {site.line for site in called if (site.function, site.cell, site.file) == _whose(first)}
+        found = [n for n in found if not any(line in seen for line in range(n.lineno, (n.end_lineno or n.lineno) + 1))]
         naming = [node for node in found if names and any(_mentions(node, name) for name in names)]
         candidates = naming or found
         if len(candidates) != 1:
@@ -209,6 +212,10 @@ def _statement_text(tree: ast.AST, line: int, lines: list[str]) -> str:
     if not body:
         text = _segment(lines, best.lineno, last, best.col_offset, best.end_col_offset or 0)
     return text.strip()
+
+
+def _whose(site: Callsite) -> tuple[str, int | None, str | None]:
+    return site.function, site.cell, site.file
 
 
 def _where_they_part(before: Callsite, after: Callsite | None) -> tuple[Callsite, Callsite | None]:

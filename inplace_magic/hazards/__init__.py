@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import leaf_written, saved_tensor_overwritten, saved_values_changed, view_written
+from inplace_magic.hazards import (
+    alias_written,
+    expanded_write,
+    leaf_written,
+    overlapping_write,
+    saved_tensor_overwritten,
+    saved_values_changed,
+    view_written,
+)
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
 from inplace_magic.trace import Trace
 
@@ -17,6 +25,9 @@ __all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_hazards"]
 RULES: tuple[Callable[[Story], Iterable[Hazard]], ...] = (
     saved_tensor_overwritten.check,
     saved_values_changed.check,
+    overlapping_write.check,
+    expanded_write.check,
+    alias_written.check,
     leaf_written.check,
     view_written.check,
 )
@@ -35,5 +46,7 @@ def find_hazards(trace: Trace) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
             faults.append(
                 f"The rule {name} failed ({type(fault).__name__}: {fault}); its findings are missing. Please report it."
             )
+    blamed = {hazard.mutation for hazard in found if hazard.severity in ("error", "silent")}
+    found = [h for h in found if h.severity != "warning" or h.mutation not in blamed]  # one place, one finding
     found.sort(key=lambda hazard: (SEVERITIES.index(hazard.severity), not hazard.raised, hazard.call or 0))
     return tuple(found), tuple(faults)

@@ -123,8 +123,7 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
         saved_at = stale.node.call if stale.node.call is not None else -1
         parameter = saved_at if _is_parameter(story, stale) else None
         if story.another_backward_is_meant(stale.node, stale.culprit.at, parameter):
-            site = stale.culprit.call.callsite if stale.culprit.call else None
-            groups.setdefault((site, _is_parameter(story, stale)), []).append(stale)
+            groups.setdefault((stale.culprit.site, _is_parameter(story, stale)), []).append(stale)
     raised_at = {story.calls[at].callsite for _, at in named if at in story.calls}
     for (site, is_parameter), group in groups.items():
         if is_parameter and site in raised_at:
@@ -147,9 +146,9 @@ def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None
     variable = None
     if call is not None and written is not None:
         variable = story.bindings.written_name(call, written)
-    elif written is not None:
-        variable = story.bindings.name(written)
-    sites = tuple(w.call.callsite for w in stale.writes if w.call is not None and w.call.callsite is not None)
+    else:
+        variable = story.name_of_saved(stale.saved)
+    sites = tuple(write.site for write in stale.writes if write.site is not None)
     return Hazard(
         code=CODE,
         severity="error",
@@ -158,17 +157,21 @@ def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None
             saved_name=story.bindings.name(stale.saved.tensor) if stale.saved.tensor is not None else None,
             saver=stale.node.name,
             saved_site=saved_site,
-            writer=call,
+            site=culprit.site,
             writes=len(stale.writes),
             expected=expected,
             found=found,
             raised=raised,
         ),
         fix=wording.overwritten_fix(
-            variable=variable, saved_site=saved_site, writer=call, parameter=_is_parameter(story, stale)
+            variable=variable,
+            saved_site=saved_site,
+            site=culprit.site,
+            writer=call.name if call is not None else "",
+            parameter=_is_parameter(story, stale),
         ),
         variable=variable,
-        mutation=call.callsite if call is not None else None,
+        mutation=culprit.site,
         saved=saved_site,
         mutations=sites,
         saved_by=stale.node.name,

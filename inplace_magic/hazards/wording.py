@@ -50,7 +50,7 @@ def overwritten(
     saved_name: str | None,
     saver: str,
     saved_site: Callsite | None,
-    writer: CallEvent | None,
+    site: Callsite | None,
     writes: int,
     expected: int | None,
     found: int | None,
@@ -58,12 +58,10 @@ def overwritten(
 ) -> str:
     what = f"`{variable}`" if variable else "A tensor without a name of its own"
     also = f" (the memory of `{saved_name}`)" if saved_name and variable and saved_name != variable else ""
-    if writer is None:
+    if site is None:
         done = f"{what}{also} was overwritten at a place that the watch did not see"
     else:
-        done = f"{what}{also} was overwritten by {line_of(writer.callsite)} ({place(writer.callsite)})"
-        if writer.callsite is None:
-            done = f"{what}{also} was overwritten by {writer.name} at a place that the watch did not see"
+        done = f"{what}{also} was overwritten by {line_of(site)} ({place(site)})"
     if writes > 1:
         done += f" and {writes - 1} more time{'s' if writes > 2 else ''}"
     if saved_site is None:
@@ -79,11 +77,11 @@ def overwritten(
 
 
 def overwritten_fix(
-    *, variable: str | None, saved_site: Callsite | None, writer: CallEvent | None, parameter: bool
+    *, variable: str | None, saved_site: Callsite | None, site: Callsite | None, writer: str, parameter: bool
 ) -> str:
-    if writer is None:
+    if site is None:
         return "Find what writes the tensor outside torch's Python functions, and let it write into a clone."
-    line = line_of(writer.callsite)
+    line = line_of(site)
     if parameter:
         again = f" (the forward at {saved_site.place})" if saved_site is not None else ""
         return (
@@ -91,8 +89,7 @@ def overwritten_fix(
             "with the "
             "parameter values it was built from."
         )
-    site = writer.callsite
-    if site is not None and not site.direct and "inplace" in _switch(writer):
+    if not site.direct and (writer.startswith("F.") or writer.endswith("_")):
         return f"Set `inplace=False` on the module that {line} calls, so that it gives a new tensor."
     name = variable if variable and re.fullmatch(r"[\w.]+", variable) else None
     if name is not None:
@@ -101,10 +98,6 @@ def overwritten_fix(
             "new tensor."
         )
     return f"Let {line} give a new tensor instead of writing into the saved one (clone it first)."
-
-
-def _switch(writer: CallEvent) -> str:
-    return "inplace" if writer.name.startswith("F.") or writer.name.endswith("_") else ""
 
 
 def unknown_writer(rule: str, call: CallEvent | None, expected: int | None, found: int | None) -> Hazard:

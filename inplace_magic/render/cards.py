@@ -67,7 +67,8 @@ def _card(finding: Hazard, report: Report) -> str:
 def _listing(excerpt: Excerpt) -> str:
     caption = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px 0", esc(excerpt.source))
     rows = "".join(_line(line) for line in excerpt.lines)
-    css = f"border-collapse:collapse;table-layout:auto;width:100%;margin:0;background-color:{style.CARD};color:{style.INK}"
+    css = "border-collapse:collapse;table-layout:auto;width:100%;margin:0"
+    css += f";background-color:{style.CARD};color:{style.INK}"
     return caption + tag("div", "overflow-x:auto;max-width:100%", tag("table", css, f"<tbody>{rows}</tbody>"))
 
 

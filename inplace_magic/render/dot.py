@@ -66,9 +66,10 @@ def dot_of(reading: Reading, *, raw: bool = False) -> str:
         },
     )
     for tensor in shown.tensors:
-        dot.node(tensor.key, **_tensor(tensor, roles, drawing.makers.get(tensor.key), raw))
+        maker = drawing.makers.get(tensor.key)
+        dot.node(tensor.key, **_tensor(tensor, roles, maker, _place(maker, reading), raw))
     for call in shown.calls:
-        dot.node(call.key, **_call(call, roles, drawing.notes.get(call.key, [])))
+        dot.node(call.key, **_call(call, roles, _place(call, reading), drawing.notes.get(call.key, [])))
     pairs: dict[tuple[str, str], list[Edge]] = {}
     for edge in shown.edges:
         pairs.setdefault((edge.source, edge.target), []).append(edge)
@@ -81,7 +82,7 @@ def dot_of(reading: Reading, *, raw: bool = False) -> str:
     return str(dot.source)
 
 
-def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, raw: bool) -> dict[str, str]:
+def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, place: str, raw: bool) -> dict[str, str]:
     facts = tensor.facts
     name = words.tensor_label(tensor.tensor, {tensor.tensor: _tail(tensor.name)})
     if tensor.mutated:
@@ -91,7 +92,7 @@ def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, raw: b
         head = f"{name}  {words.version(tensor.version)}"
     lines = [head, words.shape(facts)]
     if maker is not None:
-        lines.append(f"{maker.name}, {_line(maker)}" if _line(maker) else maker.name)
+        lines.append(f"{maker.name}, {place}" if place else maker.name)
     elif tensor.origin == "given":
         lines.append("from before the watch")
     elif tensor.origin == "shared":
@@ -128,20 +129,20 @@ def _about(tensor: TensorVertex) -> list[str]:
     return [", ".join(trait for trait in traits if trait)]
 
 
-def _call(call: CallVertex, roles: Roles, notes: list[str]) -> dict[str, str]:
+def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[str, str]:
     nodes = ", ".join(node for node in call.nodes if node != "AccumulateGrad")
     symbol = style.KIND_SYMBOL[call.kind] if call.error is None else style.EFFECT_SYMBOL["raised"]
     attributes = {"style": "filled", "fillcolor": style.ZEBRA}
-    if call.key in roles.keys:
+    if call.key in roles.guilty or call.key in roles.savers:
         # The reader looks for the line, so the code itself stands first here, and the call's name after it.
         code = words.shortened(words.code_of(call.site), CODE_LENGTH)
         said = [roles.guilty.get(call.key, ""), roles.savers.get(call.key, "")]
         remark = " and ".join(part for part in said if part)
         lines = [f"{symbol} {remark}" if call.key in roles.guilty else remark]
-        lines.append(": ".join(part for part in (_line(call), code) if part))
+        lines.append(": ".join(part for part in (place, code) if part))
         lines.append(", ".join(part for part in (call.name, nodes) if part))
     else:
-        lines = [f"{symbol} {call.name}", ", ".join(part for part in (_line(call), nodes) if part)]
+        lines = [f"{symbol} {call.name}", ", ".join(part for part in (place, nodes) if part)]
     lines += [words.shortened(note, CODE_LENGTH) for note in notes]
     if call.error is not None:
         lines.append(f"raised {call.error.split(':', 1)[0]}")
@@ -176,10 +177,9 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
     return attributes
 
 
-def _line(call: CallVertex) -> str:
-    if call.site is None or call.site.line == 0:
-        return ""
-    return f"line {call.site.line}" if call.site.file is None else call.site.place
+def _place(call: CallVertex | None, reading: Reading) -> str:
+    known = call is not None and call.site is not None and call.site.line
+    return words.place_in(call.site, reading.trace) if call is not None and known else ""
 
 
 def _label(lines: list[str]) -> str:

@@ -56,7 +56,7 @@ def drawing_of(whole: AutogradGraph, findings: tuple[Hazard, ...]) -> Drawing:
         part = graph.around(starts[:STARTS], NEAR)
         captions.append(f"{len(part)} of {len(whole)} nodes are drawn: those nearest to {what}.")
         graph = part
-    makers = _makers(graph, roles)
+    makers = _makers(whole, graph, roles)
     made = {maker.key for maker in makers.values()}
     calls = tuple(call for call in graph.calls if call.key not in made)
     edges = tuple(edge for edge in graph.edges if edge.source not in made)
@@ -64,7 +64,8 @@ def drawing_of(whole: AutogradGraph, findings: tuple[Hazard, ...]) -> Drawing:
 
 
 def _tracked(graph: AutogradGraph, roles: Roles) -> AutogradGraph:
-    kept = {call.key for call in graph.calls if call.nodes or call.error is not None or call.key in roles.keys}
+    named = set(roles.keys)
+    kept = {call.key for call in graph.calls if call.nodes or call.error is not None or call.key in named}
     return _without(graph, {call.key for call in graph.calls if call.key not in kept}, roles) if kept else graph
 
 
@@ -124,8 +125,9 @@ def _focus(graph: AutogradGraph, roles: Roles) -> tuple[list[str], str]:
     return (mutated[:1], "the first mutation") if mutated else ([graph.calls[0].key], "the first call")
 
 
-def _makers(graph: AutogradGraph, roles: Roles) -> dict[str, CallVertex]:
-    reached = {edge.target for edge in graph.edges}
+def _makers(whole: AutogradGraph, graph: AutogradGraph, roles: Roles) -> dict[str, CallVertex]:
+    # Of the whole graph: a call whose inputs are merely not drawn did not make its output out of nothing.
+    reached = {edge.target for edge in whole.edges}
     outputs: dict[str, list[str]] = {}
     for edge in graph.edges:
         outputs.setdefault(edge.source, []).append(edge.target)

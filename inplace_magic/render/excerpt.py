@@ -54,7 +54,7 @@ class Excerpt:
 
 def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
     """The finding's listings, the one with the guilty line first."""
-    marks = _marks(hazard, trace.calls)
+    marks = _marks(hazard, trace)
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda mark: _key(mark.site)):
         last = groups[-1][-1].site if groups else None
@@ -66,29 +66,30 @@ def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
     return tuple(sorted(listings, key=lambda listing: not any(_guilty(line) for line in listing.lines)))
 
 
-def _marks(hazard: Hazard, calls: Sequence[CallEvent]) -> list[Mark]:
+def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
+    cell = trace.cell
     marks: list[Mark] = []
     if hazard.saved is not None:
         by = f"by {hazard.saved_by}" if hazard.saved_by else "for backward"
-        marks.append(_mark("saved", "saved here", hazard.saved, by))
+        marks.append(_mark("saved", "saved here", hazard.saved, cell, by))
     if hazard.mutation is not None:
         written = "overwritten" if hazard.saved is not None or hazard.severity == "silent" else "written"
         step = _step(hazard)
         once = len(set(hazard.mutations)) <= 1
-        marks.append(_mark("overwritten", f"{written} here", hazard.mutation, step if once else ""))
+        marks.append(_mark("overwritten", f"{written} here", hazard.mutation, cell, step if once else ""))
         again = dict.fromkeys(site for site in hazard.mutations if site != hazard.mutation)
-        marks += [_mark("overwritten", f"{written} again here", site) for site in again]
+        marks += [_mark("overwritten", f"{written} again here", site, cell) for site in again]
     if hazard.origin is not None:
-        marks.append(_mark("origin", "made here", hazard.origin))
-    raised = _raising_call(hazard, calls)
+        marks.append(_mark("origin", "made here", hazard.origin, cell))
+    raised = _raising_call(hazard, trace.calls)
     if raised is not None and raised.callsite is not None:
         name = raised.name.rsplit(".", 1)[-1]
-        marks.append(_mark("raised", f"{name} raised here", raised.callsite))
+        marks.append(_mark("raised", f"{name} raised here", raised.callsite, cell))
     return marks
 
 
-def _mark(role: Role, text: str, site: Callsite, detail: str = "") -> Mark:
-    return Mark(role, text, detail, site, callers(site))
+def _mark(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:
+    return Mark(role, text, detail, site, callers(site, cell))
 
 
 def _step(hazard: Hazard) -> str:

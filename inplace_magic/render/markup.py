@@ -2,8 +2,8 @@
 
 An untrusted JupyterLab drops ``<style>``, scripts, inline ``<svg>`` and every CSS value outside its list (among them
 ``var(...)``, ``inherit`` and ``overflow-wrap:anywhere``), so styles here are literal. JupyterLab's own rules colour
-rows and ``<code>`` for the theme, fix column widths, and align and wrap cells; what they set is therefore set here again,
-on each element, and a light card lies under everything.
+rows and ``<code>`` for the theme, fix column widths, and align and wrap cells; what they set is therefore set here
+again, on each element, and a light card lies under everything.
 """
 
 from __future__ import annotations

@@ -166,10 +166,10 @@ def _calls(reading: Reading) -> list[Row]:
     made: dict[int | None, list[str]] = {}
     for node in reading.trace.nodes:
         made.setdefault(node.call, []).append(node.name)
-    return [_call(call, reading.names, made.get(call.index, [])) for call in reading.trace.calls]
+    return [_call(call, reading.trace.cell, reading.names, made.get(call.index, [])) for call in reading.trace.calls]
 
 
-def _call(call: CallEvent, names: dict[int, str], nodes: list[str]) -> Row:
+def _call(call: CallEvent, cell: int | None, names: dict[int, str], nodes: list[str]) -> Row:
     rows = effects_of(call)
     written = [row for row in rows if row.mutation is not None]
     values = [words.changed_values(row.mutation, row.after or row.before) for row in written if row.mutation]
@@ -187,7 +187,7 @@ def _call(call: CallEvent, names: dict[int, str], nodes: list[str]) -> Row:
         "values": "; ".join(value for value in values if value),
         "effects": "; ".join(f"{words.tensor_label(r.tensor, names)}: {words.effect_phrase(r, names)}" for r in rows),
         "grad_fn": ", ".join(nodes),
-        "called_from": ", ".join(site.place for site in words.callers(call.callsite)),
+        "called_from": ", ".join(site.place for site in words.callers(call.callsite, cell)),
         "parent": call.parent,
         "error": call.error or "",
     }

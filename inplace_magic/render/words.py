@@ -126,10 +126,17 @@ def code_of(site: Callsite | None) -> str:
     return "" if site is None else site.text.strip()
 
 
-def callers(site: Callsite | None) -> tuple[Callsite, ...]:
-    """The places in the user's code that led to a line, the nearest first."""
+def callers(site: Callsite | None, cell: int | None = None) -> tuple[Callsite, ...]:
+    """The places in the user's code that led to a line, the nearest first, up to the line of the watched cell.
+
+    Args:
+        site: the line.
+        cell: execution count of the watched cell; what called that cell (a script that runs notebooks) is left out.
+    """
     chain: list[Callsite] = []
     while site is not None and site.caller is not None:
+        if cell is not None and site.cell == cell and site.function == "<module>":
+            break
         site = site.caller
         chain.append(site)
     return tuple(chain)

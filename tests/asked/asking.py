@@ -76,12 +76,15 @@ class Asker:
         return Asked(report, error, user)
 
     def _run(self, given: str, cell: str) -> tuple[BaseException | None, dict[str, Any]]:
-        self.shell.reset(new_session=False)
+        before = set(self.shell.user_ns)
         for text in (PRELUDE, given):
             ran = run_cell(self.shell, text)
             assert ran.error is None, ran.error
         error = run_cell(self.shell, cell).error
-        return error, dict(self.shell.user_ns)
+        user = dict(self.shell.user_ns)
+        for name in user.keys() - before:  # not `shell.reset`, which collects garbage for as long as the tests take
+            del self.shell.user_ns[name]
+        return error, user
 
 
 def tensors_of(namespace: dict[str, Any]) -> dict[str, torch.Tensor]:

@@ -7,7 +7,7 @@ from asked.asking import Asker, alarms, births, only_write
 CELL = """\
 flat = x.view(-1)
 turned = x.t()
-same = x.add_(1)
+x.add_(1)
 more = x + 1
 """
 GIVEN = "x = torch.arange(6.0).reshape(2, 3).clone()\n"

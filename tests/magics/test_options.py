@@ -23,8 +23,10 @@ def test_no_flag_means_the_defaults_of_the_record() -> None:
 
 
 def test_each_flag_sets_its_field() -> None:
-    assert parse_options("-o r --level ops --raw --no-graph --save 'my report.html' --max-events 5") == WatchOptions(
-        out="r", level="ops", raw=True, graph=False, save="my report.html", max_events=5
+    assert parse_options(
+        "-o r --level ops --raw --no-graph --save 'my report.html' --check-values --max-events 5"
+    ) == WatchOptions(
+        out="r", level="ops", raw=True, graph=False, save="my report.html", check_values=True, max_events=5
     )
     assert parse_options("--out=r") == WatchOptions(out="r")
     assert parse_options(r'--save="C:\My reports\r.html"').save == r"C:\My reports\r.html"

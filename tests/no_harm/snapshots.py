@@ -105,7 +105,7 @@ _READS: dict[str, Any] = {
     "names": lambda t: t.names,
     "storage bytes": lambda t: t.untyped_storage().nbytes(),
     "attributes": lambda t: sorted(vars(t)),
-    "hooks": lambda t: sorted(t._backward_hooks or ()),
+    "hooks": lambda t: len(t._backward_hooks or ()),
     "graph": lambda t: graph_names(t.grad_fn),
 }
 

@@ -1,6 +1,6 @@
 """Scores `%%inplace_watch` on a folder of labelled programs.
 
-    python score.py [--programs DIR] [--only NAME ...] [--level {calls,ops}] [-v]
+    python score.py [--programs DIR] [--only NAME ...] [--level {calls,ops}] [--anomaly] [-v]
 
 Every program is run twice in one IPython shell: plainly, and under `%%inplace_watch --out report`. The watched run must
 behave as the plain one (same exception type and text, same SILENTLY_WRONG), and `report.hazards` must say what
@@ -16,6 +16,9 @@ Figures, each `right/asked`:
   variable     and names the labelled variable
   quiet        harmless programs with no error, silent or warning hazard
   same         programs that behaved under the watch as they do without it
+
+With --anomaly a second line counts, for the programs whose backward raises, what PyTorch's own anomaly mode shows in its
+traceback of the forward call: the labelled statement that saved (saver), and the one that wrote (culprit).
 """
 
 import argparse
@@ -28,6 +31,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
@@ -133,11 +137,28 @@ def score(shell: Any, case: dict, source: str, level: str = "calls") -> tuple[An
     return report, figures
 
 
+def anomaly(case: dict, path: Path) -> list[tuple[str, bool]]:
+    """The (figure, right) pairs of PyTorch's anomaly mode for a program whose backward raises."""
+    source = path.read_text()
+    first = statement_of(source)
+    with warnings.catch_warnings(record=True) as caught, torch.autograd.set_detect_anomaly(True):
+        warnings.simplefilter("always")
+        try:
+            exec(compile(source, str(path), "exec"), {"__name__": "__main__"})
+        except RuntimeError:
+            pass
+    text = "".join(str(warning.message) for warning in caught)
+    shown = {first.get(int(line)) for line in re.findall(rf'{re.escape(str(path))}", line (\d+)', text)}
+    saver, wanted = first[case["saving_line"]], {first[line] for line in case["mutating_lines"]}
+    return [("saver", saver in shown), ("culprit", bool(wanted & shown))]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=Path, default=Path(__file__).resolve().parent)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--level", choices=("calls", "ops"), default="calls", help="passed on to the magic")
+    parser.add_argument("--anomaly", action="store_true", help="count what PyTorch's anomaly mode names, too")
     parser.add_argument("-v", action="store_true", help="say for each program what was wrong")
     options = parser.parse_args()
     folder = folder_of(options.programs)
@@ -157,6 +178,10 @@ def main():
             for hazard in (report.hazards[:2] if report else []):
                 print("    ", hazard.code, hazard.severity, hazard.mutation and chain(hazard.mutation), hazard.message[:120])
     print(" ".join(f"{figure} {right[figure]}/{asked[figure]}" for figure in asked))
+    if options.anomaly:
+        pairs = [pair for c in cases if c["symptom"] == "backward_error" for pair in anomaly(c, folder / f"{c['case']}.py")]
+        counts = {figure: [ok for name, ok in pairs if name == figure] for figure in ("saver", "culprit")}
+        print("anomaly mode:", " ".join(f"{figure} {sum(oks)}/{len(oks)}" for figure, oks in counts.items()))
     return 0 if right == asked else 1
 
 

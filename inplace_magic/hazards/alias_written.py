@@ -1,0 +1,211 @@
+"""A tensor was written under one name and then read under another, as if the other still held the old values.
+
+``labels = ids`` makes no copy, and neither does a call with ``inplace=True``: ``y = relu(x)`` then gives ``x`` itself back, so ``x`` holds
+the rectified values. Whoever reads the old name afterwards gets the new values, without an error.
+
+Bad::
+
+    labels = ids                    # a second name
+    labels[mask] = -100
+    loss = model(ids, labels)       # ids hold -100 too
+
+    h = relu_inplace(x)
+    y = conv(x)                     # reads relu(x)
+
+Good::
+
+    labels = ids.clone()
+
+Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own (``x.zero_()``, meant
+as such), where the other name is an attribute taken for short (``cache = self.cache``), where the tensor began as a buffer
+(``torch.zeros``, ``empty``, …) that is there to be filled, and where the old name is not read again.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inplace_magic.analysis import expressions
+from inplace_magic.analysis.reads import level, paths_read
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.trace import AliasStatement, CallEvent, Callsite, Mutation
+
+CODE = "alias-written"
+
+BUFFER_MAKERS = frozenset(
+    (
+        *("zeros", "empty", "full", "ones", "zeros_like", "empty_like", "full_like", "ones_like", "new_zeros", "new_empty"),
+        *("new_full", "new_ones", "empty_strided", "empty_permuted"),
+    )
+)
+_SNAPSHOT = re.compile(r"(^|_)(before|old|prev|previous|init|initial|best|orig|original|saved|snapshot|backup|copy)($|_|\d)")
+
+
+@dataclass(frozen=True)
+class _Owned:
+    """A write, seen from the function that owns the tensor's name."""
+
+    path: str
+    site: Callsite
+    """The place in that function: the write itself, or the call of the helper or module that wrote."""
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place whose other name was read afterwards."""
+    seen = set()
+    for call in story.trace.calls:
+        if call.kind != "in-place" or call.error is not None or call.callsite is None or call.callsite in seen:
+            continue
+        for mutation in call.mutations:
+            owned = _owner(story, call, mutation)
+            if owned is None or _is_buffer(story, mutation):
+                continue
+            found = _read_by_old_name(story, call, mutation, owned)
+            if found is not None:
+                seen.add(call.callsite)
+                yield found
+                break
+
+
+def _owner(story: Story, call: CallEvent, mutation: Mutation) -> _Owned | None:
+    """The name of the written tensor in the outermost function to which it was handed."""
+    site = call.callsite
+    node = story.bindings.written_operand(call, mutation.tensor)
+    if site is None or node is None:
+        return None
+    path = expressions.path_text(node)
+    while path is not None and path in site.parameters and path not in ("self", "cls") and site.caller is not None:
+        if (site.function, path) in story.bindings.scopes and not _is_result_of(story, call, site, path):
+            break
+        argument = expressions.parameter_argument(site.caller.expression, site.parameters, path)
+        if argument is None:
+            break
+        outer = expressions.path_text(expressions.without_aliasing(argument, story.bindings.view_texts))
+        if outer is None:
+            break
+        path, site = outer, site.caller
+    return _Owned(path, site) if path is not None else None
+
+
+def _is_result_of(story: Story, call: CallEvent, site: Callsite, path: str) -> bool:
+    """Whether the parameter was bound anew only by this very call or later."""
+    return all(at >= call.index for at, _ in story.bindings.scopes[(site.function, path)])
+
+
+def _is_buffer(story: Story, mutation: Mutation) -> bool:
+    meta = story.observations.get(mutation.tensor)
+    if meta is None or (meta.is_leaf and meta.requires_grad):
+        return True  # parameters are there to be updated
+    maker = story.maker_of_storage(mutation.storage)
+    return maker is not None and maker.name.rsplit(".", 1)[-1] in BUFFER_MAKERS
+
+
+def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: _Owned) -> Hazard | None:
+    names: dict[str, AliasStatement | None] = {
+        name: alias for name, alias in _other_names(story, owned) if name != owned.path
+    }
+    if _hands_out_another_name(owned):
+        names.setdefault(owned.path, None)
+    if not names:
+        return None
+    for read in story.trace.calls:
+        if read.index <= call.index or read.kind == "query" or read.parent is not None:
+            continue
+        if all(meta.tensor != mutation.tensor for meta in read.inputs):
+            continue
+        at = level(read.callsite, owned.site)
+        if at is None or (at.line, at.expression) == (owned.site.line, owned.site.expression):
+            if at is None or not _reads_beside(at, owned, read):
+                continue
+        for path in sorted(paths_read(read, owned.site)):
+            name = path if path in names else f"{path.split('[')[0]}[]"
+            if name in names and not _bound_anew(story, owned, path, call.index, read.index, mutation.tensor):
+                return _hazard(story, call, mutation, owned, read, at, path, names[name])
+    return None
+
+
+def _reads_beside(at: Callsite, owned: _Owned, read: CallEvent) -> bool:
+    """Whether a read in the very statement of the write is the statement's own other operand: ``self.branch(x) + x``."""
+    return read.callsite is not None and read.callsite.expression != owned.site.expression and at == read.callsite
+
+
+def _hands_out_another_name(owned: _Owned) -> bool:
+    """Whether the writing call looks as if it gave a new tensor: its result is used, and not bound to the same name."""
+    site = owned.site
+    node = expressions.parse(site.expression)
+    if not isinstance(node, ast.Call):
+        return False
+    callee = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if "." in owned.path or (callee.endswith("_") and not isinstance(node.func, ast.Attribute)):
+        return False
+    targets = expressions.bound_targets(site.statement, site.expression)
+    if targets is not None:
+        return owned.path not in targets
+    statement = expressions.parse(site.statement)
+    return not _same(statement, node) and isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return))
+
+
+def _same(one: ast.AST | None, other: ast.AST) -> bool:
+    return one is not None and ast.dump(one) == ast.dump(other)
+
+
+def _other_names(story: Story, owned: _Owned) -> Iterator[tuple[str, AliasStatement | None]]:
+    """Names that an earlier statement of the same function gave the same tensor."""
+    for alias in story.trace.aliases:
+        here = (alias.function, alias.cell, alias.file) == (owned.site.function, owned.site.cell, owned.site.file)
+        if not here or alias.line >= owned.site.line:
+            continue
+        if not alias.source.isidentifier() and not _SNAPSHOT.search(alias.target.lower()):
+            continue  # `cache = self.cache`: a short name for state that is there to be changed
+        if alias.source == owned.path:
+            yield alias.target, alias
+        elif alias.target == owned.path:
+            yield alias.source, alias
+
+
+def _bound_anew(story: Story, owned: _Owned, path: str, wrote: int, read: int, tensor: int) -> bool:
+    """Whether the name pointed to something else again before the read."""
+    bound = [t for at, t in story.bindings.scopes.get((owned.site.function, path), ()) if wrote <= at < read]
+    return bool(bound) and bound[-1] != tensor
+
+
+def _hazard(
+    story: Story,
+    call: CallEvent,
+    mutation: Mutation,
+    owned: _Owned,
+    read: CallEvent,
+    at: Callsite | None,
+    name: str,
+    alias: AliasStatement | None,
+) -> Hazard:
+    written = story.bindings.written_name(call, mutation.tensor) or owned.path
+    reading = f"{wording.line_of(at or read.callsite)} ({wording.place(at or read.callsite)})"
+    if alias is not None:
+        how = f"`{alias.target}` and `{alias.source}` are two names of one tensor ({wording.code(alias.text)}, line {alias.line})"
+        fix = f"Make a copy where the second name is given: {wording.code(alias.text + '.clone()')}."
+    else:
+        how = f"{wording.line_of(owned.site)} gave the same tensor back, written in place"
+        fix = (
+            f"Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{owned.path}.clone()`); if the "
+            f"new values are meant, bind them to the old name: `{owned.path} = …`."
+        )
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=(
+            f"`{name}` is read by {reading}, but its values were overwritten by {wording.line_of(call.callsite)} "
+            f"({wording.place(call.callsite)}): {how}. PyTorch gives no error; the read sees the new values."
+        ),
+        fix=fix,
+        variable=written,
+        mutation=call.callsite,
+        mutations=(call.callsite,) if call.callsite is not None else (),
+        tensor=mutation.tensor,
+        call=call.index,
+    )

@@ -1,0 +1,61 @@
+"""A write into an expanded tensor: one element in memory stands for many positions, so the write changes all of them.
+
+``expand`` and broadcasting views repeat elements with stride 0 and copy nothing
+(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.expand.html: "you should clone the tensor first"). PyTorch raises when
+the whole tensor is written; a write by index goes through.
+
+Bad::
+
+    mask = torch.zeros(1, 4).expand(3, 4)
+    mask[0, 1] = 1                  # all three rows
+
+Good::
+
+    mask = torch.zeros(1, 4).expand(3, 4).clone()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis.overlap import region_of, writes_one_element_twice
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+
+CODE = "expanded-tensor-written"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each place where an element that stands for several positions was written."""
+    seen = set()
+    for call in story.trace.calls:
+        if call.kind != "in-place" or call.error is not None:
+            continue
+        for mutation, after in zip(call.mutations, call.mutated, strict=False):
+            region = region_of(after)
+            if region is None or not writes_one_element_twice(region) or call.callsite in seen:
+                continue
+            if mutation.region is not None and mutation.region.shape == region.shape:
+                continue  # every position gets the value anyway
+            seen.add(call.callsite)
+            variable = story.bindings.written_name(call, mutation.tensor)
+            made = story.innermost_new(mutation.tensor, call.index)
+            origin = made.callsite if made is not None else None
+            yield Hazard(
+                code=CODE,
+                severity="silent",
+                message=(
+                    f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes "
+                    f"{f'`{variable}`' if variable else 'a tensor'} of shape {list(after.shape or ())}, in which one element of "
+                    f"memory stands for several positions ({wording.line_of(origin)}, {wording.place(origin)}): all of them "
+                    "changed."
+                ),
+                fix=f"Give it memory of its own first: `.clone()` behind {wording.line_of(origin)}.",
+                variable=variable,
+                mutation=call.callsite,
+                mutations=(call.callsite,) if call.callsite is not None else (),
+                origin=origin,
+                tensor=mutation.tensor,
+                call=call.index,
+            )

@@ -1,0 +1,99 @@
+"""An in-place op reads elements that it also writes, for other positions.
+
+The result then depends on the order in which the kernel goes through memory (vector width, threads, device): ``a -= a[:, :1]``
+subtracts from later columns a first column that is already zero. PyTorch raises for the cases that it can decide cheaply and
+calls the others undefined (pytorch/pytorch issue 135487; aten/src/ATen/MemoryOverlap.h).
+
+Bad::
+
+    logits -= logits[:, :1]
+    x[:, 1:] = x[:, :-1]
+
+Good::
+
+    logits = logits - logits[:, :1]
+    x[:, 1:] = x[:, :-1].clone()
+
+Reading exactly the elements that are written, each for its own position (``x.mul_(x)``), is fine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis.overlap import reads_what_it_writes, region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.trace import CallEvent, Mutation, Region, TensorMetadata
+
+CODE = "overlapping-write"
+
+_ELEMENTWISE = frozenset(
+    (
+        *("__setitem__", "copy_", "add_", "sub_", "mul_", "div_", "true_divide_", "pow_", "remainder_", "floor_divide_"),
+        *("fmod_", "lerp_", "addcmul_", "addcdiv_", "maximum", "minimum", "atan2_", "hypot_", "logical_and_", "logical_or_"),
+        *("logical_xor_", "bitwise_and_", "bitwise_or_", "bitwise_xor_", "masked_fill_", "where", "add", "sub", "mul", "div"),
+    )
+)
+"""Ops that go through memory element by element; others (``cumsum_``, ``matmul``) take their own precautions."""
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each place, however often it ran."""
+    seen = set()
+    for call in story.trace.calls:
+        if call.kind != "in-place" or call.error is not None or call.name.rsplit(".", 1)[-1] not in _ELEMENTWISE:
+            continue
+        for mutation, after in zip(call.mutations, call.mutated, strict=False):
+            read = _overlapping_input(call, mutation, after)
+            if read is None or call.callsite in seen:
+                continue
+            seen.add(call.callsite)
+            variable = story.bindings.written_name(call, mutation.tensor)
+            yield Hazard(
+                code=CODE,
+                severity="silent",
+                message=_message(variable, call),
+                fix=_fix(variable, call),
+                variable=variable,
+                mutation=call.callsite,
+                mutations=(call.callsite,) if call.callsite is not None else (),
+                tensor=mutation.tensor,
+                call=call.index,
+            )
+
+
+def _overlapping_input(call: CallEvent, mutation: Mutation, after: TensorMetadata) -> TensorMetadata | None:
+    written = _written(call, mutation, after)
+    if written is None:
+        return None
+    for read in call.inputs:
+        if read.storage is None or read.storage != after.storage or read.tensor == after.tensor:
+            continue
+        region = region_of(read)
+        if region is not None and reads_what_it_writes(written, region):
+            return read
+    return None
+
+
+def _written(call: CallEvent, mutation: Mutation, after: TensorMetadata) -> Region | None:
+    if call.name.endswith("__setitem__"):
+        return mutation.region  # unknown for an index by tensors
+    return region_of(after)
+
+
+def _message(variable: str | None, call: CallEvent) -> str:
+    what = f"`{variable}`" if variable else "a tensor"
+    return (
+        f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes {what} while it reads other elements of the "
+        "same memory: an element that is still to be read may already hold its new value. PyTorch gives no error; the result "
+        "depends on the order in which the kernel goes through memory."
+    )
+
+
+def _fix(variable: str | None, call: CallEvent) -> str:
+    if call.name.endswith("__setitem__"):
+        return f"Read from a copy: put `.clone()` behind the right-hand side of {wording.line_of(call.callsite)}."
+    name = variable or "x"
+    return f"Make a new tensor (`{name} = {name} - …` instead of `{name} -= …`), or clone what is read first."

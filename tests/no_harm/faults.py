@@ -1,0 +1,69 @@
+"""Every function of the write side, found by reading its modules, to be made to fail one at a time."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+import inplace_magic.capture
+
+MODULES: tuple[ModuleType, ...] = tuple(
+    importlib.import_module(f"inplace_magic.capture.{found.name}")
+    for found in pkgutil.iter_modules(inplace_magic.capture.__path__)
+)
+
+PASSES_ON = frozenset(
+    {
+        "probes.CallProbe.__torch_function__",
+        "probes.OpProbe.__torch_dispatch__",
+        "probes.CallProbe._with_user_code_seen",
+        "functions.without_override_check",
+        "functions._no_override",
+        "recorder.Recorder.fault",
+    }
+)
+"""They run the user's call, or note the fault: nothing stands outside them that could contain a fault of theirs."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One function or method of ours."""
+
+    name: str
+    owner: Any
+    attribute: str
+    function: FunctionType
+
+    def break_(self, monkeypatch: pytest.MonkeyPatch, broken: Callable[..., Any]) -> None:
+        """Puts `broken` wherever the function is reached by name."""
+        if inspect.isclass(self.owner):
+            raw = inspect.getattr_static(self.owner, self.attribute)
+            monkeypatch.setattr(self.owner, self.attribute, staticmethod(broken) if isinstance(raw, staticmethod) else broken)
+            return
+        for module in MODULES:
+            for name, value in list(vars(module).items()):
+                if value is self.function:
+                    monkeypatch.setattr(module, name, broken)
+
+
+def targets() -> Iterator[Target]:
+    """All of them, in the order of the files."""
+    for module in MODULES:
+        short = module.__name__.rsplit(".", 1)[1]
+        for name, value in vars(module).items():
+            if getattr(value, "__module__", None) != module.__name__:
+                continue
+            if isinstance(value, FunctionType):
+                yield Target(f"{short}.{name}", module, name, value)
+            elif inspect.isclass(value):
+                for attribute, member in vars(value).items():
+                    function = member.__func__ if isinstance(member, staticmethod) else member
+                    if isinstance(function, FunctionType) and function.__module__ == module.__name__:
+                        yield Target(f"{short}.{name}.{attribute}", value, attribute, function)

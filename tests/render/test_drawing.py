@@ -1,0 +1,66 @@
+"""What of a large graph is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from builders import sigmoid_report, site, tensor
+from render.samples import long_report
+
+from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.render.drawing import SMALL, drawing_of
+from inplace_magic.trace import AutogradNode, CallEvent, Mutation, Trace
+
+
+def network(layers: int) -> Trace:
+    """A chain of BatchNorm layers, each with a weight that only it reads and statistics that it writes uncounted."""
+    calls = []
+    for i in range(layers):
+        given, weight, mean = tensor(i), tensor(100 + i), tensor(200 + i)
+        made = tensor(i + 1, is_leaf=False, node=i)
+        write = (Mutation(200 + i, 0, 0, 200 + i, 200 + i),)
+        calls.append(CallEvent(i, "F.batch_norm", "in-place", site(2), (given, weight, mean), (made,), write))
+    return Trace(
+        calls=tuple(calls), nodes=tuple(AutogradNode(i, "BatchNormBackward0", i, call=i) for i in range(layers))
+    )
+
+
+def test_a_small_graph_is_drawn_as_it_is_but_for_calls_that_made_a_tensor_out_of_nothing():
+    graph = AutogradGraph.from_trace(sigmoid_report().trace)
+
+    drawing = drawing_of(graph, sigmoid_report().findings)
+
+    assert drawing.graph.tensors == graph.tensors
+    assert [call.key for call in drawing.graph.calls] == ["C2", "C3", "C4", "C5", "C6"]
+    assert {key: maker.key for key, maker in drawing.makers.items()} == {"T1@v0": "C0", "T2@v0": "C1"}
+
+
+def test_in_a_large_graph_parameters_and_statistics_stand_in_the_box_of_the_only_call_that_uses_them():
+    drawing = drawing_of(AutogradGraph.from_trace(network(SMALL)), ())
+
+    assert drawing.notes["C3"] == ["reads T103 and 1 more", "✎ writes T203"]
+    assert {vertex.tensor for vertex in drawing.graph.tensors} == set(range(1, SMALL + 1))
+    assert len(drawing.graph.calls) == SMALL
+
+
+def test_in_a_small_graph_they_stay_boxes_of_their_own():
+    drawing = drawing_of(AutogradGraph.from_trace(network(3)), ())
+
+    assert drawing.notes == {}
+    assert len(drawing.graph.tensors) == 4 + 3 + 2 * 3
+
+
+def test_what_a_finding_names_is_never_left_out():
+    report = long_report(400)
+    untracked = replace(report.trace, nodes=report.trace.nodes[:10])
+
+    drawing = drawing_of(AutogradGraph.from_trace(untracked), report.findings)
+
+    assert set(drawing.roles.keys) <= {vertex.key for vertex in (*drawing.graph.tensors, *drawing.graph.calls)}
+    assert "C200" in drawing.roles.keys
+
+
+def test_a_graph_without_autograd_is_still_drawn():
+    trace = replace(network(SMALL), nodes=())
+
+    assert len(drawing_of(AutogradGraph.from_trace(trace), ()).graph.calls) == SMALL
