@@ -54,7 +54,7 @@ class watch:
         source: str = "",
         frame: FrameType | None = None,
     ) -> None:
-        """Begins to record on this thread.
+        """Begins to record on this thread; after :meth:`leave` or :meth:`peek`, goes on.
 
         Args:
             cell: execution count of the watched cell; None outside a notebook.
@@ -71,13 +71,26 @@ class watch:
         if self._session is not None and self._session.active:
             raise InplaceMagicError("This watch is running already.")
         self._place = (cell, filename, source)
-        self._session = Session(self.options)
+        if self._session is None:
+            self._session = Session(self.options)
         self._session.start(frame or _frame_of(filename) or sys._getframe(1))
 
     def leave(self) -> None:
-        """Takes the probes off without making a report; :meth:`stop` does both."""
+        """Takes the probes off and keeps what was recorded: :meth:`start` goes on with the same story, :meth:`peek` reports on it,
+        :meth:`stop` ends it."""
         if self._session is not None:
             self._session.leave()
+
+    def peek(
+        self,
+        *,
+        namespace: Mapping[str, Any] | None = None,
+        cells: Mapping[str, int] | None = None,
+        error: BaseException | None = None,
+    ) -> Report:
+        """Takes the probes off and reports on the story so far; :meth:`start` goes on with it. Arguments and errors as
+        :meth:`stop`."""
+        return self._make_report(namespace, cells, error, last=False)
 
     def stop(
         self,
@@ -96,20 +109,32 @@ class watch:
         Raises:
             InplaceMagicError: the watch was never started.
         """
+        report = self._make_report(namespace, cells, error, last=True)
+        self._session = None
+        return report
+
+    def _make_report(
+        self,
+        namespace: Mapping[str, Any] | None,
+        cells: Mapping[str, int] | None,
+        error: BaseException | None,
+        *,
+        last: bool,
+    ) -> Report:
         if self._session is None:
             raise InplaceMagicError("This watch was never started.")
         self._session.leave()
         from inplace_magic.capture.sources import Sources
 
         cell, filename, source = self._place
-        trace = self._session.finish(
+        trace = self._session.trace(
             sources=Sources(cell, filename, source, cells),
             namespace=namespace or {},
             error=error,
             cell=cell,
             source=source,
+            last=last,
         )
-        self._session = None
         self.report = analyze(trace)
         return self.report
 

@@ -17,9 +17,8 @@ import torch
 PassOn = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 
 
-def call_plainly(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """``func(*args, **kwargs)``, hidden from IPython's tracebacks."""
-    __tracebackhide__ = True; return func(*args, **kwargs)  # fmt: skip  # noqa: E702  one line, one line number
+# `func(*args, **kwargs)`, hidden from IPython's tracebacks. On one line, so that one line number is all that it has.
+def call_plainly(func: Any, args: Any, kwargs: Any) -> Any: __tracebackhide__ = True; return func(*args, **kwargs)  # fmt: skip  # noqa: E501, E701, E702
 
 
 _TEMPLATE = call_plainly.__code__
@@ -55,12 +54,9 @@ class Callers:
             return made[1]
         stand_in = _TEMPLATE.replace(
             co_filename=code.co_filename,
-            co_firstlineno=frame.f_lineno - (_BODY_LINE - _TEMPLATE.co_firstlineno),
+            co_firstlineno=frame.f_lineno,
             co_name=code.co_name,
         )
         pass_on: PassOn = FunctionType(stand_in, frame.f_globals)
         self._made[key] = (code, pass_on)
         return pass_on
-
-
-_BODY_LINE = max(line for _, _, line in _TEMPLATE.co_lines() if line is not None)

@@ -10,6 +10,7 @@ import os
 import site
 import sysconfig
 from dataclasses import replace
+from inspect import CO_NEWLOCALS
 from types import CodeType, FrameType
 
 import torch
@@ -42,8 +43,18 @@ class CallsiteTable:
         self._codes: dict[int, CodeType] = {}
         self.chains: list[RawChain] = []
         self._numbers: dict[RawChain, int] = {}
-        self.root: CodeType | None = None
-        """Code of the frame that began the watch: the chain ends there."""
+        self._root: CodeType | None = None
+        self._root_file: str | None = None
+
+    def begin_at(self, root: FrameType | None) -> None:
+        """Sets the frame that holds the watched block: chains of callers end there. IPython compiles each statement of a cell on
+        its own, so in a cell every module-level frame of the same file is an end."""
+        self._root = root.f_code if root is not None else None
+        self._root_file = None
+        if root is not None:
+            self._is_user[root.f_code.co_filename] = True  # also `<timed exec>`, under %%time
+            if not root.f_code.co_flags & CO_NEWLOCALS:
+                self._root_file = root.f_code.co_filename
 
     def note(self, frame: FrameType | None, function: CodeType | None = None) -> int | None:
         """The number of the place at `frame`; None when no frame is the user's.
@@ -55,7 +66,7 @@ class CallsiteTable:
         chain: list[int] = [0]
         is_user = self._is_user
         codes = self._codes
-        root = self.root
+        root, root_file = self._root, self._root_file
         while frame is not None:
             code = frame.f_code
             filename = code.co_filename
@@ -70,7 +81,7 @@ class CallsiteTable:
                 chain.append(frame.f_lasti)
             elif len(chain) == 1 and code is not function and filename not in self._override_files:
                 chain[0] = 1
-            if code is root:
+            if code is root or (filename == root_file and not code.co_flags & CO_NEWLOCALS):
                 break
             frame = frame.f_back
         if len(chain) == 1:

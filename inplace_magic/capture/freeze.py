@@ -19,6 +19,8 @@ from inplace_magic.trace import (
     SavedTensor,
     Storage,
     TensorMetadata,
+    TensorName,
+    UnseenWrite,
 )
 
 if TYPE_CHECKING:

@@ -188,20 +188,25 @@ class NodeMap:
                 return before
         return now
 
-    def close(self) -> set[int]:
-        """Takes our tokens out of every node that a live tensor reaches, and gives the numbers of those nodes that
-        still hold what they saved: backward would use them."""
+    def pending(self, *, forget: bool) -> set[int]:
+        """The numbers of those nodes, reached from a live tensor, that still hold what they saved: backward would use them.
+
+        Args:
+            forget: also take our tokens out of the nodes; at the end of the watch.
+        """
         holding: set[int] = set()
-        for record in self.records:
-            record.ref = None  # a node that dies from now on outlived the watch
+        seen: set[int] = set()
         todo = [fn for tensor, _ in self._identity.live() if (fn := describe.grad_fn(tensor)) is not None]
         while todo:
             node = todo.pop()
             token = node.metadata.get(_KEY)
-            if token is None or token.owner is not self:
+            if token is None or token.owner is not self or token.record.serial in seen:
                 continue
-            del node.metadata[_KEY]
+            seen.add(token.record.serial)
             if describe.still_saves(node):
                 holding.add(token.record.serial)
             todo.extend(behind for behind, _ in node.next_functions if behind is not None)
+            if forget:
+                token.record.ref = None  # a node that dies from now on outlived the watch
+                del node.metadata[_KEY]
         return holding

@@ -89,9 +89,7 @@ class CallProbe(TorchFunctionMode):
         except Exception as fault:  # containment: the user's result or error goes through unchanged
             self._recorder.fault("closing a call", fault)
 
-    def _with_user_code_seen(
-        self, func: Any, pass_on: PassOn, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> Any:
+    def _with_user_code_seen(self, func: Any, pass_on: PassOn, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Runs backward with this mode entered again: hooks, custom ``backward`` and recomputation are the user's
         code."""
         __tracebackhide__ = True

@@ -19,10 +19,12 @@ from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.freeze import (
     Freezer,
     RawForeignWrite,
+    RawUnseenWrite,
     frozen_foreign,
     frozen_nodes,
     frozen_saved,
     frozen_storages,
+    frozen_unseen,
 )
 from inplace_magic.capture.functions import FunctionFacts, Keywords
 from inplace_magic.capture.identity import IdentityMap
@@ -292,7 +294,9 @@ class Recorder:
         version = describe.version(tensor)
         counter = record.counter
         if version != counter.version:
-            self._unseen.append(RawUnseenWrite(record, counter.version, version, self._begun, counter.seen_at, self._last_site))
+            self._unseen.append(
+                RawUnseenWrite(record, counter.version, version, self._begun, counter.seen_at, self._last_site)
+            )
             counter.writes.append((describe.sequence_number(), counter.version))
             counter.version = version
         counter.seen_at = self._last_site
@@ -351,11 +355,18 @@ class Recorder:
         if line not in self.faults:
             self.faults.append(line)
 
-    def finish(self, sources: Sources, namespace: Namespace, blindness: Iterable[str]) -> Trace:
-        """Freezes what was recorded."""
+    def freeze(self, sources: Sources, namespace: Namespace, blindness: Iterable[str], *, last: bool) -> Trace:
+        """The trace of what was recorded so far.
+
+        Args:
+            sources: source text of the watched code.
+            namespace: the user's names.
+            blindness: what this watch cannot see at all.
+            last: nothing more will be recorded; the marks that it left on autograd nodes are taken off.
+        """
         self._look_at_shared_memory(self._begun, None)
         self._nodes.compare_values(self._begun)
-        pending = self._nodes.close()
+        pending = self._nodes.pending(forget=last)
         sites = self.sites.resolve(sources)
         freezer = Freezer(sites)
         said = list(blindness)

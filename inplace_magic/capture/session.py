@@ -44,7 +44,7 @@ class Session:
         self.active = False
 
     def start(self, root: FrameType | None) -> None:
-        """Enters the probes.
+        """Enters the probes; after :meth:`leave`, for the next cell of the same story.
 
         Args:
             root: the frame that holds the watched block; no caller above it belongs to the story.
@@ -52,7 +52,7 @@ class Session:
         modes_now: Callable[[], list[Any]] = torch.overrides._get_current_function_mode_stack
         if any(isinstance(mode, CallProbe) for mode in modes_now()):
             raise InplaceMagicError("A watch is running already: end it before another begins.")
-        self._recorder.sites.root = root.f_code if root is not None else None
+        self._recorder.sites.begin_at(root)
         modes: list[Any] = [OpProbe(self._recorder)] if self.options.level == "ops" else []
         for mode in [*modes, CallProbe(self._recorder)]:
             mode.__enter__()
@@ -65,7 +65,7 @@ class Session:
         while self._modes:
             self._modes.pop().__exit__(None, None, None)
 
-    def finish(
+    def trace(
         self,
         *,
         sources: Sources,
@@ -73,10 +73,20 @@ class Session:
         error: BaseException | None,
         cell: int | None,
         source: str,
+        last: bool = True,
     ) -> Trace:
-        """The record of the watch, after :meth:`leave`."""
+        """The record of the watch so far, while the probes are off.
+
+        Args:
+            sources: source text of the watched code.
+            namespace: the user's names.
+            error: what the watched block raised.
+            cell: its execution count.
+            source: its text.
+            last: the watch ends here.
+        """
         found = read_namespace(namespace, self._recorder.identity)
-        trace = self._recorder.finish(sources, found, _SEEN_AT[self.options.level])
+        trace = self._recorder.freeze(sources, found, _SEEN_AT[self.options.level], last=last)
         return replace(
             trace,
             error=None if error is None else f"{type(error).__name__}: {error}",

@@ -155,9 +155,6 @@ def test_time_above_the_magic_times_the_watched_code(ip: Any) -> None:
     assert report.trace.source[1] == "x = torch.ones(2)"
 
 
-@pytest.mark.xfail(
-    reason="capture/callsite.py takes `<timed exec>`, the name of the body of %%time, for a library file"
-)
 def test_time_above_the_magic_keeps_the_places_of_the_watched_code(ip: Any) -> None:
     run_cell(ip, "%%time\n%%inplace_watch -o r\nx = torch.ones(2)\ny = x.add_(1)")
     sites = [call.callsite for call in ip.user_ns["r"].calls]
