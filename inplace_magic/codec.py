@@ -14,6 +14,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from inplace_magic.errors import ReportFormatError
 
 T = TypeVar("T")
+INT64_MIN, UINT64_MAX = -(2**63), 2**64 - 1
+"""No size, address, serial number or tensor element lies outside; what does would overflow wherever it is shown."""
 
 
 def to_plain(value: Any) -> Any:
@@ -50,6 +52,8 @@ def _read(hint: Any, value: Any, where: str) -> Any:
         if not isinstance(value, str) or value not in get_args(hint):
             raise _mismatch("one of " + ", ".join(get_args(hint)), value, where)
         return value
+    if isinstance(value, int) and not INT64_MIN <= value <= UINT64_MAX:
+        raise ReportFormatError(f"The saved report is damaged at {where}: the number does not fit into 64 bits.")
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return value
     if (hint is int and isinstance(value, bool)) or not isinstance(value, hint):

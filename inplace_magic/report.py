@@ -81,12 +81,17 @@ class Report:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str) -> Report:
+    def from_json(cls, text: str | bytes | bytearray) -> Report:
         """Opens a saved report. Nothing in it is executed.
+
+        Args:
+            text: what :meth:`to_json` gave, or the bytes of a file with it.
 
         Raises:
             ReportFormatError: the text is not a report that this version can read; one sentence says why.
         """
+        if not isinstance(text, (str, bytes, bytearray)):
+            raise ReportFormatError(f"A saved report is text; this is an object of type {type(text).__name__}.")
         if len(text) > MAX_JSON_CHARACTERS:
             raise ReportFormatError(
                 f"The saved report has {len(text)} characters; more than {MAX_JSON_CHARACTERS} are not read."
@@ -106,11 +111,10 @@ class Report:
         """
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ReportFormatError(f"This is not a saved report: its `format` is not {FORMAT!r}.")
-        if data.get("format_version") != FORMAT_VERSION:
-            raise ReportFormatError(
-                f"This report has format version {data.get('format_version')!r}; this inplace_magic reads "
-                f"{FORMAT_VERSION}."
-            )
+        version = data.get("format_version")
+        if type(version) is not int or version != FORMAT_VERSION:
+            found = repr(version) if isinstance(version, int) and abs(version) < 10**9 else "that is no version number"
+            raise ReportFormatError(f"This report has a format version {found}; this inplace_magic reads {FORMAT_VERSION}.")
         rest = data.get("trace")
         if not isinstance(rest, dict):
             raise ReportFormatError("The saved report is damaged: it has no `trace`.")

@@ -32,6 +32,8 @@ class Bindings:
     """Subscript expressions that took a view of a tensor (and not an item of a list)."""
     made_at: dict[int, Callsite] = field(default_factory=dict)
     """The place whose call made a tensor."""
+    by_storage: dict[int, list[int]] = field(default_factory=dict)
+    """Tensors in the order in which they were met, by storage."""
 
     @classmethod
     def from_trace(cls, trace: Trace) -> Bindings:
@@ -47,8 +49,12 @@ class Bindings:
             bound.setdefault(tensor, []).append((function, name))
             scopes.setdefault((function, name), []).append((call, tensor))
         made_at: dict[int, Callsite] = {}
+        by_storage: dict[int, list[int]] = {}
         texts = set()
         for call_event in trace.calls:
+            for meta in (*call_event.inputs, *call_event.outputs):
+                if meta.storage is not None and meta.tensor not in by_storage.setdefault(meta.storage, []):
+                    by_storage[meta.storage].append(meta.tensor)
             site = call_event.callsite
             if site is None:
                 continue
@@ -57,7 +63,7 @@ class Bindings:
             if call_event.name == "Tensor.__getitem__":
                 node = expressions.parse(site.expression)
                 texts.add(ast.unparse(node) if node is not None else "")
-        return cls(namespace, owners, bound, scopes, frozenset(texts), made_at)
+        return cls(namespace, owners, bound, scopes, frozenset(texts), made_at, by_storage)
 
     def name(self, tensor: int) -> str | None:
         """The best name of a tensor anywhere: the namespace's, else the one that an assignment gave it last."""
@@ -76,12 +82,21 @@ class Bindings:
         text = expressions.path_text(node)
         if node is not None and text is not None:
             return self._owner_name(text, node, site, tensor)
-        return self.name(tensor)
+        return self.name(tensor) or self._name_of_memory(call, tensor)
+
+    def _name_of_memory(self, call: CallEvent, tensor: int) -> str | None:
+        """For a view that torch made on the way (for a backward hook), the name of the tensor that it is a view of."""
+        storage = next((m.storage for m in (*call.inputs, *call.mutated) if m.tensor == tensor), None)
+        for other in self.by_storage.get(storage, ()) if storage is not None else ():
+            name = self.name(other)
+            if name is not None:
+                return name
+        return None
 
     def written_operand(self, call: CallEvent, tensor: int) -> ast.expr | None:
         """The variable, as an expression, that the writing line hands to the writing call; None where the line has none."""
         site = call.callsite
-        node = _written_operand(call, site) if site is not None else None
+        node = _written_operand(call, site, tensor) if site is not None else None
         if site is None or node is None:
             return None
         node = expressions.without_aliasing(node, self.view_texts)
@@ -98,6 +113,9 @@ class Bindings:
             return known[-1] == tensor
         if site.function == "<module>" and text in self.owners:
             return self.owners[text] == tensor
+        inside = self.namespace.get(tensor, "")
+        if "." in text and inside.rpartition(".")[2] == text.rpartition(".")[2]:
+            return True  # `self.weight` in the class, `fuse.weight` outside
         made = self.made_at.get(tensor)
         made_here = made is not None and (made.line, made.expression) == (site.line, site.expression)
         return text in site.parameters and not made_here and tensor not in self.namespace
@@ -125,11 +143,16 @@ def names_of(trace: Trace) -> dict[int, str]:
     return {tensor: name for tensor in sorted(tensors) if (name := bindings.name(tensor)) is not None}
 
 
-def _written_operand(call: CallEvent, site: Callsite) -> ast.expr | None:
+def _written_operand(call: CallEvent, site: Callsite, tensor: int) -> ast.expr | None:
     out = expressions.keyword(site.expression, "out")
     if out is not None:
         return out
     listed = expressions.operands(site.expression, method=call.name.startswith("Tensor."))
+    tensors = [meta.tensor for meta in call.inputs]
+    position = tensors.index(tensor) if tensor in tensors else 0
+    if site.direct and position:
+        can_be_tensors = [node for node in listed if not isinstance(node, ast.Constant)]
+        return can_be_tensors[position] if len(can_be_tensors) == len(tensors) else None
     return listed[0] if listed else None
 
 

@@ -175,6 +175,11 @@ _NO_SEQUENCE = 2**63
 _SAVED_ATTRIBUTES: dict[type, tuple[tuple[str, str], ...]] = {}
 
 
+def storage_address(untyped: Any) -> int | None:
+    """Address of a storage's memory; None or 0 where there is none."""
+    return _try(untyped.data_ptr)
+
+
 def resizable(untyped: Any) -> bool:
     """Whether torch may resize the storage; it may not where the memory belongs to somebody else (NumPy, DLPack, a file)."""
     return _try(untyped.resizable) is not False

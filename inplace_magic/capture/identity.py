@@ -31,6 +31,8 @@ class IdentityMap:
         self.shared = SharedMemory(check_values)
         self.tensors: dict[int, TensorRecord] = {}
         """By ``id``, of live tensors only: an entry goes when its tensor dies."""
+        self._inside: dict[int, tuple[int, Any]] = {}
+        """(serial, weak reference) by ``id``, of live tensors that only operators have met so far."""
         self._live_storages: dict[int, StorageRecord] = {}
         self.storages: list[StorageRecord] = []
         self._serial = 0
@@ -52,8 +54,10 @@ class IdentityMap:
             return record
         storage = self.storage_of(tensor, born)
         counter = self._counter(tensor, storage, aliases)
-        self._serial += 1
-        record = TensorRecord(self._serial, storage, counter)
+        inside = self._inside.pop(key, None)
+        if inside is None:
+            self._serial += 1
+        record = TensorRecord(self._serial if inside is None else inside[0], storage, counter)
         tensors = self.tensors
 
         def on_death(_: Any) -> None:
@@ -62,6 +66,33 @@ class IdentityMap:
         record.ref = weakref.ref(tensor, on_death)
         tensors[key] = record
         return record
+
+    def serial_inside(self, tensor: torch.Tensor, born: int | None) -> int:
+        """The serial number of a tensor that an operator reads, writes or gives.
+
+        Operators run below autograd, where a view or ``detach()`` is not yet tied to the version counter that it will
+        share. So such a tensor gets no counter here, and its record when the call that ran the operator returns it.
+
+        Args:
+            tensor: the live tensor.
+            born: index of the call that made it, None when it may have existed before.
+        """
+        key = id(tensor)
+        record = self.tensors.get(key)
+        if record is not None:
+            return record.serial
+        known = self._inside.get(key)
+        if known is not None:
+            return known[0]
+        self.storage_of(tensor, born)
+        self._serial += 1
+        inside = self._inside
+
+        def on_death(_: Any) -> None:
+            inside.pop(key, None)
+
+        inside[key] = (self._serial, weakref.ref(tensor, on_death))
+        return self._serial
 
     def rebase(self, tensor: torch.Tensor, record: TensorRecord, born: int | None) -> None:
         """Looks the storage up again, after ``set_`` or ``t.data = …`` gave the tensor another one."""
@@ -99,19 +130,41 @@ class IdentityMap:
         record = self._live_storages.get(key)
         if record is not None:
             return record
+        foreign = not describe.resizable(untyped)
+        twin = self._same_memory(untyped) if foreign else None
+        if twin is not None:
+            self._forget_at_death(untyped, twin)
+            return twin
         record = StorageRecord(len(self.storages) + 1, describe.storage_size(untyped), untyped.device, born)
-        live, clock, dying = self._live_storages, self._clock, record
+        record.ref = self._forget_at_death(untyped, record)
+        self.storages.append(record)
+        if foreign:
+            self.shared.add(record)
+        return record
+
+    def _same_memory(self, untyped: Any) -> StorageRecord | None:
+        """The live storage that already has the memory which NumPy or DLPack handed in under another storage object."""
+        address = describe.storage_address(untyped)
+        for record in set(self._live_storages.values()) if address else ():
+            other = record.ref()
+            start = describe.storage_address(other) if other is not None and other.device == untyped.device else None
+            if start and address is not None and start <= address < start + max(1, record.nbytes):
+                return record
+        return None
+
+    def _forget_at_death(self, untyped: Any, record: StorageRecord) -> Any:
+        key = id(untyped)
+        live, clock = self._live_storages, self._clock
 
         def on_death(_: Any) -> None:
             live.pop(key, None)
-            dying.ended = clock()
+            if len(record.references) == 1 or record not in live.values():
+                record.ended = clock()
 
-        record.ref = weakref.ref(untyped, on_death)
         live[key] = record
-        self.storages.append(record)
-        if not describe.resizable(untyped):
-            self.shared.add(record)
-        return record
+        reference = weakref.ref(untyped, on_death)
+        record.references.append(reference)
+        return reference
 
     def _counter(
         self, tensor: torch.Tensor, storage: StorageRecord | None, aliases: TensorRecord | None

@@ -335,15 +335,19 @@ class Recorder:
         if self._begun >= self._options.max_events:
             return
         call = self._running[-1].index if self._running else None
+        in_backward = bool(self._running) and self._running[-1].facts.runs_backward
+        # What backward's operators read may be older than the watch; a forward operator's unknown input was made by
+        # the call itself, below the dispatcher (`torch.tensor` does).
+        given = None if in_backward else call
+        serial = self.identity.serial_inside
         accesses: list[Access] = []
         for position, value in enumerate(args):
             kind: AccessType = "WRITE" if position in facts.written_positions else "READ"
-            accesses += [Access(self.identity.register(t).serial, kind) for t in tensors_in((value,), [])]
+            accesses += [Access(serial(t, given), kind) for t in tensors_in((value,), [])]
         for name, value in kwargs.items():
             kind = "WRITE" if name in facts.written_names else "READ"
-            accesses += [Access(self.identity.register(t).serial, kind) for t in tensors_in((value,), [])]
-        outputs = tuple(self.identity.register(t, born=call).serial for t in tensors_in((result,), []))
-        in_backward = bool(self._running) and self._running[-1].facts.runs_backward
+            accesses += [Access(serial(t, given), kind) for t in tensors_in((value,), [])]
+        outputs = tuple(serial(t, call) for t in tensors_in((result,), []))
         self._ops.append(OpEvent(facts.name, call, tuple(accesses), outputs, in_backward))
 
     def fault(self, doing: str, fault: Exception) -> None:

@@ -27,7 +27,7 @@ class CounterRecord:
 class StorageRecord:
     """One block of memory."""
 
-    __slots__ = ("born", "counters", "device", "ended", "nbytes", "ref", "serial")
+    __slots__ = ("born", "counters", "device", "ended", "nbytes", "ref", "references", "serial")
 
     def __init__(self, serial: int, nbytes: int, device: torch.device | None, born: int | None) -> None:
         self.serial = serial
@@ -36,6 +36,8 @@ class StorageRecord:
         self.born = born
         self.ended: int | None = None
         self.ref: Any = None
+        self.references: list[Any] = []
+        """Weak references to the storage objects on this memory: several after ``from_dlpack`` or a second ``from_numpy``."""
         self.counters: list[CounterRecord] = []
         """Counters of the tensors seen on it; more than one after ``.data``."""
 

@@ -89,19 +89,20 @@ class Sources:
         if tree is None or filename is None or (last is not None and last.line <= first.line):
             return None
         end = last.line if last is not None else 10**9
+        lines = self._lines(filename)
         found = [
             node
             for node in _simple_statements(tree, first.function)
             if (first.end_line or first.line) < node.lineno and (node.end_lineno or node.lineno) < end
         ]
-        seen = {site.line for site in called if (site.function, site.cell, site.file) == _whose(first)}
-        found = [n for n in found if not any(line in seen for line in range(n.lineno, (n.end_lineno or n.lineno) + 1))]
-        naming = [node for node in found if names and any(_mentions(node, name) for name in names)]
-        candidates = naming or found
+        recorded = {site.expression for site in called if _whose(site) == _whose(first)}
+        found = [node for node in found if any(text not in recorded for text in _actions(node, lines))]
+        writing = [node for node in found if any(_writes_to(node, name) for name in names)]
+        naming = [node for node in found if any(_mentions(node, name) for name in names)]
+        candidates = writing or naming or found
         if len(candidates) != 1:
             return None
         node = candidates[0]
-        lines = self._lines(filename)
         text = _segment(lines, node.lineno, node.end_lineno or node.lineno, node.col_offset, node.end_col_offset or 0)
         shown = self._shown.get(filename, lines)
         return replace(
@@ -273,12 +274,36 @@ def _simple_statements(tree: ast.AST, function: str) -> list[ast.stmt]:
     ]
 
 
+def _actions(node: ast.stmt, lines: list[str]) -> list[str]:
+    """Sources of what a statement does that can write memory: its calls, and itself where it assigns in place."""
+    acting: list[Any] = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call)]
+    if isinstance(node, (ast.AugAssign, ast.Delete)) or (
+        isinstance(node, ast.Assign) and any(isinstance(target, ast.Subscript) for target in node.targets)
+    ):
+        acting.append(node)
+    return [_segment(lines, n.lineno, n.end_lineno or n.lineno, n.col_offset, n.end_col_offset or 0) for n in acting]
+
+
+def _writes_to(node: ast.stmt, name: str) -> bool:
+    """Whether a statement assigns in place to something that begins with `name`."""
+    targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets if isinstance(node, ast.Assign) else []
+    for target in targets:
+        root: ast.expr = target
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        plain = isinstance(target, ast.Name) and isinstance(node, ast.Assign)
+        if isinstance(root, ast.Name) and root.id == name and not plain:
+            return True
+    return False
+
+
 def _mentions(node: ast.AST, name: str) -> bool:
     return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))
 
 
 def _alias_pairs(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """(new name, old name) of ``a = b``, ``a = b.detach()``, ``a = b = f()``, ``a, b = c, d``, ``d[k] = b``, ``d.append(b)``."""
+    """(new name, old name) of ``a = b``, ``a = b.detach()``, ``a = b = f()``, ``a, b = c, d``, ``d[k] = b``, ``d.append(b)``
+    and, with ``return`` as the new name, of what a function gives."""
     if isinstance(node, ast.Assign):
         paths = [path for target in node.targets if (path := _path(target)) is not None]
         source = _path(_undetached(node.value))
@@ -292,6 +317,9 @@ def _alias_pairs(node: ast.stmt) -> Iterator[tuple[str, str]]:
                     new, old = _path(left), _path(_undetached(right))
                     if new is not None and old is not None:
                         yield new, old
+    elif isinstance(node, ast.Return) and node.value is not None:
+        given = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        yield from (("return", path) for value in given if (path := _path(value)) is not None)
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
         call, owner = node.value, _path(node.value.func.value)
         if node.value.func.attr == "append" and len(call.args) == 1 and owner is not None:

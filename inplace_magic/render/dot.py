@@ -14,6 +14,10 @@ from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
 
 CODE_LENGTH = 44
+LINE_LENGTH = 120
+"""Characters of any line in a label; Graphviz would lay out a box as wide as the longest one."""
+ABOUT_LENGTH = 500
+"""Characters of any line in a tooltip."""
 
 LEGEND = "Double border ✎: mutated in place.  Dashed arrow: kept for backward.  Dotted arrow: same memory."
 
@@ -112,7 +116,7 @@ def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, place:
         )
     elif tensor.key in roles.tensors:
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
-    return {"label": _label(lines), "tooltip": _label([*lines, *_about(tensor)]), **attributes}
+    return {"label": _label(lines), "tooltip": _label([*lines, *_about(tensor)], ABOUT_LENGTH), **attributes}
 
 
 def _about(tensor: TensorVertex) -> list[str]:
@@ -153,7 +157,7 @@ def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[
     elif call.key in roles.savers:
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
     about = [*lines, f"{words.place(call.site)}: {words.code_of(call.site)}", call.error or ""]
-    return {"label": _label(lines), "tooltip": _label(about), **attributes}
+    return {"label": _label(lines), "tooltip": _label(about, ABOUT_LENGTH), **attributes}
 
 
 def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
@@ -161,7 +165,7 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
     saved = ", ".join(dict.fromkeys(edge.name for edge in edges if edge.kind == "saved"))
     attributes: dict[str, str] = {}
     if "saved" in kinds:
-        attributes.update(style="dashed", color=style.BLUE, tooltip=_label([f"kept for backward as {saved}"]))
+        attributes.update(style="dashed", color=style.BLUE, tooltip=_label([f"kept for backward as {saved}"], ABOUT_LENGTH))
         if "data" not in kinds:
             # The keeper made it: an arrow against the flow would otherwise turn the picture upside down.
             attributes["constraint"] = "false"
@@ -182,11 +186,12 @@ def _place(call: CallVertex | None, reading: Reading) -> str:
     return words.place_in(call.site, reading.trace) if call is not None and known else ""
 
 
-def _label(lines: list[str]) -> str:
+def _label(lines: list[str], length: int = LINE_LENGTH) -> str:
     import graphviz
 
     # nohtml: a label that begins with < and ends with > would otherwise be taken as markup.
-    escaped = (graphviz.escape(words.printable(line).replace("&", "&amp;")) for line in lines if line)
+    shown = (words.printable(words.shortened(line, length)) for line in lines if line)
+    escaped = (graphviz.escape(line.replace("&", "&amp;")) for line in shown)
     label: str = graphviz.nohtml("\\n".join(escaped))
     return label
 

@@ -123,7 +123,10 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
 
 def _column(pd: Any, cells: list[Any]) -> Any:
     """Whole numbers stay whole when one of them is unknown, where pandas by itself would turn them into floats."""
-    return pd.array(cells, dtype="Int64") if None in cells else cells
+    if None not in cells:
+        return cells
+    large = any(cell is not None and not -(2**63) <= cell < 2**63 for cell in cells)
+    return pd.array([pd.NA if cell is None else cell for cell in cells], dtype=object if large else "Int64")
 
 
 def _tensors(reading: Reading) -> list[Row]:

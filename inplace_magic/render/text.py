@@ -19,6 +19,10 @@ MAX_ROWS = 200
 
 def verdict(report: Report) -> str:
     """One sentence with a symbol: the worst finding, else what the code raised, else that nothing wrong was found."""
+    return words.printable(_verdict(report))
+
+
+def _verdict(report: Report) -> str:
     serious = [finding for finding in report.findings if finding.severity != "info"]
     if serious:
         more = len(serious) - 1
@@ -69,6 +73,11 @@ def to_text(report: Report) -> str:
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
+def _lines(lines: Iterable[str]) -> str:
+    """Joined; a line break or an escape sequence inside one of them, as in a name or an error's text, stays inside."""
+    return "\n".join(words.printable(line) for line in lines)
+
+
 def align(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
     """Columns padded to the widest cell; the columns in ``right`` are right-aligned."""
     if not rows:
@@ -91,7 +100,7 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
         lines += [f"  {line}".rstrip() for line in _excerpt(excerpt)]
         lines.append("")
     lines.append(f"  Fix: {finding.fix}")
-    return "\n".join(lines)
+    return _lines(lines)
 
 
 def _excerpt(excerpt: Excerpt) -> list[str]:
@@ -165,7 +174,7 @@ def _saved(reading: Reading) -> list[str]:
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
-    return "\n".join([title, *(f"  {line}" for line in lines)]) if lines else ""
+    return _lines([title, *(f"  {line}" for line in lines)]) if lines else ""
 
 
 def _capped(lines: list[str], whole: str) -> list[str]:

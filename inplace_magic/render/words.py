@@ -12,6 +12,8 @@ MAX_VALUES = 3
 """Changed elements that a phrase names."""
 MAX_ELEMENTS = 16
 """Elements that a table's cell lists."""
+JOINERS = "\u200c\u200d"
+"""Invisible, but part of the spelling of Persian words and of many emoji."""
 
 
 def tensor_label(tensor: int, names: dict[int, str]) -> str:
@@ -143,8 +145,16 @@ def callers(site: Callsite | None, cell: int | None = None) -> tuple[Callsite, .
 
 
 def printable(text: str) -> str:
-    """The text with control characters and lone surrogates replaced: neither XML nor UTF-8 can carry them."""
-    return "".join(letter if letter.isprintable() else " " if letter in "\n\r\t" else "\ufffd" for letter in text)
+    """The text on one line, with what is not a letter to see replaced.
+
+    Neither XML nor UTF-8 can carry control characters and lone surrogates; a terminal obeys escape sequences; and marks
+    that turn the direction of writing show code in another order than Python reads it.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or letter in JOINERS else " " if letter.isspace() else "\ufffd" for letter in text
+    )
 
 
 def shortened(text: str, length: int) -> str:

@@ -157,6 +157,7 @@ def run(program: Program, mode: Mode) -> Outcome:
         },
         "modes left": torch._C._len_torch_function_stack() + torch._C._len_torch_dispatch_stack(),
     }
+    empty_stacks()
     return Outcome(facts, report, expected)
 
 
@@ -203,3 +204,13 @@ def _mode(mode: Mode) -> Any:
     if mode == "empty-dispatch":
         return EmptyDispatchMode()
     return inplace_magic.watch(level=mode)
+
+
+def empty_stacks() -> None:
+    """Takes every mode off this thread, whoever left it on, so that one failure does not spoil the next program."""
+    from torch.utils._python_dispatch import _pop_mode
+
+    while torch._C._len_torch_function_stack():
+        torch.overrides._pop_mode()
+    while torch._C._len_torch_dispatch_stack():
+        _pop_mode()

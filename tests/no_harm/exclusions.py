@@ -30,8 +30,6 @@ CHANGED_BY_ANY_DISPATCH_MODE: dict[str, str] = {
 """Programs that level ``ops`` changes, and a dispatch mode that does nothing changes just so. By beginning of the name."""
 
 NOT_ON_CPU: dict[str, str] = {
-    "torch._scaled_mm": "supports no dtype on the CPU in PyTorch's operator database",
-    "torch._scaled_mm_v2": "supports no dtype on the CPU in PyTorch's operator database",
     "torch.ops.aten._efficient_attention_forward": "supports no dtype on the CPU in PyTorch's operator database",
     "torch.ops.aten._flash_attention_forward": "supports no dtype on the CPU in PyTorch's operator database",
     "nn.functional.batch_norm.without_cudnn": "supports no dtype on the CPU in PyTorch's operator database",

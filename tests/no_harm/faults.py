@@ -19,17 +19,26 @@ MODULES: tuple[ModuleType, ...] = tuple(
     for found in pkgutil.iter_modules(inplace_magic.capture.__path__)
 )
 
-PASSES_ON = frozenset(
-    {
-        "probes.CallProbe.__torch_function__",
-        "probes.OpProbe.__torch_dispatch__",
-        "probes.CallProbe._with_user_code_seen",
-        "functions.without_override_check",
-        "functions._no_override",
-        "recorder.Recorder.fault",
-    }
-)
-"""They run the user's call, or note the fault: nothing stands outside them that could contain a fault of theirs."""
+BOUNDARY: dict[str, str] = {
+    "probes.CallProbe.__torch_function__": "runs the user's call",
+    "probes.OpProbe.__torch_dispatch__": "runs the user's operator",
+    "probes.CallProbe._with_user_code_seen": "runs the user's backward",
+    "callers.call_plainly": "runs the user's call",
+    "functions.without_override_check": "gives what runs the user's backward",
+    "functions._no_override": "runs inside the user's backward",
+    "probes.CallProbe._open": "contains what fails before a call",
+    "probes.CallProbe._close": "contains what fails after a call",
+    "recorder.Recorder.fault": "notes what was contained",
+    "probes._without_our_frames": "runs while the user's error passes",
+    "callers.is_stand_in": "runs while the user's error passes",
+    "session.Session.leave": "takes the probes off",
+}
+"""They are the walls: nothing stands outside them that could contain a fault of theirs, so they are not broken here."""
+
+NOT_NOTED = {
+    "recorder.Recorder.clock": "called when a tensor dies; Python prints what fails there, and nobody can catch it",
+}
+"""Faults that stay out of the report; contained they are."""
 
 
 @dataclass(frozen=True)

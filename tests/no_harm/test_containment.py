@@ -1,0 +1,183 @@
+"""Whatever fails in this package, the user's results, errors and cell status stay, and the report says what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+import inplace_magic
+from cells import run_cell
+from conftest import torch_modes
+from no_harm.faults import BOUNDARY, NOT_NOTED, Target, targets
+from no_harm.differential import empty_stacks
+from no_harm.snapshots import differing_paths, seed_everything, value_facts
+
+LEVELS = ("calls", "ops")
+TARGETS = {target.name: target for target in targets() if target.name not in BOUNDARY}
+
+
+class Injected(LookupError):
+    """A fault that no code of ours expects."""
+
+
+@pytest.fixture(autouse=True)
+def _clean_stacks() -> Iterator[None]:
+    yield
+    empty_stacks()  # a failure here must not be blamed on the tests that follow
+
+
+def busy_program() -> Any:
+    """Views, hooks, in-place writes, NumPy, BatchNorm, an optimizer, and an error in the end: it reaches all of capture."""
+    seen: list[float] = []
+    weight = torch.randn(4, 4, requires_grad=True)
+    weight.register_hook(lambda grad: seen.append((grad * 2).sum().item()))
+    norm = torch.nn.BatchNorm1d(4)
+    buffer = torch.zeros(4)
+    alias = buffer.numpy()
+    buffer[1:3] = 5
+    alias[0] = 7
+    hidden = torch.sigmoid(torch.randn(3, 4) @ weight)
+    view = hidden.view(-1)[2:]
+    out = torch.nn.functional.relu(norm(hidden), inplace=True)
+    (out.sum() + view.sum()).backward()
+    torch.optim.SGD([weight], lr=0.1).step()
+    weight.data.mul_(2)
+    buffer.add_(1).unsqueeze_(0)
+    again = torch.sigmoid(weight)
+    again.mul_(2)
+    text = ""
+    try:
+        again.sum().backward()
+    except RuntimeError as error:
+        text = str(error)
+    return [weight, weight.grad, norm.running_mean, norm.num_batches_tracked, out.detach(), buffer, seen, text]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_fault_in_any_function_of_ours_changes_nothing_and_is_said(
+    name: str, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = TARGETS[name]
+    seed_everything()
+    plain = value_facts(busy_program())
+    reached = _break(target, monkeypatch)
+    watch = inplace_magic.watch(level=level)
+    seed_everything()
+    with watch:
+        result = busy_program()
+    assert differing_paths(plain, value_facts(result)) == []
+    assert torch_modes() == []
+    assert watch.report is not None
+    if reached and name not in NOT_NOTED:
+        assert any("Injected" in line for line in watch.report.faults)
+        assert all("report it" in line for line in watch.report.faults)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_fault_of_ours_does_not_take_the_place_of_the_users_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _break(TARGETS[name], monkeypatch)
+    with pytest.raises(ZeroDivisionError, match="mine") as caught, inplace_magic.watch():
+        torch.ones(2).add_(1)
+        raise ZeroDivisionError("mine")
+    assert caught.value.__context__ is None
+    assert torch_modes() == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "recorder.Recorder.open",
+        "recorder.Recorder.close",
+        "describe.version",
+        "identity.IdentityMap.register",
+        "callsite.CallsiteTable.note",
+        "nodes.NodeMap.number",
+        "names.read_namespace",
+        "session.Session.start",
+    ],
+)
+def test_cell_keeps_its_status_and_value_when_we_fail(
+    name: str, loaded_shell: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _break(TARGETS[name], monkeypatch)
+    run_cell(loaded_shell, "import torch")
+    good = run_cell(loaded_shell, "%%inplace_watch\nx = torch.ones(2)\nx.add_(1)\nx.tolist()")
+    assert good.error is None
+    assert good.result.result == [2.0, 2.0]
+    bad = run_cell(loaded_shell, "%%inplace_watch\ntorch.ones(2).add_(1)\n1 / 0")
+    assert isinstance(bad.error, ZeroDivisionError)
+    assert torch_modes() == []
+    shown = good.out + good.err + "".join(str(data) for data in good.displays)
+    assert "Injected" in shown
+
+
+def test_every_broken_rule_leaves_the_findings_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    from inplace_magic import hazards
+
+    with inplace_magic.watch() as watch:
+        _leaf_and_saved()
+    trace = watch.report.trace
+    whole = {hazard.code for hazard in inplace_magic.api.analyze(trace).hazards}
+    assert len(whole) >= 2
+    rules = hazards.RULES
+    for i, rule in enumerate(rules):
+
+        def broken(story: Any, rule: Any = rule) -> Any:
+            raise Injected("rule")
+
+        broken.__module__ = rule.__module__
+        monkeypatch.setattr(hazards, "RULES", (*rules[:i], broken, *rules[i + 1 :]))
+        report = inplace_magic.api.analyze(trace)
+        name = rule.__module__.rsplit(".", 1)[-1].replace("_", "-")
+        assert len(report.faults) == 1
+        assert f"The rule {name} failed (Injected: rule)" in report.faults[0]
+        assert len({hazard.code for hazard in report.hazards}) >= len(whole) - 1
+
+
+def _leaf_and_saved() -> None:
+    leaf = torch.zeros(2, requires_grad=True)
+    try:
+        leaf.add_(1)
+    except RuntimeError:
+        probs = torch.sigmoid(leaf)
+        probs.mul_(2)
+        with pytest.raises(RuntimeError):
+            probs.sum().backward()
+
+
+def test_every_broken_renderer_says_so_and_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    from inplace_magic import render
+
+    with inplace_magic.watch() as watch:
+        torch.ones(2).add_(1)
+    whole = watch.report._repr_mimebundle_()
+    for mime in render.RENDERERS:
+        with monkeypatch.context() as patch:
+            patch.setitem(render.RENDERERS, mime, _raise)
+            shown = watch.report._repr_mimebundle_()
+        assert "Injected" in shown[mime]
+        assert {key: text for key, text in shown.items() if key != mime} == {
+            key: text for key, text in whole.items() if key != mime
+        }
+
+
+def _raise(*_: Any, **__: Any) -> Any:
+    raise Injected("broken")
+
+
+def _break(target: Target, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Makes a function of ours raise; the list fills when it is reached."""
+    reached: list[int] = []
+
+    def broken(*_: Any, **__: Any) -> Any:
+        reached.append(1)
+        raise Injected("broken")
+
+    target.break_(monkeypatch, broken)
+    return reached

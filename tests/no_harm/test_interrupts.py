@@ -1,0 +1,171 @@
+"""Ctrl-C at any moment, and cells that leave a mess: nothing of ours stays hooked, nothing of theirs is taken away."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import pytest
+import torch
+from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
+
+import inplace_magic
+from cells import run_cell
+from conftest import torch_modes
+from no_harm.differential import empty_stacks
+
+LEVELS = ("calls", "ops")
+POINTS = 250
+
+
+@pytest.fixture(autouse=True)
+def _clean_stacks() -> Iterator[None]:
+    yield
+    empty_stacks()
+
+
+def small_program() -> None:
+    weight = torch.randn(3, 3, requires_grad=True)
+    weight.register_hook(lambda grad: grad * 2)
+    hidden = torch.sigmoid(weight @ weight)
+    hidden.view(-1).sum().backward()
+    weight.data.mul_(2)
+    buffer = torch.zeros(3)
+    buffer[1] = 2
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_interrupt_anywhere_in_capture_leaves_no_mode(level: str) -> None:
+    total, _, _ = _interrupted(0, level)
+    assert total > POINTS
+    left = []
+    lost = []
+    for point in range(1, total, max(1, total // POINTS)):
+        _, where, raised = _interrupted(point, level)
+        if torch_modes():
+            left.append(where)
+        if not raised and "on_death" not in where and "<lambda>" not in where and "clock" not in where:
+            lost.append(where)
+        empty_stacks()
+        assert torch._C._is_torch_function_enabled(), where
+    assert left == []
+    assert lost == []
+
+
+def _interrupted(point: int, level: str) -> tuple[int, str, bool]:
+    """Runs the program with a KeyboardInterrupt at one of the moments at which Python looks for signals.
+
+    These are the entry of a function and the return from a call into C, as a profile function sees them; a trace function
+    would also stop between a ``with`` block and its exit, where no signal is ever delivered.
+
+    Returns:
+        How many moments there were, where the interrupt was raised, and whether it came out.
+    """
+    moments = 0
+    where = ""
+
+    def profile(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal moments, where
+        if event in ("call", "c_return") and "inplace_magic/capture" in frame.f_code.co_filename.replace("\\", "/"):
+            moments += 1
+            if moments == point:
+                caller = frame.f_back.f_code.co_name if frame.f_back is not None else ""
+                where = f"{caller} > {frame.f_code.co_name}:{frame.f_lineno} {event}"
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    raised = False
+    torch.manual_seed(0)
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        with inplace_magic.watch(level=level):
+            small_program()
+    except KeyboardInterrupt:
+        raised = True
+    finally:
+        sys.setprofile(before)
+    return moments, where, raised
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_interrupt_in_the_users_code_comes_out_as_it_is(level: str) -> None:
+    watch = inplace_magic.watch(level=level)
+    with pytest.raises(KeyboardInterrupt), watch:
+        torch.ones(2).add_(1)
+        raise KeyboardInterrupt
+    assert watch.report is not None
+    assert watch.report.trace.error == "KeyboardInterrupt: "
+    assert torch_modes() == []
+
+
+class TheirFunctionMode(TorchFunctionMode):
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+class TheirDispatchMode(TorchDispatchMode):
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_modes_that_the_block_leaves_on_stay_and_ours_go(level: str) -> None:
+    function_mode, dispatch_mode = TheirFunctionMode(), TheirDispatchMode()
+    with inplace_magic.watch(level=level) as watch:
+        function_mode.__enter__()
+        dispatch_mode.__enter__()
+        torch.ones(2).add_(1)
+    assert _get_current_function_mode_stack() == [function_mode]
+    assert _get_current_dispatch_mode_stack() == [dispatch_mode]
+    assert watch.report is not None
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_modes_that_the_block_takes_off_are_no_loss_to_anybody(level: str) -> None:
+    """The block pops a mode that it found: with a watch on, the top one is ours."""
+    outer = TheirFunctionMode()
+    outer.__enter__()
+    with inplace_magic.watch(level=level):
+        torch.overrides._pop_mode()
+    assert [mode for mode in _get_current_function_mode_stack() if mode is not outer] == []
+    assert _get_current_dispatch_mode_stack() == []
+
+
+MESSES = {
+    "exits": "import sys; sys.exit(3)",
+    "replaces torch.add": "import torch\nold = torch.add\ntorch.add = lambda *a, **k: 'theirs'\nr = torch.add(1, 2)\ntorch.add = old",
+    "recurses without end": "import torch\ndef f(x): return f(x.add(1))\nf(torch.ones(1))",
+    "interrupts itself": "raise KeyboardInterrupt",
+    "does not compile": "import torch\ntorch.ones(",
+    "runs out in a thread": (
+        "import threading, torch\ndef f():\n    torch.ones(2).add_(1)\nt = threading.Thread(target=f); t.start(); t.join()"
+    ),
+    "leaves grad mode off": "import torch\ntorch.set_grad_enabled(False)",
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("mess", MESSES)
+def test_messy_cell_ends_as_it_ends_unwatched_and_leaves_nothing_hooked(
+    mess: str, level: str, loaded_shell: Any, recwarn: pytest.WarningsRecorder
+) -> None:
+    plain = _ending(loaded_shell, MESSES[mess])
+    watched = _ending(loaded_shell, f"%%inplace_watch --level {level}\n{MESSES[mess]}")
+    assert watched == plain
+    assert torch_modes() == []
+
+
+def _ending(shell: Any, cell: str) -> Any:
+    try:
+        ran = run_cell(shell, cell)
+    except KeyboardInterrupt:
+        return "KeyboardInterrupt left the shell"
+    finally:
+        grad = torch.is_grad_enabled()
+        torch.set_grad_enabled(True)
+    return type(ran.error), str(getattr(ran.error, "msg", ran.error)), repr(shell.user_ns.get("r")), grad
