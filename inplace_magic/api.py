@@ -53,6 +53,7 @@ class watch:
         filename: str | None = None,
         source: str = "",
         frame: FrameType | None = None,
+        cell_globals: Mapping[str, Any] | None = None,
     ) -> None:
         """Begins to record on this thread; after :meth:`leave` or :meth:`peek`, goes on.
 
@@ -62,6 +63,8 @@ class watch:
             source: the cell's text as the user sees it, the magic line first.
             frame: the frame of the watched block, where the chains of callers end; by default the one that runs
                 `filename`, else the caller's.
+            cell_globals: instead of a frame, before a shell runs a cell: the namespace of its cells. The chains of
+                callers end at the cell's own lines.
 
         Raises:
             InplaceMagicError: this watch, or another on this thread, is running.
@@ -73,11 +76,19 @@ class watch:
         self._place = (cell, filename, source)
         if self._session is None:
             self._session = Session(self.options)
-        self._session.start(frame or _frame_of(filename) or sys._getframe(1))
+        if cell_globals is not None:
+            self._session.start(None, cell_globals)
+        else:
+            self._session.start(frame or _frame_of(filename) or sys._getframe(1))
+
+    @property
+    def recorded(self) -> int:
+        """How many calls were recorded so far; cheap, and probes stay as they are."""
+        return self._session.recorded if self._session is not None else 0
 
     def leave(self) -> None:
-        """Takes the probes off and keeps what was recorded: :meth:`start` goes on with the same story, :meth:`peek` reports on it,
-        :meth:`stop` ends it."""
+        """Takes the probes off and keeps what was recorded: :meth:`start` goes on with the same story, :meth:`peek`
+        reports on it, :meth:`stop` ends it."""
         if self._session is not None:
             self._session.leave()
 

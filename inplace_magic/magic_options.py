@@ -1,4 +1,5 @@
-"""The flags of ``%%inplace_watch``: one ``add_argument`` for each field of :class:`WatchOptions` that has a flag."""
+"""The flags of ``%%inplace_watch`` and of ``%inplace_watch on``: one ``add_argument`` for each field of
+:class:`WatchOptions` that has a flag."""
 
 from __future__ import annotations
 
@@ -24,20 +25,37 @@ example:
   probs.mul_(2)
   probs.sum().backward()
 """
+STORY_DESCRIPTION = """\
+Watch every cell from here on as one story, until `%inplace_watch off`.
+
+Nothing is shown unless something went wrong; then the line that did it, and the line it broke, each with its cell.
+`%inplace_watch off` ends the story and shows its whole report, %inplace_report shows it so far, and
+`%inplace_watch status` says in one line whether it is on. To watch one cell, write %%inplace_watch on its first line.
+"""
+STORY_EXAMPLE = """\
+example:
+  %inplace_watch on
+"""
+CELL_MAGIC = "%%inplace_watch"
+STORY_MAGIC = "%inplace_watch on"
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raises what IPython shows as one line, where argparse would end the process."""
-        raise UsageError(f"%%inplace_watch: {message}.")
+        raise UsageError(f"{self.prog}: {message}.")
 
 
-def watch_parser() -> argparse.ArgumentParser:
-    """The parser; each ``dest`` is the name of a field of :class:`WatchOptions`, each default is that field's."""
+def watch_parser(magic: str = CELL_MAGIC) -> argparse.ArgumentParser:
+    """The parser; each ``dest`` is the name of a field of :class:`WatchOptions`, each default is that field's.
+
+    Args:
+        magic: who takes the options, ``%%inplace_watch`` or ``%inplace_watch on``; for its help and its errors.
+    """
     parser = _Parser(
-        "%%inplace_watch",
-        description=DESCRIPTION,
-        epilog=EXAMPLE,
+        magic,
+        description=DESCRIPTION if magic == CELL_MAGIC else STORY_DESCRIPTION,
+        epilog=EXAMPLE if magic == CELL_MAGIC else STORY_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
         add_help=False,
@@ -68,28 +86,28 @@ def watch_parser() -> argparse.ArgumentParser:
         type=int,
         help=f"record this many calls in full, later ones run unrecorded (default: {WatchOptions().max_events})",
     )
-    parser.add_argument("-h", "--help", action="store_true", help="show this help instead of running the cell")
+    parser.add_argument("-h", "--help", action="store_true", help="show this help and do nothing else")
     return parser
 
 
-def parse_options(line: str) -> WatchOptions:
-    """The options on a ``%%inplace_watch`` line.
+def parse_options(line: str, magic: str = CELL_MAGIC) -> WatchOptions:
+    """The options on a ``%%inplace_watch`` line, or after ``%inplace_watch on``.
 
     Raises:
         UsageError: a flag that does not exist or a value it cannot take; one sentence says what can be written instead.
     """
-    parser = watch_parser()
+    parser = watch_parser(magic)
     try:
         words = _split(line)
     except ValueError as error:
-        raise UsageError(f"%%inplace_watch: the options {line!r} cannot be split into words: {error}.") from None
+        raise UsageError(f"{magic}: the options {line!r} cannot be split into words: {error}.") from None
     given, unknown = parser.parse_known_args(words)
     if unknown:
         raise UsageError(_unknown(parser, unknown[0]))
     try:
         return WatchOptions(**vars(given))
     except OptionError as error:
-        raise UsageError(f"%%inplace_watch: {error}") from None
+        raise UsageError(f"{magic}: {error}") from None
 
 
 def _split(line: str) -> list[str]:
@@ -102,9 +120,10 @@ def _split(line: str) -> list[str]:
 
 def _unknown(parser: argparse.ArgumentParser, word: str) -> str:
     if not word.startswith("-"):
-        return f"%%inplace_watch takes options only, not {word!r}; put the code to watch on the lines below it."
+        where = "on the lines below it" if parser.prog == CELL_MAGIC else "into the cells that follow"
+        return f"{parser.prog} takes options only, not {word!r}; put the code to watch {where}."
     flag = word.split("=")[0]
     flags = [name for action in parser._actions for name in action.option_strings]
     near = difflib.get_close_matches(flag, flags, n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(flags)}."
-    return f"%%inplace_watch has no option {flag}; {hint}"
+    return f"{parser.prog} has no option {flag}; {hint}"

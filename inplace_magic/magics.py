@@ -1,4 +1,4 @@
-"""``%load_ext inplace_magic``: the ``%%inplace_watch`` cell magic and ``%inplace_report``.
+"""``%load_ext inplace_magic``: ``%%inplace_watch`` for one cell, ``%inplace_watch on`` for all, ``%inplace_report``.
 
 The cell's first line has become a call of :func:`begin` (see ``cell_transform.py``), which starts the watch. IPython's
 ``post_run_cell`` event stops it and displays the report, after the cell's own output and its own traceback.
@@ -18,12 +18,16 @@ from inplace_magic.cell_transform import MAGIC, WatchLine
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.magic_options import parse_options, watch_parser
 from inplace_magic.magics_cells import cell_number, cell_numbers, run_text
+from inplace_magic.magics_hint import HINT, is_explained
 from inplace_magic.magics_output import complain, show, write
+from inplace_magic.magics_story import CellStory, begin_cell, story_magic, switch_off
 from inplace_magic.options import WatchOptions
 
 if TYPE_CHECKING:
     from inplace_magic.api import watch
     from inplace_magic.report import Report
+
+EVENTS = ("pre_run_cell", "post_execute", "post_run_cell")
 
 REPORT_HELP = """Show a report of %%inplace_watch again: %inplace_report [NAME]
 
@@ -48,6 +52,8 @@ class _Session:
     running: list[Any] = field(default_factory=list)
     """The cells that are running now, the innermost last: a cell can run another one by ``run_cell``."""
     active: _Active | None = None
+    story: CellStory | None = None
+    """Between ``%inplace_watch on`` and ``off``."""
     last: tuple[Report, WatchOptions] | None = None
     replaced: list[tuple[dict[str, Any], str, Any]] = field(default_factory=list)
     """Entries of the shell's magic tables that ours stand in for, to be put back."""
@@ -55,12 +61,44 @@ class _Session:
     def pre_run_cell(self, info: Any) -> None:
         if not self.running and self.active is not None:
             finish(self, None)  # its own post_run_cell never came; the next cell must not be watched by it
+        if not self.running and self.story is not None:
+            begin_cell(self.story)
         self.running.append(info)
+
+    def post_execute(self) -> None:
+        # A cell whose beginning was not announced switched the story on. If it runs silently, its end is not either.
+        if not self.running and self.story is not None:
+            self.story.leave()
 
     def post_run_cell(self, result: Any) -> None:
         owner = self._leave(getattr(result, "info", None))
-        if self.active is not None and self.active.owner is owner:
-            finish(self, getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None))
+        raised = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
+        if self.active is not None:
+            if self.active.owner is owner:
+                finish(self, raised)
+        elif self.story is not None and self.story.cell_open:
+            if not self.running:
+                self.story.end_cell(raised)
+        elif is_explained(raised):
+            print(HINT)
+
+    def can_begin(self) -> None:
+        """Refuses a story inside a cell that is watched on its own."""
+        if self.active is not None:
+            raise UsageError(f"`{MAGIC}` watches this cell; write `%inplace_watch on` into a cell of its own.")
+
+    def keep(self, report: Report, options: WatchOptions) -> None:
+        """Makes a report the last one and binds it to the ``--out`` name."""
+        self.last = report, options
+        if options.out is not None:
+            self.shell.user_ns[options.out] = report
+
+    def deliver(self, report: Report, options: WatchOptions) -> None:
+        """Keeps a report, displays it and writes ``--save``."""
+        self.keep(report, options)
+        show(self.shell, report, options)
+        if options.save is not None:
+            write(report, options, options.save)
 
     def _leave(self, info: Any) -> Any:
         """Takes the cell that ended off the list.
@@ -82,32 +120,35 @@ _sessions: dict[int, _Session] = {}
 
 
 def load(shell: Any) -> None:
-    """Adds ``%%inplace_watch`` and ``%inplace_report`` to the shell; a second time changes nothing."""
+    """Adds ``%%inplace_watch``, ``%inplace_watch``, ``%inplace_report`` to the shell; a second time changes nothing."""
     if id(shell) in _sessions:
         return
     session = _sessions[id(shell)] = _Session(shell)
     # First, before IPython drops leading blank lines: the transformer needs the gutter's numbers.
     shell.input_transformers_cleanup.insert(0, session.transform)
-    shell.events.register("pre_run_cell", session.pre_run_cell)
-    shell.events.register("post_run_cell", session.post_run_cell)
+    for event in EVENTS:
+        shell.events.register(event, getattr(session, event))
     _register(session, "cell", "inplace_watch", _cell_magic(session))
+    _register(session, "line", "inplace_watch", story_magic(session))
     _register(session, "line", "inplace_report", _report_magic(session))
 
 
 def unload(shell: Any) -> None:
-    """Leaves the shell as it was before :func:`load`. A watch that is running ends, and its report is shown."""
+    """Leaves the shell as it was before :func:`load`. A watch or a story that is on ends, and its report is shown."""
     session = _sessions.pop(id(shell), None)
     if session is None:
         return
     finish(session, None)
+    if session.story is not None:
+        switch_off(session)
     transformers = shell.input_transformers_cleanup
     if session.transform in transformers:
         transformers.remove(session.transform)
-    for event in ("pre_run_cell", "post_run_cell"):
+    for event in EVENTS:
         callback = getattr(session, event)
         if callback in shell.events.callbacks[event]:
             shell.events.unregister(event, callback)
-    for table, name, earlier in session.replaced:
+    for table, name, earlier in reversed(session.replaced):
         if earlier is None:
             table.pop(name, None)
         else:
@@ -116,6 +157,8 @@ def unload(shell: Any) -> None:
 
 def begin(shell: Any, line: str, key: str) -> None:
     """Starts to watch the calling cell; the first line of a ``%%inplace_watch`` cell becomes a call of this.
+
+    Within a story the cell is watched already, and one line says so.
 
     Args:
         shell: the shell that runs the cell.
@@ -133,6 +176,12 @@ def begin(shell: Any, line: str, key: str) -> None:
         raise UsageError(f"`{MAGIC}` cannot watch a cell that runs silently; run it with silent=False.")
     if session.active is not None:
         raise UsageError(f"This cell cannot be watched: the watch of {session.active.place} is still running.")
+    if session.story is not None and session.story.cell_open:
+        print(
+            f"inplace_magic: this cell is watched already, by `%inplace_watch on` in {session.story.since}; after "
+            f"`%inplace_watch off`, `{MAGIC}` gives it a report of its own."
+        )
+        return
     from inplace_magic.api import watch  # brings torch, which %load_ext must not
 
     owner = session.running[-1]
@@ -167,12 +216,7 @@ def finish(session: _Session, raised: BaseException | None) -> None:
     except Exception as error:  # a boundary: the cell has its result already, and keeps it
         complain("the cell was watched, but no report could be made", error)
         return
-    session.last = report, options
-    if options.out is not None:
-        shell.user_ns[options.out] = report
-    show(shell, report, options)
-    if options.save is not None:
-        write(report, options, options.save)
+    session.deliver(report, options)
 
 
 def refuse(problem: str) -> NoReturn:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
+from inspect import CO_NEWLOCALS
+from types import FrameType
 from typing import Any
 
 
@@ -44,6 +47,22 @@ def cell_number(shell: Any, info: Any, filename: str) -> int:
         # Not `shell.execution_count`: IPython 9 has counted on already when the cell begins.
         return len(history.input_hist_raw) - 1
     return int(shell.execution_count)
+
+
+def running_cell(shell: Any, info: Any) -> int:
+    """Execution count of the cell that this is called from, by way of a magic.
+
+    Args:
+        shell: the shell that runs it.
+        info: the ``ExecutionInfo`` of the cell; None where IPython did not announce its beginning.
+    """
+    filename = ""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals is shell.user_global_ns and not frame.f_code.co_flags & CO_NEWLOCALS:
+            filename = frame.f_code.co_filename  # the outermost such frame is the cell's
+        frame = frame.f_back
+    return cell_number(shell, info, filename)
 
 
 def run_text(shell: Any, text: str) -> None:

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.options import WatchOptions
 
 if TYPE_CHECKING:
+    from inplace_magic.hazards import Hazard
     from inplace_magic.report import Report
+
+WHOLE_STORY = "`%inplace_report` shows the whole story so far."
 
 
 def show(shell: Any, report: Report, options: WatchOptions) -> None:
@@ -24,6 +28,16 @@ def show(shell: Any, report: Report, options: WatchOptions) -> None:
         shell.display_pub.publish(data=to_mimebundle(report, raw=options.raw, graph=options.graph))
     except Exception as error:  # a boundary, see above
         complain("the report could not be displayed", error)
+
+
+def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard]) -> None:
+    """Displays some findings of a report as one output."""
+    try:
+        from inplace_magic.render import to_card_mimebundle
+
+        shell.display_pub.publish(data=to_card_mimebundle(report, hazards, more=WHOLE_STORY))
+    except Exception as error:  # a boundary, see above
+        complain("a finding could not be displayed", error)
 
 
 def write(report: Report, options: WatchOptions, path: str) -> None:

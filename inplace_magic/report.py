@@ -114,7 +114,9 @@ class Report:
         version = data.get("format_version")
         if type(version) is not int or version != FORMAT_VERSION:
             found = repr(version) if isinstance(version, int) and abs(version) < 10**9 else "that is no version number"
-            raise ReportFormatError(f"This report has a format version {found}; this inplace_magic reads {FORMAT_VERSION}.")
+            raise ReportFormatError(
+                f"This report has a format version {found}; this inplace_magic reads {FORMAT_VERSION}."
+            )
         rest = data.get("trace")
         if not isinstance(rest, dict):
             raise ReportFormatError("The saved report is damaged: it has no `trace`.")

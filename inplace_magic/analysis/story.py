@@ -84,6 +84,37 @@ class Story:
                         found.setdefault(mutation.storage, []).append((call, mutation))
         return found
 
+    def writes_to_memory(self, storage: int | None) -> list[Write]:
+        """All writes to a storage, those seen, unseen and from outside torch, oldest first."""
+        if storage is None:
+            return []
+        found = [
+            Write(m.version_before, m.version_after, call.index, call, m, call.callsite)
+            for call, m in self.writes_to_storage.get(storage, ())
+        ]
+        counters = {meta.counter for meta in self.observations.values() if meta.storage == storage}
+        for unseen in self.trace.unseen:
+            if unseen.counter in counters:
+                found.append(
+                    Write(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite)
+                )
+        for foreign in self.trace.foreign:
+            if foreign.storage == storage:
+                found.append(Write(None, None, foreign.noticed, site=foreign.callsite))
+        return sorted(found, key=lambda write: write.at)
+
+    def first_seen(self, tensor: int) -> int:
+        """Index of the first call that met a tensor."""
+        return self._first_seen.get(tensor, len(self.trace.calls))
+
+    @cached_property
+    def _first_seen(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for call in self.trace.calls:
+            for meta in (*call.inputs, *call.outputs, *call.mutated):
+                found.setdefault(meta.tensor, call.index)
+        return found
+
     def another_backward_is_meant(self, node: AutogradNode, wrote: int, parameter_saved: int | None) -> bool:
         """Whether somebody will still run backward through `node`, as far as the watch can tell.
 
@@ -163,7 +194,8 @@ class Story:
         return self.descendants(nodes)
 
     @cached_property
-    def _users(self) -> dict[int, list[int]]:
+    def users(self) -> dict[int, list[int]]:
+        """The nodes that come right before a node in backward."""
         found: dict[int, list[int]] = {}
         for node in self.trace.nodes:
             for behind in node.next:
@@ -179,7 +211,7 @@ class Story:
             number = todo.pop()
             if number not in seen:
                 seen.add(number)
-                todo.extend(self._users.get(number, ()))
+                todo.extend(self.users.get(number, ()))
         return seen
 
     def saver_site(self, node: AutogradNode) -> tuple[CallEvent | None, Callsite | None]:

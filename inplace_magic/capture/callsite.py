@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import site
 import sysconfig
+from collections.abc import Mapping
 from dataclasses import replace
 from inspect import CO_NEWLOCALS
 from types import CodeType, FrameType
+from typing import Any
 
 import torch
 
@@ -45,16 +47,36 @@ class CallsiteTable:
         self._numbers: dict[RawChain, int] = {}
         self._root: CodeType | None = None
         self._root_file: str | None = None
+        self._cell_globals: Mapping[str, Any] | None = None
 
-    def begin_at(self, root: FrameType | None) -> None:
-        """Sets the frame that holds the watched block: chains of callers end there. IPython compiles each statement of a cell on
-        its own, so in a cell every module-level frame of the same file is an end."""
+    def begin_at(self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None) -> None:
+        """Sets the frame that holds the watched block: chains of callers end there. IPython compiles each statement of a
+        cell on its own, so in a cell every module-level frame of the same file is an end.
+
+        Args:
+            root: the frame; None where it does not run yet, before a cell.
+            cell_globals: without a frame, the namespace of the shell's cells. The first call tells the cell: the
+                outermost of its callers that runs a module's statements in this namespace. What is above it (IPython,
+                ipykernel, the user's script that runs a shell) is no part of the story.
+        """
         self._root = root.f_code if root is not None else None
         self._root_file = None
+        self._cell_globals = cell_globals if root is None else None
         if root is not None:
             self._is_user[root.f_code.co_filename] = True  # also `<timed exec>`, under %%time
             if not root.f_code.co_flags & CO_NEWLOCALS:
                 self._root_file = root.f_code.co_filename
+
+    def _find_cell(self, frame: FrameType | None) -> None:
+        outermost = None
+        while frame is not None:
+            if frame.f_globals is self._cell_globals and not frame.f_code.co_flags & CO_NEWLOCALS:
+                outermost = frame
+            frame = frame.f_back
+        if outermost is not None:
+            self._root_file = outermost.f_code.co_filename
+            self._is_user[self._root_file] = True
+            self._cell_globals = None  # found; held no longer
 
     def note(self, frame: FrameType | None, function: CodeType | None = None) -> int | None:
         """The number of the place at `frame`; None when no frame is the user's.
@@ -63,6 +85,8 @@ class CallsiteTable:
             frame: the frame that called the torch function, or torch's override machinery.
             function: code of the torch function where it is written in Python; its frame is part of the call.
         """
+        if self._cell_globals is not None:
+            self._find_cell(frame)
         chain: list[int] = [0]
         is_user = self._is_user
         codes = self._codes

@@ -117,6 +117,13 @@ def static(tensor: torch.Tensor) -> Static:
         )
 
 
+def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
+    """``grad`` of a plain leaf; None for any other tensor, where reading it would warn."""
+    if type(tensor) not in _PLAIN_TYPES or not _try(lambda: tensor.is_leaf):
+        return None
+    return tensor.grad
+
+
 def requires_grad(tensor: torch.Tensor) -> bool:
     """Whether autograd follows the tensor."""
     if type(tensor) in _PLAIN_TYPES:

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from inplace_magic.capture import describe
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.trace import TensorName
 
@@ -69,7 +70,7 @@ def _walk(path: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[i
     """(depth, path, tensor or module) of everything within reach."""
     if isinstance(value, torch.Tensor):
         yield depth, path, value
-        grad = _gradient(value)
+        grad = describe.gradient(value)
         if grad is not None:
             yield depth + 1, f"{path}.grad", grad
         return
@@ -80,11 +81,6 @@ def _walk(path: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[i
         yield depth, path, value
     for step, item in _items(value):
         yield from _walk(path + step, item, depth + 1 if not isinstance(value, torch.nn.Module) else depth, seen)
-
-
-def _gradient(tensor: torch.Tensor) -> torch.Tensor | None:
-    plain_leaf = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.is_leaf
-    return tensor.grad if plain_leaf else None
 
 
 def _items(value: Any) -> list[tuple[str, Any]]:

@@ -43,16 +43,22 @@ class Session:
         self._modes: list[Any] = []
         self.active = False
 
-    def start(self, root: FrameType | None) -> None:
+    @property
+    def recorded(self) -> int:
+        """How many calls were recorded so far."""
+        return self._recorder.clock()
+
+    def start(self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None) -> None:
         """Enters the probes; after :meth:`leave`, for the next cell of the same story.
 
         Args:
             root: the frame that holds the watched block; no caller above it belongs to the story.
+            cell_globals: the namespace of a shell's cells, where the frame is not known yet.
         """
         modes_now: Callable[[], list[Any]] = torch.overrides._get_current_function_mode_stack
         if any(isinstance(mode, CallProbe) for mode in modes_now()):
             raise InplaceMagicError("A watch is running already: end it before another begins.")
-        self._recorder.sites.begin_at(root)
+        self._recorder.sites.begin_at(root, cell_globals)
         modes: list[Any] = [OpProbe(self._recorder)] if self.options.level == "ops" else []
         for mode in [*modes, CallProbe(self._recorder)]:
             mode.__enter__()

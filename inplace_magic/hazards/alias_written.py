@@ -141,8 +141,8 @@ def _hands_out_another_name(owned: _Owned) -> bool:
     if not isinstance(node, ast.Call):
         return False
     callee = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if "." in owned.path or (callee.endswith("_") and not isinstance(node.func, ast.Attribute)):
-        return False
+    if "." in owned.path or callee.endswith("_"):
+        return False  # state that is there to be changed; a name that says what it does
     targets = expressions.bound_targets(site.statement, site.expression)
     if targets is not None:
         return owned.path not in targets

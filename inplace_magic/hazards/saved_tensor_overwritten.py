@@ -100,7 +100,24 @@ def _failing(
         if found is not None and stale.writes[-1].after != found:
             continue
         candidates.append((stale.saved.shape == shape, stale.node.sequence or 0, -stale.saved.node, stale))
-    return max(candidates, key=lambda entry: entry[:3])[3] if candidates else None
+    if candidates:
+        return max(candidates, key=lambda entry: entry[:3])[3]
+    wrapped = [s for s in _wrapped_stale(story, end, expected, found) if reached is None or s.node.node in reached]
+    return wrapped[0] if len(wrapped) == 1 else None
+
+
+def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | None) -> Iterator[_Stale]:
+    """Savers that torch hides: an in-place op on a view becomes a ``CopySlices`` node around the op's own node, whose saved
+    tensors cannot be read. What it saved is what it wrote, at the version that the write made."""
+    for node in story.trace.nodes:
+        call = story.calls.get(node.call) if node.name == "CopySlices" and node.call is not None else None
+        for mutation in call.mutations if call is not None else ():
+            saved = SavedTensor(
+                node.node, "result", mutation.storage, mutation.counter, mutation.version_after, mutation.tensor
+            )
+            writes = tuple(write for write in story.writes_after(saved, mutation.version_after) if write.at < end)
+            if writes and mutation.version_after == expected and writes[-1].after == found:
+                yield _Stale(saved, node, mutation.version_after or 0, writes)
 
 
 def _all_stale(story: Story, end: int, expected: int | None = None) -> Iterator[_Stale]:

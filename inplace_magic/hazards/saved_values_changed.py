@@ -67,8 +67,11 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Change | None:
-    if saved.storage is None or saved.hooked or (saved.checked and saved.changed is None):
+    if saved.storage is None or saved.hooked:
         return None
+    replaced = _data_replaced(story, saved, node)
+    if replaced is not None or (saved.checked and saved.changed is None and not _within_backward(story, saved)):
+        return replaced
     since = node.call if node.call is not None else _late_call(story, node)
     if since is None:
         return None
@@ -83,6 +86,21 @@ def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Chan
     if not changes and saved.changed is not None and not story.writes_after(saved, saved.version):
         changes.append(_Change(saved.changed))
     return min(changes, key=lambda change: change.at) if changes else None
+
+
+def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> _Change | None:
+    """``w.data = other`` gives the very tensor that was saved other memory."""
+    for call in story.trace.calls:
+        if call.name == "Tensor.data =" and node.call is not None and call.index > node.call and call.inputs:
+            before = call.inputs[0]
+            if before.tensor == saved.tensor and before.storage == saved.storage:
+                return _Change(call.index, call=call)
+    return None
+
+
+def _within_backward(story: Story, saved: SavedTensor) -> bool:
+    """Whether somebody wrote the memory while a backward ran; its content was compared only before that."""
+    return any(call.parent is not None for call, _ in story.writes_to_storage.get(saved.storage or 0, ()))
 
 
 def _late_call(story: Story, node: AutogradNode) -> int | None:
@@ -106,6 +124,8 @@ def _meets(story: Story, saved: SavedTensor, call: CallEvent, mutation: Mutation
 
 def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedTensor) -> int | None:
     """The backward that used the changed values: one that ran, or the end of the watch where one is still meant."""
+    if change.call is not None and change.call.parent is not None and _comes_after(story, node, change.call):
+        return change.call.parent
     for index, nodes in sorted(story.executed.items()):
         if index >= change.at and node.node in nodes and (saved.changed is None or saved.changed <= index):
             return index
@@ -114,6 +134,21 @@ def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedT
     if node.pending and story.another_backward_is_meant(node, change.at, saved_at if parameter else None):
         return len(story.trace.calls)
     return None
+
+
+def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
+    """Whether a backward that was running when `call` wrote came to `node` afterwards: the write was made in the ``backward`` of a
+    custom ``Function``, and `node` lies behind that function's node."""
+    nodes = story.executed.get(call.parent if call.parent is not None else -1, set())
+    site = call.callsite
+    while site is not None:
+        owner, _, method = site.function.rpartition(".")
+        if method == "backward":
+            name = f"{owner.rpartition('.')[2]}Backward"
+            running = {number for number in nodes if story.nodes[number].name == name}
+            return node.node in nodes and node.node in story.reached(running) and node.node not in running
+        site = site.caller
+    return False
 
 
 def _is_parameter(story: Story, saved: SavedTensor, change: _Change) -> bool:
@@ -125,7 +160,9 @@ def _is_parameter(story: Story, saved: SavedTensor, change: _Change) -> bool:
 def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Change) -> Hazard:
     saver, saved_site = story.saver_site(node)
     variable = story.name_of_saved(saved)
-    if change.call is not None and change.mutation is not None:
+    if change.call is not None and change.mutation is None:
+        variable = story.bindings.written_name(change.call, change.call.inputs[0].tensor) or variable
+    elif change.call is not None and change.mutation is not None:
         variable = story.bindings.written_name(change.call, change.mutation.tensor) or variable
     return Hazard(
         code=CODE,
@@ -151,7 +188,9 @@ def _how(change: _Change) -> str:
         return f"from outside torch, through {names or 'memory that it shares with NumPy or other code'}"
     if change.call is None:
         return "by something that the watch could not see"
-    if change.mutation is not None and change.mutation.version_before == change.mutation.version_after:
+    if change.mutation is None:
+        return "by giving it other memory (`.data = …`)"
+    if change.mutation.version_before == change.mutation.version_after:
         return f"by {change.call.name.removeprefix('torch.')}, which does not count its writes"
     return "through an alias that counts its versions apart (`.data`)"
 

@@ -27,14 +27,25 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.trace import CallEvent, Callsite
 
 MULTI_OUTPUT = "multi-output-view-written"
+BASE = "base-of-multi-output-view-written"
+DETACHED = "view-detached-in-place"
+INFERENCE = "inference-tensor-written"
 NO_GRAD = "no-grad-view-written"
 CUSTOM = "custom-function-view-written"
 
-_VIEW = re.compile(r"(?:Output \d+ of (\w+) is a view|A view was created in (no_grad|inference) mode)")
+_VIEW = re.compile(
+    r"Output \d+ of (?P<maker>\w+) is a view|A view was created in (?P<mode>no_grad|inference) mode"
+    r"|(?P<detached>Can't detach views in-place)|(?P<inference>Inplace update to inference tensor outside InferenceMode)"
+)
 _SEVERAL = re.compile(r"function that returns multiple views")
-_WRITES = re.compile(r"modified inplace")
+_BASE = re.compile(r"its base or another view of its base has been modified inplace")
 
 _WHY = {
+    BASE: "{maker} gives several views of one tensor at once; once the tensor behind them is written, PyTorch cannot tell the "
+    "history of each view any more, and refused when one was used.",
+    DETACHED: "Cutting a view off its history would leave the tensor behind it with a wrong one, so PyTorch refused.",
+    INFERENCE: "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be written "
+    "outside of it.",
     MULTI_OUTPUT: "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one "
     "of them without "
     "the others, so it refused.",
@@ -48,53 +59,96 @@ _WHY = {
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each place where PyTorch refused such a write."""
+    """Yields one finding for each place where PyTorch refused such a write, or the use of a view after it."""
     seen = set()
     for call, text in story.failures():
         match = _VIEW.search(text)
-        if match is None or call is None or not _WRITES.search(text) or call.callsite in seen:
+        if match is None or call is None or not call.inputs or call.callsite in seen:
             continue
         seen.add(call.callsite)
-        code = NO_GRAD if match[2] else MULTI_OUTPUT if _SEVERAL.search(text) else CUSTOM
-        view = call.inputs[0] if call.inputs else None
-        variable = story.bindings.written_name(call, view.tensor) if view is not None else None
-        made = story.innermost_new(view.tensor, call.index) if view is not None else None
+        code = _code(match, text)
+        refused = call.inputs[0].tensor
+        writer = call
+        if code == BASE:
+            found = _base_write(story, call)
+            if found is None:
+                continue
+            writer, refused = found
+        variable = story.bindings.written_name(writer, refused)
+        made = story.innermost_new(call.inputs[0].tensor, call.index)
         origin = made.callsite if made is not None else None
         yield Hazard(
             code=code,
             severity="error",
-            message=_message(code, variable, call, origin, match[1] or f"{match[2]} mode"),
-            fix=_fix(code, variable, call, origin),
+            message=_message(code, variable, writer, call, origin, match["maker"] or f"{match['mode']} mode"),
+            fix=_fix(code, variable, writer, origin),
             variable=variable,
-            mutation=call.callsite,
-            mutations=(call.callsite,) if call.callsite is not None else (),
+            mutation=writer.callsite,
+            mutations=(writer.callsite,) if writer.callsite is not None else (),
             origin=origin,
-            tensor=view.tensor if view is not None else None,
-            call=call.index,
+            tensor=refused,
+            call=writer.index,
             raised=True,
         )
 
 
-def _message(code: str, variable: str | None, call: CallEvent, origin: Callsite | None, maker: str) -> str:
-    what = f"`{variable}`" if variable else "A tensor"
+def _code(match: re.Match[str], text: str) -> str:
+    if match["detached"]:
+        return DETACHED
+    if match["inference"]:
+        return INFERENCE
+    if match["mode"]:
+        return NO_GRAD
+    if not _SEVERAL.search(text):
+        return CUSTOM
+    return BASE if _BASE.search(text) else MULTI_OUTPUT
+
+
+def _base_write(story: Story, call: CallEvent) -> tuple[CallEvent, int] | None:
+    """The last write, before the refused call, of the memory behind one of its inputs."""
+    storages = {meta.storage for meta in call.inputs if meta.storage is not None}
+    writes = [
+        (writer, mutation.tensor)
+        for storage in storages
+        for writer, mutation in story.writes_to_storage.get(storage, ())
+        if writer.index < call.index and mutation.version_before != mutation.version_after
+    ]
+    return max(writes, key=lambda write: write[0].index) if writes else None
+
+
+def _message(
+    code: str, variable: str | None, writer: CallEvent, call: CallEvent, origin: Callsite | None, maker: str
+) -> str:
+    what = f"`{variable}`" if variable else "a tensor"
+    line = f"{wording.line_of(writer.callsite)} ({wording.place(writer.callsite)})"
     born = f", taken by {wording.line_of(origin)} ({wording.place(origin)})" if origin is not None else ""
-    return (
-        f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes {what} in place, and {what} is "
-        f"a view{born}. " + _WHY[code].format(maker=maker)
-    )
+    if code == BASE:
+        used = f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)})"
+        said = f"{line} wrote {what}, and {used} then used a view of it{born}. "
+    elif code == DETACHED:
+        said = f"{line} detaches {what} in place, and {what} is a view{born}. "
+    elif code == INFERENCE:
+        said = f"{line} writes {what} in place{born}. "
+    else:
+        said = f"{line} writes {what} in place, and {what} is a view{born}. "
+    return said + _WHY[code].format(maker=maker)
 
 
 def _fix(code: str, variable: str | None, call: CallEvent, origin: Callsite | None) -> str:
     name = variable or "the view"
     line = wording.line_of(call.callsite)
+    if code == DETACHED:
+        return f"Bind a detached tensor instead: `{name} = {name}.detach()`."
+    if code == BASE:
+        return f"Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line}."
+    if code == INFERENCE:
+        return f"Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."
     if code == NO_GRAD:
         taken = f" ({wording.line_of(origin)})" if origin is not None else ""
         return (
-            f"Take the view with recording on{taken}, outside `no_grad`; or, if no gradient is wanted, put {line} "
-            "under "
+            f"Take the view with recording on{taken}, outside `no_grad`; or, if no gradient is wanted, put {line} under "
             "`torch.no_grad()` and detach what it writes."
         )
     return (
-        f"Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use "
-        f"`{name}.clone()`."
+        f"Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use `{name}.clone()`."
     )

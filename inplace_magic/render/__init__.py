@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from inplace_magic.hazards import Hazard
     from inplace_magic.report import Report
 
 Renderer = Callable[..., str]
-"""Takes the report and the keyword arguments ``raw`` and ``graph``; gives the text of one MIME type."""
+"""Takes the report and the settings of its table; gives the text of one MIME type."""
 
 
 def _html(report: Report, *, raw: bool, graph: bool) -> str:
@@ -25,7 +27,22 @@ def _text(report: Report, *, raw: bool, graph: bool) -> str:
     return to_text(report)
 
 
+def _html_card(report: Report, *, hazards: Sequence[Hazard], more: str) -> str:
+    from inplace_magic.render.cards import finding_cards
+    from inplace_magic.render.markup import CARD, prose, tag
+
+    shown = replace(report, findings=tuple(hazards))
+    return tag("div", CARD, finding_cards(shown), tag("div", "", prose(more)), class_="inplace-magic")
+
+
+def _text_card(report: Report, *, hazards: Sequence[Hazard], more: str) -> str:
+    from inplace_magic.render.text import to_findings
+
+    return f"{to_findings(report, hazards)}\n\n{more}\n"
+
+
 RENDERERS: dict[str, Renderer] = {"text/html": _html, "text/plain": _text}
+CARD_RENDERERS: dict[str, Renderer] = {"text/html": _html_card, "text/plain": _text_card}
 
 
 def to_mimebundle(report: Report, *, raw: bool = False, graph: bool = True) -> dict[str, str]:
@@ -39,10 +56,28 @@ def to_mimebundle(report: Report, *, raw: bool = False, graph: bool = True) -> d
     Returns:
         The report by MIME type, ``text/html`` and ``text/plain``.
     """
+    return _bundle(RENDERERS, report, raw=raw, graph=graph)
+
+
+def to_card_mimebundle(report: Report, hazards: Sequence[Hazard], *, more: str) -> dict[str, str]:
+    """What a notebook stores and shows for some findings of a report and nothing else of it. Never raises.
+
+    Args:
+        report: where the findings come from.
+        hazards: which of them to show.
+        more: a sentence below them, on where the rest is.
+
+    Returns:
+        As :func:`to_mimebundle`.
+    """
+    return _bundle(CARD_RENDERERS, report, hazards=hazards, more=more)
+
+
+def _bundle(renderers: Mapping[str, Renderer], report: Report, **settings: Any) -> dict[str, str]:
     bundle: dict[str, str] = {}
-    for mime, renderer in RENDERERS.items():
+    for mime, renderer in renderers.items():
         try:
-            bundle[mime] = renderer(report, raw=raw, graph=graph)
+            bundle[mime] = renderer(report, **settings)
         except Exception as error:  # Shown after the user's cell has run, it must not turn into that cell's failure.
             bundle[mime] = _apology(mime, error)
     return bundle

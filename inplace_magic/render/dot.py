@@ -165,7 +165,9 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
     saved = ", ".join(dict.fromkeys(edge.name for edge in edges if edge.kind == "saved"))
     attributes: dict[str, str] = {}
     if "saved" in kinds:
-        attributes.update(style="dashed", color=style.BLUE, tooltip=_label([f"kept for backward as {saved}"], ABOUT_LENGTH))
+        attributes.update(
+            style="dashed", color=style.BLUE, tooltip=_label([f"kept for backward as {saved}"], ABOUT_LENGTH)
+        )
         if "data" not in kinds:
             # The keeper made it: an arrow against the flow would otherwise turn the picture upside down.
             attributes["constraint"] = "false"

@@ -122,7 +122,7 @@ def _listing(group: list[Mark], trace: Trace) -> Excerpt:
         marks = tuple(by_line.get(number, ()))
         known = in_cell and 0 < number <= len(trace.source)
         text = trace.source[number - 1] if known else marks[0].site.text if marks and marks[0].site else ""
-        lines.append(ExcerptLine(number, text.rstrip(), marks))
+        lines.append(ExcerptLine(number, text.rstrip().expandtabs(4), marks))
     return Excerpt(_source(site), tuple(lines))
 
 

@@ -12,7 +12,7 @@ import html
 from collections.abc import Iterable, Sequence
 
 from inplace_magic.render import style
-from inplace_magic.render.words import printable
+from inplace_magic.render.words import MAX_TEXT, printable, shortened
 
 CARD = (
     f"background-color:{style.CARD};color:{style.INK};font-family:{style.HTML_FONTS};font-size:14px;line-height:1.45;"
@@ -32,8 +32,8 @@ NUMBER_CELL = "text-align:right;white-space:nowrap;padding:3px 6px"
 
 
 def esc(text: str) -> str:
-    """The text, safe between tags and inside a quoted attribute."""
-    return html.escape(printable(text), quote=True)
+    """The text, safe between tags and inside a quoted attribute; the end of a very long one is left out."""
+    return html.escape(printable(shortened(text, MAX_TEXT)), quote=True)
 
 
 def tag(name: str, css: str, *children: str, **attributes: str) -> str:
@@ -50,7 +50,7 @@ def code(text: str) -> str:
 
 def prose(text: str) -> str:
     """A sentence in which backticks mark code, as messages of findings have them."""
-    parts = text.split("`")
+    parts = shortened(text, MAX_TEXT).split("`")
     if len(parts) % 2 == 0:  # An odd number of backticks: nothing can be told about pairs, show the text as it is.
         return esc(text)
     return "".join(code(part) if number % 2 else esc(part) for number, part in enumerate(parts))

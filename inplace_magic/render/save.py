@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.report import Report
@@ -32,7 +33,16 @@ def _json(report: Report, raw: bool, graph: bool) -> str:
 
 
 def _csv(report: Report, raw: bool, graph: bool) -> str:
-    return report.to_frame("calls").to_csv(index=False)
+    frame = report.to_frame("calls")
+    for column in frame.columns.difference(["values"]):  # those are numbers of ours, and may be negative
+        frame[column] = frame[column].map(_no_formula)
+    text: str = frame.to_csv(index=False)
+    return text
+
+
+def _no_formula(cell: Any) -> Any:
+    """A spreadsheet program runs a text that begins like this as a formula, even one from a stranger's report."""
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip().startswith(("=", "+", "-", "@")) else cell
 
 
 WRITERS: dict[str, Callable[[Report, bool, bool], str]] = {
@@ -47,6 +57,8 @@ WRITERS: dict[str, Callable[[Report, bool, bool], str]] = {
 
 def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, graph: bool = True) -> Path:
     """Writes a report to a file and gives the path back; an existing file is replaced at once, never half.
+
+    A symbolic link stays one, and the file that it points to is replaced. A file marked read-only is left alone.
 
     Args:
         report: what to write.
@@ -63,22 +75,35 @@ def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, gra
     if writer is None:
         raise InplaceMagicError(f"The report was not saved to {target}: the name must end in {', '.join(WRITERS)}.")
     text = writer(report, raw, graph)
-    temporary = ""
     try:
-        # In the same folder, because os.replace is atomic only within one file system.
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        with open(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
-            file.write(text)
-        os.chmod(temporary, _mode(target))
-        os.replace(temporary, target)
-    except OSError as error:
-        if temporary and os.path.exists(temporary):
-            os.remove(temporary)
+        _replace(Path(os.path.realpath(target)), text)
+    except (OSError, ValueError) as error:  # ValueError: a NUL or half a surrogate pair in the path
         raise SaveError(
-            f"The report was not saved to {target}: {error.strerror or error}. Give a path in a folder that exists and "
-            "that you may write to."
+            f"The report was not saved to {target}: {getattr(error, 'strerror', None) or error}. Give a path in a "
+            "folder that exists and that you may write to."
         ) from error
     return target
+
+
+def _replace(target: Path, text: str) -> None:
+    mode = _mode(target)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder")
+    if not mode & 0o222:
+        # Asked of the mode, because the folder's permissions alone decide whether os.replace may do it.
+        raise PermissionError(f"{target} is marked read-only")
+    # In the same folder, because os.replace is atomic only within one file system.
+    handle, temporary = tempfile.mkstemp(prefix=".inplace_magic-", dir=target.parent)
+    try:
+        with open(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(handle)  # else a power cut after the rename can leave an empty file under the old name
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:  # Ctrl-C too
+        os.unlink(temporary)
+        raise
 
 
 def _mode(target: Path) -> int:

@@ -15,6 +15,8 @@ from inplace_magic.report import Report
 
 MAX_ROWS = 200
 """Lines of each section; the rest is counted, and ``to_frame`` has them all."""
+MAX_CELL = 160
+"""Characters of a table's cell, to which all cells of its column are padded."""
 
 
 def verdict(report: Report) -> str:
@@ -73,15 +75,22 @@ def to_text(report: Report) -> str:
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
+def to_findings(report: Report, hazards: Sequence[Hazard]) -> str:
+    """Some findings of a report and nothing else, at most :data:`MAX_ROWS`."""
+    sections = [_finding(number, finding, report) for number, finding in enumerate(hazards[:MAX_ROWS], 1)]
+    return "\n\n".join([*sections, *_left_out(len(hazards) - MAX_ROWS, "report.hazards")])
+
+
 def _lines(lines: Iterable[str]) -> str:
-    """Joined; a line break or an escape sequence inside one of them, as in a name or an error's text, stays inside."""
-    return "\n".join(words.printable(line) for line in lines)
+    """Joined; a line break or an escape sequence inside one, as in a name or an error's text, does not get out."""
+    return "\n".join(words.printable(words.shortened(line, words.MAX_TEXT)) for line in lines)
 
 
 def align(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
-    """Columns padded to the widest cell; the columns in ``right`` are right-aligned."""
+    """Columns padded to the widest cell, cells cut at :data:`MAX_CELL`; the columns in ``right`` are right-aligned."""
     if not rows:
         return []
+    rows = [[words.shortened(cell, MAX_CELL) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     rights = set(right)
     return [
@@ -152,7 +161,7 @@ def _memory(reading: Reading) -> list[str]:
         )
         for row in memory_by_line(reading.trace)
     ]
-    return _capped(align(rows, range(1, 7)), 'report.to_frame("lines")') if len(rows) > 1 else []
+    return _table(rows, range(1, 7), 'report.to_frame("lines")') if len(rows) > 1 else []
 
 
 def _saved(reading: Reading) -> list[str]:
@@ -170,13 +179,20 @@ def _saved(reading: Reading) -> list[str]:
                 "packed by saved-tensor hooks" if saved.hooked else words.bytes_of(saved.nbytes or 0),
             )
         )
-    return _capped(align(rows), 'report.to_frame("saved")')
+    return _table(rows, (), 'report.to_frame("saved")')
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
     return _lines([title, *(f"  {line}" for line in lines)]) if lines else ""
 
 
+def _table(rows: Sequence[tuple[str, ...]], right: Iterable[int], whole: str) -> list[str]:
+    return align(rows[:MAX_ROWS], right) + _left_out(len(rows) - MAX_ROWS, whole)
+
+
 def _capped(lines: list[str], whole: str) -> list[str]:
-    more = len(lines) - MAX_ROWS
-    return lines if more <= 0 else [*lines[:MAX_ROWS], f"... and {more} more lines; {whole} gives everything."]
+    return lines[:MAX_ROWS] + _left_out(len(lines) - MAX_ROWS, whole)
+
+
+def _left_out(more: int, whole: str) -> list[str]:
+    return [f"... and {more} more lines; {whole} gives everything."] if more > 0 else []

@@ -12,6 +12,10 @@ MAX_VALUES = 3
 """Changed elements that a phrase names."""
 MAX_ELEMENTS = 16
 """Elements that a table's cell lists."""
+MAX_NAME = 120
+"""Characters of a name that is repeated wherever its tensor is."""
+MAX_TEXT = 2000
+"""Characters of any one piece of text on a page; a line of data in the user's code can be megabytes long."""
 JOINERS = "\u200c\u200d"
 """Invisible, but part of the spelling of Persian words and of many emoji."""
 
@@ -19,7 +23,7 @@ JOINERS = "\u200c\u200d"
 def tensor_label(tensor: int, names: dict[int, str]) -> str:
     """``T4 probs``, or ``T4`` for a tensor without a name."""
     name = names.get(tensor)
-    return f"T{tensor} {name}" if name else f"T{tensor}"
+    return f"T{tensor} {shortened(name, MAX_NAME)}" if name else f"T{tensor}"
 
 
 def version(number: int | None) -> str:
@@ -152,9 +156,13 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        letter if letter.isprintable() or letter in JOINERS else " " if letter.isspace() else "\ufffd" for letter in text
-    )
+    return "".join(map(_printable, text))
+
+
+def _printable(letter: str) -> str:
+    if letter.isprintable() or letter in JOINERS:
+        return letter
+    return " " if letter.isspace() else "\ufffd"
 
 
 def shortened(text: str, length: int) -> str:

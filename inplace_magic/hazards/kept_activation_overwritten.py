@@ -1,0 +1,115 @@
+"""An activation was kept (by a forward hook, or in a list) and the next in-place layer rewrote it.
+
+A hook on a convolution stores the very tensor that ``ReLU(inplace=True)`` then overwrites; what is looked at later are the rectified
+values (pytorch/pytorch issue 95617). The same happens to ``features.append(x)`` before ``x = relu(x, inplace=True)``.
+
+Bad::
+
+    conv.register_forward_hook(lambda m, a, out: kept.update(pre=out))
+    nn.Sequential(conv, nn.ReLU(inplace=True))(x)
+    kept["pre"].mean()              # after the ReLU, not before
+
+Good::
+
+    conv.register_forward_hook(lambda m, a, out: kept.update(pre=out.clone()))
+
+Found where a container reachable from the user's names holds the tensor, the keeping came before the write (the module that made the
+tensor has a forward hook, or the statement that stored it stands before the writing line of the same function), and the tensor is
+read by way of the container afterwards.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_magic.analysis import expressions
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.trace import CallEvent, Callsite, Mutation
+
+CODE = "kept-activation-overwritten"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each place that rewrote a kept tensor which was read afterwards."""
+    seen = set()
+    for call in story.trace.calls:
+        for mutation in call.mutations if call.kind == "in-place" and call.error is None else ():
+            containers = [n.name for n in story.trace.names if n.tensor == mutation.tensor and n.name.endswith("]")]
+            if not containers or call.callsite in seen:
+                continue
+            how = _kept_by_hook(story, mutation.tensor, call) or _kept_by_statement(story, call, mutation)
+            read = _read_through(story, mutation.tensor, call, containers) if how is not None else None
+            if how is not None and read is not None:
+                seen.add(call.callsite)
+                yield _hazard(story, call, mutation, containers[0], how, read)
+
+
+def _kept_by_hook(story: Story, tensor: int, write: CallEvent) -> str | None:
+    """A module with a forward hook that made the tensor and is not the one that wrote it."""
+    made = story.innermost_new(tensor, write.index)
+    if made is None:
+        return None
+    for meta in made.inputs:
+        path = (story.bindings.namespace.get(meta.tensor) or "").rpartition(".")[0]
+        if path and path in story.trace.hooked_modules:
+            return f"a forward hook of `{path}` kept it"
+    return None
+
+
+def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
+    """A statement of the writing function, above the write, that put the written variable into a container."""
+    site = call.callsite
+    node = story.bindings.written_operand(call, mutation.tensor)
+    name = expressions.path_text(node) if node is not None else None
+    for alias in story.trace.aliases if site is not None and name is not None else ():
+        here = site is not None and (alias.function, alias.cell, alias.file) == (site.function, site.cell, site.file)
+        if here and site is not None and alias.source == name and alias.target.endswith("]") and alias.line < site.line:
+            bound = [at for at, _ in story.bindings.scopes.get((site.function, name), ()) if at < call.index]
+            made = story.innermost_new(mutation.tensor, call.index)
+            if made is None or not bound or (made.callsite is not None and made.callsite.line <= alias.line):
+                return f"{wording.code(alias.text)} (line {alias.line}) kept it"
+    return None
+
+
+def _read_through(story: Story, tensor: int, write: CallEvent, containers: list[str]) -> CallEvent | None:
+    """The first call after the write that read the tensor in a statement which names a container that holds it."""
+    roots = {path.split("[")[0].split(".")[0] for path in containers}
+    for call in story.trace.calls:
+        if call.index <= write.index or call.kind == "query" or all(meta.tensor != tensor for meta in call.inputs):
+            continue
+        site: Callsite | None = call.callsite
+        while site is not None:
+            if site != write.callsite and roots & _names_in(site.statement):
+                return call
+            site = site.caller
+    return None
+
+
+def _names_in(statement: str) -> set[str]:
+    node = expressions.parse(statement)
+    if isinstance(node, ast.Assign):
+        node = node.value
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} if node is not None else set()
+
+
+def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, how: str, read: CallEvent) -> Hazard:
+    variable = container if call.callsite is None or not call.callsite.direct else None
+    variable = variable or story.bindings.written_name(call, mutation.tensor) or container
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=(
+            f"`{container}` is read by {wording.line_of(read.callsite)} ({wording.place(read.callsite)}), but it no longer holds "
+            f"what was kept: {how}, and {wording.line_of(call.callsite)} ({wording.place(call.callsite)}) then overwrote that very "
+            "tensor in place. PyTorch gives no error."
+        ),
+        fix="Keep a copy (`output.clone()`), or let the layer that follows give a new tensor (`inplace=False`).",
+        variable=variable,
+        mutation=call.callsite,
+        mutations=(call.callsite,) if call.callsite is not None else (),
+        tensor=mutation.tensor,
+        call=call.index,
+    )

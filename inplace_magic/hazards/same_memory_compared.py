@@ -1,0 +1,103 @@
+"""A tensor was compared with, or copied onto, itself: what looks like a snapshot is an alias.
+
+``best = model.state_dict()``, ``before = [p.detach() for p in …]`` and ``kept = p.grad`` copy nothing. After the next step the "old"
+values are the new ones: the difference is zero, and loading the best state restores nothing
+(https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html: "you must serialize best_model_state or use
+best_model_state = deepcopy(model.state_dict())").
+
+Bad::
+
+    best = model.state_dict()
+    optimizer.step()
+    model.load_state_dict(best)     # copies each parameter onto itself
+
+Good::
+
+    best = copy.deepcopy(model.state_dict())
+
+Found where both operands of a comparison, difference or copy are the same elements of the same memory, reached by two tensors or by
+two names, and that memory was written since the older one was taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis import expressions
+from inplace_magic.analysis.overlap import region_of
+from inplace_magic.analysis.story import Story, Write
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.trace import CallEvent, TensorMetadata
+
+CODE = "same-memory-compared"
+
+_COMPARING = frozenset(
+    (
+        *("sub", "__rsub__", "sub_", "div", "__rdiv__", "eq", "ne", "lt", "gt", "le", "ge", "isclose", "allclose", "equal"),
+        *("mse_loss", "l1_loss", "smooth_l1_loss", "kl_div", "cosine_similarity", "pairwise_distance", "dist", "cdist"),
+        "copy_",
+    )
+)
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place that made a snapshot follow."""
+    seen = set()
+    for call in story.trace.calls:
+        if call.name.rsplit(".", 1)[-1] not in _COMPARING or call.error is not None or len(call.inputs) < 2:
+            continue
+        one, other = call.inputs[:2]
+        if not _same_elements(one, other) or not _two_ways(story, call, one, other):
+            continue
+        taken = min(story.first_seen(m.tensor) for m in (one, other))
+        written = [w for w in story.writes_to_memory(one.storage) if taken < w.at < call.index]
+        if not written:
+            continue
+        write = written[0]
+        if write.site in seen:
+            continue
+        seen.add(write.site)
+        yield _hazard(story, call, one, write)
+
+
+def _same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:
+    region = region_of(one)
+    return one.storage is not None and one.storage == other.storage and region is not None and region == region_of(other)
+
+
+def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> bool:
+    """Whether the operands were meant as two things: two tensors (but not two views just taken of one name), or two names."""
+    site = call.callsite
+    if call.name.endswith("copy_"):
+        return True
+    if site is None:
+        return False
+    listed = expressions.operands(site.expression, method=call.name.startswith("Tensor."))[:2]
+    texts = {expressions.path_text(expressions.without_aliasing(node, story.bindings.view_texts)) for node in listed}
+    return len(texts) == 2 and len(listed) == 2
+
+
+def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write) -> Hazard:
+    site, mutation, writer = write.site, write.mutation, write.call
+    variable = None
+    if writer is not None and mutation is not None:
+        variable = story.bindings.written_name(writer, mutation.tensor)
+    variable = variable or story.bindings.name(read.tensor)
+    what = f"`{variable}`" if variable else "the tensor"
+    does = "copies a tensor onto itself" if call.name.endswith("copy_") else "compares a tensor with itself"
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=(
+            f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) {does}: both sides are the memory of {what}. "
+            f"The side that was meant as the old values is an alias, not a copy, and has followed every write since it was taken, "
+            f"the first by {wording.line_of(site)} ({wording.place(site)})."
+        ),
+        fix="Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`.",
+        variable=variable,
+        mutation=site,
+        mutations=(site,) if site is not None else (),
+        tensor=mutation.tensor if mutation is not None else read.tensor,
+        call=writer.index if writer is not None else None,
+    )

@@ -1,0 +1,330 @@
+"""Cells nobody would write: random tensor code, as a tree of statements that renders to source text.
+
+The generator keeps count of shapes so that most statements run; whether autograd then allows a write is left to chance,
+because what PyTorch refuses is worth watching too. Every variable is a small float32 tensor without empty dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import TypeAlias
+
+Shape = tuple[int, ...]
+
+HELPERS = """\
+def scaled(t, by):
+    t.mul_(by)
+    return t
+def shifted(t):
+    flat = t.reshape(-1)
+    flat += 1
+    return flat
+def squashed(t):
+    inner = torch.sigmoid(t * 2)
+    return inner + 1
+def rectified(t):
+    return nn.ReLU(inplace=True)(t)
+"""
+"""What cells call; compiled with the cell, so a place inside has the calling line as its caller."""
+IN_PLACE_HELPERS = ("scaled({}, 0.5)", "shifted({})", "rectified({})")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A simple statement."""
+
+    text: str
+    binds: tuple[str, ...] = ()
+    """Names that get the outputs of the last torch call of the statement, in order."""
+    backward: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """A compound statement; `handler` is the body of ``except RuntimeError:``."""
+
+    header: str
+    body: tuple[Statement, ...]
+    handler: tuple[Statement, ...] = ()
+
+
+Statement: TypeAlias = "Line | Block"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A whole program."""
+
+    statements: tuple[Statement, ...]
+
+    def source(self, wrap: Callable[[Line, int], str] = lambda line, _: line.text) -> str:
+        """The text; line 1 begins the watch, and stands where the magic line would.
+
+        Args:
+            wrap: gives the text of each simple statement from it and its line number, on one line.
+        """
+        lines = ["begin()", *HELPERS.splitlines()]
+        _render(self.statements, "", lines, wrap)
+        return "\n".join(lines) + "\n"
+
+    def lines(self) -> dict[int, Line]:
+        """The simple statements by line number."""
+        found: dict[int, Line] = {}
+
+        def note(line: Line, number: int) -> str:
+            found[number] = line
+            return line.text
+
+        self.source(note)
+        return found
+
+
+def _render(
+    statements: tuple[Statement, ...], indent: str, lines: list[str], wrap: Callable[[Line, int], str]
+) -> None:
+    for statement in statements:
+        if isinstance(statement, Line):
+            lines.append(indent + wrap(statement, len(lines) + 1))
+            continue
+        lines.append(indent + statement.header)
+        _render(statement.body, indent + "    ", lines, wrap)
+        if statement.handler:
+            lines.append(indent + "except RuntimeError:")
+            _render(statement.handler, indent + "    ", lines, wrap)
+
+
+def smaller(cell: Cell) -> Iterator[Cell]:
+    """The cell with one statement less, or with a block opened up, in every way."""
+    for statements in _smaller(cell.statements):
+        yield replace(cell, statements=statements)
+
+
+def _smaller(statements: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:
+    for i in reversed(range(len(statements))):
+        before, here, after = statements[:i], statements[i], statements[i + 1 :]
+        yield before + after
+        if isinstance(here, Block):
+            yield before + here.body + after
+            for body in _smaller(here.body):
+                if body:
+                    yield (*before, replace(here, body=body), *after)
+
+
+@dataclass
+class _Maker:
+    random: Random
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    """Variables in scope, the newest last."""
+    made: int = 0
+
+    def fresh(self, shape: Shape) -> str:
+        self.made += 1
+        name = f"v{self.made}"
+        self.shapes[name] = shape
+        return name
+
+    def any(self, shape: Shape | None = None, dims: int = 0) -> str:
+        """A variable of that shape, or of at least that many dimensions; the newer the likelier."""
+        fitting = [n for n, s in self.shapes.items() if (shape is None or s == shape) and len(s) >= dims]
+        if not fitting:
+            return ""
+        return fitting[-1 - min(self.random.randrange(len(fitting)), self.random.randrange(len(fitting)))]
+
+
+def make_cell(random: Random) -> Cell:
+    """A cell of 6 to 18 statements, blocks counted by what is in them."""
+    maker = _Maker(random)
+    statements: list[Statement] = [_create(maker), _create(maker)]
+    budget = random.randrange(4, 17)
+    while budget > 0:
+        statement = _statement(maker, depth=0)
+        statements.append(statement)
+        budget -= _size(statement)
+    if random.random() < 0.6:
+        statements.append(_backward(maker))
+    return Cell(tuple(statements))
+
+
+def _size(statement: Statement) -> int:
+    return 1 if isinstance(statement, Line) else 1 + sum(map(_size, statement.body + statement.handler))
+
+
+def _statement(maker: _Maker, depth: int) -> Statement:
+    chance = maker.random.random()
+    if depth < 2 and chance < 0.14:
+        return _block(maker, depth)
+    for limit, kind in _KINDS:
+        if chance < limit:
+            return kind(maker)
+    raise AssertionError("the last limit is 1")
+
+
+def _block(maker: _Maker, depth: int) -> Block:
+    kind = maker.random.randrange(3)
+    count = maker.random.randrange(1, 4)
+    before = dict(maker.shapes)
+    if kind == 0:
+        return Block("with torch.no_grad():", tuple(_statement(maker, depth + 1) for _ in range(count)))
+    if kind == 1:
+        # The first and the last line of a loop's body call torch whatever happens, so that one round can be told from
+        # the next by the order of the calls.
+        inside = (_create(maker), *(_statement(maker, depth + 1) for _ in range(count)), _create(maker))
+        maker.shapes = {name: shape for name, shape in maker.shapes.items() if before.get(name, shape) == shape}
+        return Block(f"for i in range({maker.random.randrange(2, 4)}):", inside)
+    body = tuple(_statement(maker, depth + 1) for _ in range(count))
+    maker.shapes = {name: shape for name, shape in before.items() if maker.shapes.get(name) == shape}
+    return Block("try:", body, (_create(maker),))
+
+
+def _create(maker: _Maker) -> Line:
+    shape = maker.random.choice([(2, 3), (2, 3), (3, 2), (6,), (3,), (2, 2)])
+    text = maker.random.choice(
+        (
+            "torch.randn{s}",
+            "torch.ones{s}",
+            "torch.rand{s}.add(0.5)",
+            "torch.randn({s}, requires_grad=True)",
+            "torch.rand{s}.add(0.5).requires_grad_()",
+            "torch.full({s}, 0.5, requires_grad=True)",
+            "nn.Parameter(torch.ones{s})",
+        )
+    )
+    name = maker.fresh(shape)
+    binds = () if text.startswith("nn.") else (name,)
+    return Line(f"{name} = {text.format(s=shape)}", binds)
+
+
+def _pure(maker: _Maker) -> Line:
+    a = maker.any()
+    shape = maker.shapes[a]
+    b, matrix, vector = maker.any(shape), maker.any((2, 3)), maker.any((3,))
+    choices = [
+        *(f"torch.sigmoid({a})", f"{a}.tanh()", f"{a}.exp()", f"torch.relu({a})", f"F.relu({a})", f"{a} * 2"),
+        *(f"-{a}", f"{a}.clone()", f"{a} ** 2", f"torch.softmax({a}, 0)", f"F.dropout({a}, 0.5)", f"{a}.cumsum(0)"),
+        *(f"{a} + {b}", f"{a} * {b}", f"torch.maximum({a}, {b})", f"{a} / ({b} + 3)", f"squashed({a})"),
+        *(f"torch.where({a} > 0, {a}, {b})", f"F.layer_norm({a}, {a}.shape)", f"F.softplus({a})", f"{a}.cos()"),
+    ]
+    text = maker.random.choice(choices)
+    if matrix and vector and maker.random.random() < 0.1:
+        text, shape = f"{matrix} @ {vector}", (2,)
+    name = a if maker.random.random() < 0.25 else ""
+    name = name or maker.fresh(shape)
+    maker.shapes[name] = shape
+    return Line(f"{name} = {text}", (name,))
+
+
+def _view(maker: _Maker) -> Line:
+    a = maker.any(dims=1)
+    if not a:
+        return _create(maker)
+    shape = maker.shapes[a]
+    count = 1
+    for size in shape:
+        count *= size
+    choices: list[tuple[str, Shape]] = [
+        (f"{a}[0]", shape[1:]),
+        (f"{a}[-1:]", (1, *shape[1:])),
+        (f"{a}.detach()", shape),
+        (f"{a}.data", shape),
+        (f"{a}.unsqueeze(0)", (1, *shape)),
+        (f"{a}.reshape({count})", (count,)),
+        (f"torch.flatten({a})", (count,)),
+        (f"{a}.view_as({a})", shape),
+        (f"{a}.narrow(0, 0, 1)", (1, *shape[1:])),
+        (f"{a}.expand(2, *{a}.shape)", (2, *shape)),
+        (f"{a}[...]", shape),
+    ]
+    if len(shape) > 1:
+        choices += [(f"{a}.transpose(0, 1)", (shape[1], shape[0], *shape[2:])), (f"{a}[:, 1:]", ())][: 1 + (shape[1] > 1)]
+    text, result = maker.random.choice(choices)
+    if text.endswith("[:, 1:]"):
+        result = (shape[0], shape[1] - 1, *shape[2:])
+    if shape[0] == 2 and maker.random.random() < 0.12:
+        left, right = maker.fresh((1, *shape[1:])), maker.fresh((1, *shape[1:]))
+        return Line(f"{left}, {right} = {a}.chunk(2)", (left, right))
+    name = maker.fresh(result)
+    return Line(f"{name} = {text}", (name,))
+
+
+def _write(maker: _Maker) -> Line:
+    a = maker.any()
+    shape = maker.shapes[a]
+    b, c = maker.any(shape), maker.any(shape)
+    choices = [
+        *(f"{a}.add_(1)", f"{a}.mul_({b})", f"{a}.zero_()", f"{a}.fill_(0.5)", f"{a} += 1", f"{a} *= {b}"),
+        *(f"{a}.clamp_(min=0)", f"torch.relu_({a})", f"F.relu({a}, inplace=True)", f"{a}.copy_({b})"),
+        *(f"{a}.sigmoid_()", f"{a}.normal_()", f"{a}.add_({b}, alpha=0.1)", f"{a}.addcmul_({b}, {c})"),
+        *(f"{a}.masked_fill_({a} > 0, 0.0)", f"nn.init.uniform_({a})", f"F.dropout({a}, 0.5, inplace=True)"),
+        *(f"torch.mul({b}, 2, out={a})", f"torch._foreach_add_([{a}, {b}], 1)", f"{a}.sub_({b}.detach())"),
+        *(f"{a}.lerp_({b}, 0.5)", f"{a}.requires_grad_()", f"{a}.detach_()", f"{a}.data.mul_(0.5)"),
+        *(text.format(a) for text in IN_PLACE_HELPERS),
+    ]
+    text = maker.random.choice(choices)
+    if maker.random.random() < 0.25 and " " not in text.split("(")[0]:
+        returned = maker.fresh(shape)
+        if text.startswith("shifted"):
+            maker.shapes[returned] = (-1,)  # its length is not worth keeping count of
+            del maker.shapes[returned]
+        named = not text.startswith(("torch._foreach", *(helper.split("(")[0] for helper in IN_PLACE_HELPERS), "nn."))
+        if not text.startswith("torch._foreach"):
+            return Line(f"{returned} = {text}", (returned,) if named else ())
+        del maker.shapes[returned]
+    return Line(text)
+
+
+def _index_write(maker: _Maker) -> Line:
+    a = maker.any(dims=1)
+    if not a:
+        return _write(maker)
+    shape = maker.shapes[a]
+    b = maker.any(shape)
+    choices = [
+        *(f"{a}[0] = 1.0", f"{a}[-1] = {b}[0]", f"{a}[:1] *= 2", f"{a}[{a} > 0] = 0.5", f"{a}[...] = {b}"),
+        *(f"{a}[1:] += 1", f"{a}[[0]] = 2.0", f"{a}[0].add_(1)", f"{a}[0] = {a}[-1] * 2"),
+    ]
+    if len(shape) > 1:
+        choices += [f"{a}[:, 0] = 0", f"{a}.t()[0] += 1" if len(shape) == 2 else f"{a}[0, 0] = 3"]
+    return Line(maker.random.choice(choices))
+
+
+def _names(maker: _Maker) -> Line:
+    a, b = maker.any(), maker.any()
+    chance = maker.random.random()
+    if chance < 0.4:
+        return Line(f"{maker.fresh(maker.shapes[a])} = {a}")
+    if chance < 0.6:
+        maker.shapes[a], maker.shapes[b] = maker.shapes[b], maker.shapes[a]
+        return Line(f"{a}, {b} = {b}, {a}")
+    if chance < 0.75 and len(maker.shapes) > 3:
+        del maker.shapes[a]
+        return Line(f"del {a}")
+    return Line(f"held = [{a}, {b}]")
+
+
+def _backward(maker: _Maker) -> Line:
+    a, b = maker.any(), maker.any()
+    return maker.random.choice(
+        (
+            Line(f"{a}.sum().backward()", backward=True),
+            Line(f"({a} * {a}).sum().backward()", backward=True),
+            Line(f"{a}.sum().backward(retain_graph=True)", backward=True),
+            Line(f"torch.autograd.backward([{a}.sum(), {b}.sum()])", backward=True),
+            Line(f"grads = torch.autograd.grad({a}.sum(), [{b}], allow_unused=True)", backward=True),
+            Line(f"({a}.sum() + {b}.mean()).backward()", backward=True),
+            Line(f"{a}.grad = None"),
+        )
+    )
+
+
+_KINDS: tuple[tuple[float, Callable[[_Maker], Line]], ...] = (
+    (0.20, _create),
+    (0.42, _pure),
+    (0.60, _view),
+    (0.76, _write),
+    (0.86, _index_write),
+    (0.92, _names),
+    (1.01, _backward),
+)
+"""With the chance below which each is taken; chances under 0.14 go to blocks first."""
