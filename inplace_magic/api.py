@@ -44,6 +44,7 @@ class watch:
             raise OptionError("Give watch() either a WatchOptions record or single options, not both.")
         self.options = options or WatchOptions(**settings)
         self._session: Session | None = None
+        self._fault: str | None = None
         self._place: tuple[int | None, str | None, str] = (None, None, "")
 
     def start(
@@ -150,12 +151,24 @@ class watch:
         return self.report
 
     def __enter__(self) -> watch:
-        self.start(frame=sys._getframe(1))
+        try:
+            self.start(frame=sys._getframe(1))
+        except InplaceMagicError:
+            raise
+        except Exception as fault:  # containment: a fault of ours must not keep the user's block from running
+            self._fault = (
+                f"inplace_magic could not begin to watch ({type(fault).__name__}: {fault}); the block ran unwatched. "
+                "Please report it."
+            )
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if self._fault is not None:
+            self.leave()
+            self.report = Report(Trace(faults=(self._fault,)))
+            return
         frame = sys._getframe(1)
         # Only the globals: reading a function's f_locals would keep its tensors alive (Python < 3.13).
         self.stop(namespace=frame.f_globals, error=error)

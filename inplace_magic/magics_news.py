@@ -33,10 +33,10 @@ class News:
         for hazard in report.hazards:
             if hazard.severity == "info" or not _has_happened(hazard, ran):
                 continue
-            keys = _keys(hazard)
-            if self._seen.isdisjoint(keys):
+            key = _key(hazard)
+            if key not in self._seen:
                 fresh.append(hazard)
-            self._seen.update(keys)
+            self._seen.add(key)
         self.count += len(fresh)
         return fresh
 
@@ -64,24 +64,19 @@ def _has_happened(hazard: Hazard, ran: _Ran) -> bool:
     return used or not savers
 
 
-def _keys(hazard: Hazard) -> list[Hashable]:
-    """Two names of a finding, either of which tells it again.
+def _key(hazard: Hazard) -> Hashable:
+    """What tells a finding again: the same lines in a loop, or a helper that one cell after another calls, are one.
 
-    By its places: the same line in a loop, or a helper called from one cell after another, is one finding. By its
-    calls: ipykernel compiles a cell that is run again under the same file name, so the places of its first run move on
-    to the new ``In[9]``, but a call keeps its number. What raised is another finding in every cell that led to it.
+    What raised is another finding in every cell that led to it, so there the callers count as well.
     """
-    if hazard.mutation is None and hazard.saved is None and hazard.call is None:
-        return [(hazard.code, hazard.raised, hazard.message)]
-    by_place = (hazard.code, hazard.raised, _place(hazard.mutation, hazard), _place(hazard.saved, hazard))
-    if hazard.call is None and hazard.saved_call is None:
-        return [by_place]
-    return [by_place, (hazard.code, hazard.raised, hazard.call, hazard.saved_call)]
+    if hazard.mutation is None and hazard.saved is None:
+        return hazard.code, hazard.raised, hazard.message
+    return hazard.code, hazard.raised, *(_places(site, hazard.raised) for site in (hazard.mutation, hazard.saved))
 
 
-def _place(site: Callsite | None, hazard: Hazard) -> tuple[str, ...]:
+def _places(site: Callsite | None, with_callers: bool, /) -> tuple[str, ...]:
     chain = []
     while site is not None:
         chain.append(site.place)
-        site = site.caller if hazard.raised else None
+        site = site.caller if with_callers else None
     return tuple(chain)

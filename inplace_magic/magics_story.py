@@ -92,9 +92,7 @@ class CellStory:
         if fresh:
             show_cards(self.host.shell, report, fresh)
         elif is_explained(raised) and self.news.count:
-            print(
-                "inplace_magic: a finding shown above explains this error; `%inplace_report` shows all of them again."
-            )
+            print("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again.")
 
     def end(self) -> Report | None:
         """Ends the watch; None when no report could be made."""
@@ -149,7 +147,8 @@ def switch_on(host: Host, line: str) -> None:
         raise UsageError(str(error)) from None
     host.story = story
     print(
-        f"inplace_watch is on (level {options.level}): the rest of this cell and every later one is watched, and only what "
+        f"inplace_watch is on (level {options.level}): the rest of this cell and every later one is watched, and "
+        "only what "
         "goes wrong is shown. `%inplace_watch off` ends it."
     )
 
@@ -178,11 +177,12 @@ def story_magic(host: Host) -> Callable[[str], None]:
         if verb in ("-h", "--help") or (verb == "on" and {"-h", "--help"} & set(rest.split())):
             print(watch_parser(STORY_MAGIC).format_help())
         elif verb not in _VERBS:
+            found = f", not {verb!r}" if verb else ""
             near = difflib.get_close_matches(verb, _VERBS, n=1)
-            found = f"not {verb!r}; did you mean {near[0]}?" if near else f"not {verb!r}." if verb else "after it."
+            meant = f"; did you mean {near[0]}?" if near else "."
             raise UsageError(
-                f"%inplace_watch takes on, off or status, {found} To watch one cell, write %%inplace_watch, with two percent "
-                "signs, on its first line."
+                f"%inplace_watch takes on, off or status{found}{meant} To watch one cell, write %%inplace_watch, with "
+                "two percent signs, on its first line."
             )
         elif verb == "on":
             switch_on(host, rest)

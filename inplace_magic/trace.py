@@ -131,7 +131,8 @@ class ForeignWrite:
 
 @dataclass(frozen=True, slots=True)
 class AliasStatement:
-    """A statement that gives an object a second name: ``labels = ids``, ``best = model.state_dict()``, ``skips.append(x)``."""
+    """A statement that gives an object a second name: ``labels = ids``, ``best = model.state_dict()``,
+    ``skips.append(x)``."""
 
     function: str
     cell: int | None

@@ -94,7 +94,8 @@ class Bindings:
         return None
 
     def written_operand(self, call: CallEvent, tensor: int) -> ast.expr | None:
-        """The variable, as an expression, that the writing line hands to the writing call; None where the line has none."""
+        """The variable, as an expression, that the writing line hands to the writing call; None where the line has
+        none."""
         site = call.callsite
         node = _written_operand(call, site, tensor) if site is not None else None
         if site is None or node is None:

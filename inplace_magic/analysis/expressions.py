@@ -7,6 +7,7 @@ evaluated.
 from __future__ import annotations
 
 import ast
+import warnings
 from functools import lru_cache
 
 _ALIASING_METHODS = frozenset(
@@ -16,18 +17,34 @@ _ALIASING_METHODS = frozenset(
     )
 )
 
+_MAX_CHARACTERS = 4_000
+_MAX_DEPTH = 100
+
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> ast.AST | None:
-    """The expression or statement in `text`; a compound statement's header counts. None when it cannot be parsed."""
+    """The expression or statement in `text`; a compound statement's header counts. None when it cannot be parsed, or
+    is longer or nested deeper than anything that a person writes."""
+    if len(text) > _MAX_CHARACTERS:
+        return None
     for candidate in (text, f"{text} pass", f"{text}\n pass"):
         try:
-            body = ast.parse(candidate).body
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the user has seen what Python says of this text
+                body = ast.parse(candidate).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        if len(body) == 1:
+        if len(body) == 1 and _depth_of(body[0]) <= _MAX_DEPTH:
             return body[0].value if isinstance(body[0], ast.Expr) else body[0]
     return None
+
+
+def _depth_of(tree: ast.AST) -> int:
+    level, depth = [tree], 0
+    while level and depth <= _MAX_DEPTH:
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        depth += 1
+    return depth
 
 
 def path_text(node: ast.AST | None) -> str | None:

@@ -115,7 +115,7 @@ def memory_by_line(trace: Trace) -> tuple[LineMemory, ...]:
     for row in memory_by_call(trace):
         groups.setdefault((line_key(sites.get(row.call)), row.device), []).append(row)
     on_storage = _tensors_by_storage(trace.calls)
-    return tuple(_line(rows, sites[rows[0].call], on_storage) for rows in groups.values())
+    return tuple(_line(rows, sites.get(rows[0].call), on_storage) for rows in groups.values())
 
 
 def saved_storages(trace: Trace) -> tuple[SavedTensor, ...]:

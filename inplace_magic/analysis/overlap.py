@@ -1,7 +1,7 @@
 """Do two regions of one storage meet, and does an op read an element that it writes for another position?
 
-Regions are compared element by element on a clipped copy: every dimension is cut to a few entries, with the true offsets and
-strides. What is found is therefore real; what is not found may still exist in a large tensor.
+Regions are compared element by element on a clipped copy: every dimension is cut to a few entries, with the true
+offsets and strides. What is found is therefore real; what is not found may still exist in a large tensor.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def may_meet(one: Region | None, other: Region | None) -> bool:
 
 
 def reads_what_it_writes(written: Region, read: Region) -> bool:
-    """Whether, with `read` broadcast to the shape of `written`, some element is read for one position and written for another, so
-    that the result depends on the order in which the op goes through memory."""
+    """Whether, with `read` broadcast to the shape of `written`, some element is read for one position and written for
+    another, so that the result depends on the order in which the op goes through memory."""
     if len(read.shape) > len(written.shape):
         extra = len(read.shape) - len(written.shape)
         if any(size != 1 for size in read.shape[:extra]):

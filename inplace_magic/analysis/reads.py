@@ -1,6 +1,7 @@
 """Which of the user's names a call read a tensor by, seen from a function further out in the chain of callers.
 
-``lm_loss(input_ids, labels)`` calls ``weight[ids]``: the call reads ``ids``, and one level out the same tensor is read as ``input_ids``.
+``lm_loss(input_ids, labels)`` calls ``weight[ids]``: the call reads ``ids``, and one level out the same tensor is
+read as ``input_ids``.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ def level(site: Callsite | None, like: Callsite) -> Callsite | None:
 
 
 def paths_read(call: CallEvent, at: Callsite) -> set[str]:
-    """The paths (``x``, ``self.h``, ``features["pre"]``) by which a call's expression reads, told in the names of the function of
-    `at`; empty when the call was not made from there."""
+    """The paths (``x``, ``self.h``, ``features["pre"]``) by which a call's expression reads, told in the names of the
+    function of `at`; empty when the call was not made from there."""
     site = call.callsite
     if site is None:
         return set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -95,9 +96,7 @@ class Story:
         counters = {meta.counter for meta in self.observations.values() if meta.storage == storage}
         for unseen in self.trace.unseen:
             if unseen.counter in counters:
-                found.append(
-                    Write(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite)
-                )
+                found.append(Write(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite))
         for foreign in self.trace.foreign:
             if foreign.storage == storage:
                 found.append(Write(None, None, foreign.noticed, site=foreign.callsite))
@@ -106,6 +105,11 @@ class Story:
     def first_seen(self, tensor: int) -> int:
         """Index of the first call that met a tensor."""
         return self._first_seen.get(tensor, len(self.trace.calls))
+
+    def first_seen_memory(self, storage: int | None) -> int:
+        """Index of the first call that met any tensor on a storage."""
+        tensors = self.bindings.by_storage.get(storage, []) if storage is not None else []
+        return min((self.first_seen(tensor) for tensor in tensors), default=len(self.trace.calls))
 
     @cached_property
     def _first_seen(self) -> dict[int, int]:
@@ -118,13 +122,14 @@ class Story:
     def another_backward_is_meant(self, node: AutogradNode, wrote: int, parameter_saved: int | None) -> bool:
         """Whether somebody will still run backward through `node`, as far as the watch can tell.
 
-        After a backward with ``retain_graph`` only a result that was not used yet can be meant. Otherwise none is, once another
-        backward has run without this node: a forgotten ``pred = model(x)`` above a training loop.
+        After a backward with ``retain_graph`` only a result that was not used yet can be meant. Otherwise none is,
+        once another backward has run without this node: a forgotten ``pred = model(x)`` above a training loop.
 
         Args:
             node: a node that still holds what it saved.
             wrote: index of the write.
-            parameter_saved: where a parameter was written, index of the call that saved it: a training step that began after it
+            parameter_saved: where a parameter was written, index of the call that saved it: a training step that
+            began after it
                 counts as well.
         """
         ran = [index for index, nodes in self.executed.items() if node.node in nodes]
@@ -134,6 +139,15 @@ class Story:
             return any(user not in used and self.nodes[user].ended is None for user in users)
         since = wrote if parameter_saved is None else parameter_saved
         return not any(index > since for index in self.executed)
+
+    def has_live_scalar(self, node: AutogradNode) -> bool:
+        """Whether a single number, such as a loss, that was computed by way of `node` is still alive."""
+        above = self.descendants({node.node})
+        return any(
+            meta.node in above and meta.shape is not None and math.prod(meta.shape) == 1
+            for meta in self.observations.values()
+            if meta.node is not None and self.nodes[meta.node].ended is None
+        )
 
     def name_of_saved(self, saved: SavedTensor) -> str | None:
         """A name for what was saved: its own, else that of a tensor on the same version counter."""
@@ -261,8 +275,8 @@ class Story:
         return [call for call in self.trace.calls if call.kind in ("ordinary", "view")]
 
     def failures(self) -> Iterator[tuple[CallEvent | None, str]]:
-        """Every error that a call raised, and the block's own when no recorded call raised it. An error that came out of a call
-        within a call (a backward run by checkpoint's recomputation) counts for the inner one."""
+        """Every error that a call raised, and the block's own when no recorded call raised it. An error that came out
+        of a call within a call (a backward run by checkpoint's recomputation) counts for the inner one."""
         passed_on = {(call.parent, call.error) for call in self.trace.calls if call.error is not None}
         said = set()
         for call in self.trace.calls:

@@ -1,9 +1,10 @@
 """Calls a torch function in the name of the user's line, so that warnings fall where they would fall unwatched.
 
-A warning raised in C++, or in Python with ``stacklevel=2``, takes its file, line and ``__warningregistry__`` from the Python frame that
-called the function. Called from our probe, all warnings would come from one line of ours: shown with the wrong place, hidden by
-filters on ``__main__``, and swallowed the second time, when another line of the user's deserves its own. So the call is made by a
-one-line function that carries the user's file name, line number and globals.
+A warning raised in C++, or in Python with ``stacklevel=2``, takes its file, line and ``__warningregistry__`` from the
+Python frame that called the function. Called from our probe, all warnings would come from one line of ours: shown
+with the wrong place, hidden by filters on ``__main__``, and swallowed the second time, when another line of the
+user's deserves its own. So the call is made by a one-line function that carries the user's file name, line number and
+globals.
 """
 
 from __future__ import annotations

@@ -24,6 +24,9 @@ RawChain = tuple[int, ...]
 """``(indirect, id(code), f_lasti, id(code), f_lasti, …)``; the code objects are kept alive by :class:`CallsiteTable`.
 ``indirect`` is 1 when library code stands between the first place and the torch function."""
 
+_MOST_PLACES = 15
+"""Places kept at each end of a chain of callers."""
+
 
 def _library_folders() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
@@ -48,10 +51,13 @@ class CallsiteTable:
         self._root: CodeType | None = None
         self._root_file: str | None = None
         self._cell_globals: Mapping[str, Any] | None = None
+        self._cell_of: dict[int, int | None] = {}
+        """By ``id`` of the code, execution count of its cell when it was first resolved. ipykernel compiles cells of
+        equal text, such as two times ``opt.step()``, under one file name, which soon stands for the later cell."""
 
     def begin_at(self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None) -> None:
-        """Sets the frame that holds the watched block: chains of callers end there. IPython compiles each statement of a
-        cell on its own, so in a cell every module-level frame of the same file is an end.
+        """Sets the frame that holds the watched block: chains of callers end there. IPython compiles each statement
+        of a cell on its own, so in a cell every module-level frame of the same file is an end.
 
         Args:
             root: the frame; None where it does not run yet, before a cell.
@@ -110,6 +116,8 @@ class CallsiteTable:
             frame = frame.f_back
         if len(chain) == 1:
             return None
+        if len(chain) > 1 + 4 * _MOST_PLACES:  # a deep recursion: its ends tell enough
+            del chain[1 + 2 * _MOST_PLACES : -2 * _MOST_PLACES]
         raw = tuple(chain)
         number = self._numbers.get(raw)
         if number is None:
@@ -132,5 +140,8 @@ class CallsiteTable:
         if known is None:
             caller = self._resolve((0, *chain[3:]), sources, made) if len(chain) > 3 else None
             place = sources.locate(self._codes[chain[1]], chain[2], caller)
-            known = made[chain] = replace(place, direct=False) if chain[0] else place
+            cell = self._cell_of.setdefault(chain[1], place.cell)
+            if chain[0] or cell != place.cell:
+                place = replace(place, direct=not chain[0], cell=cell)
+            known = made[chain] = place
         return known

@@ -164,6 +164,12 @@ def values(tensor: torch.Tensor, limit: int) -> Any:
         return None
 
 
+def error_text(error: BaseException) -> str:
+    """``RuntimeError: text``; an exception whose text cannot be had is told by its type alone."""
+    text = _try(lambda: str(error))
+    return f"{type(error).__name__}: {text}" if text is not None else type(error).__name__
+
+
 def flat(nested: Any) -> tuple[Number, ...] | None:
     """Nested lists of numbers in row-major order."""
     if nested is None:
@@ -188,7 +194,8 @@ def storage_address(untyped: Any) -> int | None:
 
 
 def resizable(untyped: Any) -> bool:
-    """Whether torch may resize the storage; it may not where the memory belongs to somebody else (NumPy, DLPack, a file)."""
+    """Whether torch may resize the storage; it may not where the memory belongs to somebody else (NumPy, DLPack, a
+    file)."""
     return _try(untyped.resizable) is not False
 
 

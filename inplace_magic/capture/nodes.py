@@ -189,7 +189,8 @@ class NodeMap:
         return now
 
     def pending(self, *, forget: bool) -> set[int]:
-        """The numbers of those nodes, reached from a live tensor, that still hold what they saved: backward would use them.
+        """The numbers of those nodes, reached from a live tensor, that still hold what they saved: backward would use
+        them.
 
         Args:
             forget: also take our tokens out of the nodes; at the end of the watch.

@@ -25,6 +25,12 @@ def _called_by_autograd(frame: FrameType | None, facts: FunctionFacts) -> bool:
     return frame is not None and frame.f_code.co_filename in _AUTOGRAD_FILES
 
 
+def types_override(types: Any) -> bool:
+    """Whether an argument is of a class with a ``__torch_function__`` of its own: then that must be asked, as it is
+    unwatched, and the user's code that this backward runs is not seen."""
+    return any(kind not in (torch.Tensor, torch.nn.Parameter) for kind in types)
+
+
 def _without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
     """What is left of a traceback when the frames of this package at its head are taken off."""
     while traceback is not None and (
@@ -54,7 +60,7 @@ class CallProbe(TorchFunctionMode):
         kwargs = kwargs or {}
         facts, call, pass_on = self._open(func, args, kwargs)
         try:
-            if facts is not None and facts.runs_backward:
+            if facts is not None and facts.runs_backward and not types_override(types):
                 result = self._with_user_code_seen(func, pass_on, args, kwargs)
             else:
                 result = pass_on(func, args, kwargs)
@@ -88,6 +94,8 @@ class CallProbe(TorchFunctionMode):
             self._recorder.close(call, result, error)
         except Exception as fault:  # containment: the user's result or error goes through unchanged
             self._recorder.fault("closing a call", fault)
+        finally:
+            self._recorder.drop(call)
 
     def _with_user_code_seen(self, func: Any, pass_on: PassOn, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Runs backward with this mode entered again: hooks, custom ``backward`` and recomputation are the user's
@@ -124,3 +132,19 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
         except Exception as fault:  # containment, as above
             self._recorder.fault("recording an op", fault)
         return result
+
+
+def _keep_out_of_dynamo() -> None:
+    """Makes ``torch.compile`` run eagerly below our probes, instead of compiling them: else one graph of the user's
+    becomes dozens, and the compiled entries stay after the watch. Private; if it vanishes, compiled functions are
+    slow while they are watched."""
+    frames = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
+    skip = getattr(getattr(frames, "_FrameAction", None), "SKIP", None)
+    if frames is None or skip is None or not hasattr(frames, "set_code_exec_strategy"):
+        return
+    strategy = frames._FrameExecStrategy(skip, skip)
+    for function in (CallProbe.__torch_function__, CallProbe._with_user_code_seen, OpProbe.__torch_dispatch__):
+        frames.set_code_exec_strategy(function.__code__, strategy)
+
+
+_keep_out_of_dynamo()

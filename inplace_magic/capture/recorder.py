@@ -130,6 +130,10 @@ class Recorder:
         """How many calls have begun."""
         return self._begun
 
+    def begin_block(self) -> None:
+        """The next call is the first of a cell: nothing is known of what ran right before it."""
+        self._last_site = None
+
     def open(
         self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None
     ) -> OpenCall | None:
@@ -169,10 +173,7 @@ class Recorder:
         return call
 
     def close(self, call: OpenCall, result: Any = None, error: BaseException | None = None) -> None:
-        """Notes how a call ended. Every open call must be closed, in reverse order."""
-        running = self._running
-        while running and running.pop() is not call:
-            pass
+        """Notes how a call ended; :meth:`drop` must follow."""
         produced = [result] if isinstance(result, torch.Tensor) else tensors_in((result,), [])
         if not call.tensors:
             if not produced:
@@ -192,7 +193,7 @@ class Recorder:
         done.sequence = call.sequence
         done.grad_enabled = torch.is_grad_enabled()
         done.inputs = call.before
-        done.error = None if error is None else f"{type(error).__name__}: {error}"
+        done.error = None if error is None else describe.error_text(error)
         written = self._writes(call, produced)
         done.outputs, fresh, shared = self._outputs(call, produced)
         done.mutations = [self._mutation(call, *entry) for entry in written] if written else _NONE
@@ -207,6 +208,16 @@ class Recorder:
         else:
             done.kind = "query"
         self._calls.append(done)
+
+    def drop(self, call: OpenCall) -> None:
+        """Lets go of a call that is over, and of any above it that never came to its end, with the tensors they
+        hold."""
+        running = self._running
+        while running:
+            last = running.pop()
+            last.tensors = last.targets = last.uncounted = _NONE
+            if last is call:
+                break
 
     def _writes(
         self, call: OpenCall, produced: list[torch.Tensor]
@@ -377,7 +388,8 @@ class Recorder:
         if self.identity.shared.too_large:
             total = sum(record.nbytes for record in self.identity.shared.too_large.values())
             said.append(
-                f"{len(self.identity.shared.too_large)} storages ({total:,} B) are shared with NumPy or other code outside "
+                f"{len(self.identity.shared.too_large)} storages ({total:,} B) are shared with NumPy or other "
+                "code outside "
                 "torch and too large to be checked for writes from there; --check-values checks them."
             )
         if self._dropped:

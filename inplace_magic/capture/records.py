@@ -37,7 +37,8 @@ class StorageRecord:
         self.ended: int | None = None
         self.ref: Any = None
         self.references: list[Any] = []
-        """Weak references to the storage objects on this memory: several after ``from_dlpack`` or a second ``from_numpy``."""
+        """Weak references to the storage objects on this memory: several after ``from_dlpack`` or a second
+        ``from_numpy``."""
         self.counters: list[CounterRecord] = []
         """Counters of the tensors seen on it; more than one after ``.data``."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from types import FrameType
 from typing import Any
 
 import torch
 
-from inplace_magic.capture.names import read_namespace
+from inplace_magic.capture import describe
+from inplace_magic.capture.modes import any_active, take_off
+from inplace_magic.capture.names import Namespace, read_namespace
 from inplace_magic.capture.probes import CallProbe, OpProbe
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.sources import Sources
@@ -17,16 +19,18 @@ from inplace_magic.errors import InplaceMagicError
 from inplace_magic.options import WatchOptions
 from inplace_magic.trace import Trace
 
+_ALWAYS = (
+    "Calls on other Python threads are not seen.",
+    "torch.compile runs its functions eagerly while they are watched.",
+)
 _SEEN_AT = {
     "calls": (
         "At level `calls`, ops inside a torch call, backward's own ops and temporaries are not seen; `--level "
-        "ops` sees them.",
-        "Writes through NumPy or DLPack, and on other Python threads, are not seen.",
+        "ops` sees "
+        "them.",
+        *_ALWAYS,
     ),
-    "ops": (
-        "Writes through NumPy or DLPack, and on other Python threads, are not seen.",
-        "At level `ops`, torch.compile runs its functions eagerly.",
-    ),
+    "ops": _ALWAYS,
 }
 
 
@@ -55,21 +59,37 @@ class Session:
             root: the frame that holds the watched block; no caller above it belongs to the story.
             cell_globals: the namespace of a shell's cells, where the frame is not known yet.
         """
-        modes_now: Callable[[], list[Any]] = torch.overrides._get_current_function_mode_stack
-        if any(isinstance(mode, CallProbe) for mode in modes_now()):
+        if any_active(CallProbe):
             raise InplaceMagicError("A watch is running already: end it before another begins.")
         self._recorder.sites.begin_at(root, cell_globals)
-        modes: list[Any] = [OpProbe(self._recorder)] if self.options.level == "ops" else []
-        for mode in [*modes, CallProbe(self._recorder)]:
-            mode.__enter__()
-            self._modes.append(mode)
+        self._recorder.begin_block()
+        if self.options.level == "ops":
+            self._modes.append(OpProbe(self._recorder))
+        self._modes.append(CallProbe(self._recorder))
         self.active = True
+        try:
+            for mode in list(self._modes):
+                mode.__enter__()
+        except BaseException:  # an interrupt must not leave half of them on
+            self.leave()
+            raise
 
     def leave(self) -> None:
         """Takes the probes off; does nothing when they are off already."""
-        self.active = False
-        while self._modes:
-            self._modes.pop().__exit__(None, None, None)
+        if not self._modes:
+            return
+        try:
+            take_off(self._modes)
+        except Exception as fault:  # containment: then the plain way, which is right unless somebody leaked a mode
+            self._recorder.fault("taking the probes off", fault)
+            for mode in reversed(self._modes):
+                mode.__exit__(None, None, None)
+        except BaseException:  # interrupted on the way: finish, then let the interrupt through
+            take_off(self._modes)
+            raise
+        finally:
+            self.active = False
+        self._modes.clear()
 
     def trace(
         self,
@@ -91,11 +111,23 @@ class Session:
             source: its text.
             last: the watch ends here.
         """
-        found = read_namespace(namespace, self._recorder.identity)
-        trace = self._recorder.freeze(sources, found, _SEEN_AT[self.options.level], last=last)
+        try:
+            found = read_namespace(namespace, self._recorder.identity)
+        except Exception as fault:  # containment: without names the rest is still worth telling
+            self._recorder.fault("reading the names of tensors", fault)
+            found = Namespace()
+        try:
+            trace = self._recorder.freeze(sources, found, _SEEN_AT[self.options.level], last=last)
+        except (
+            Exception
+        ) as fault:  # containment: the block's own result must not change because its record cannot be made
+            self._recorder.fault("making the record readable", fault)
+            trace = Trace(
+                level=self.options.level, torch_version=torch.__version__, faults=tuple(self._recorder.faults)
+            )
         return replace(
             trace,
-            error=None if error is None else f"{type(error).__name__}: {error}",
+            error=None if error is None else describe.error_text(error),
             cell=cell,
             source=tuple(source.splitlines()),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import CodeType, SimpleNamespace
@@ -74,8 +75,8 @@ class Sources:
     def only_statement_between(
         self, before: Callsite, after: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite]
     ) -> Callsite | None:
-        """The one statement that runs between two places of straight-line code and can have written memory; None when there are
-        several or none.
+        """The one statement that runs between two places of straight-line code and can have written memory; None when
+        there are several or none.
 
         Args:
             before: place of the last call before.
@@ -83,6 +84,8 @@ class Sources:
             names: names of what was written; if any candidate mentions one, only those count.
             called: all places of recorded calls: what was seen is no candidate.
         """
+        if after is not None and _outermost(before) != _outermost(after):
+            return None  # in two cells: what else ran between them, nobody saw
         first, last = _where_they_part(before, after)
         filename = self._filename(first)
         tree = self._tree(filename) if filename is not None else None
@@ -146,7 +149,9 @@ class Sources:
     def _tree(self, filename: str) -> ast.AST | None:
         if filename not in self._trees:
             try:
-                self._trees[filename] = ast.parse("\n".join(self._lines(filename)))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the user has seen what Python says of this text
+                    self._trees[filename] = ast.parse("\n".join(self._lines(filename)))
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 self._trees[filename] = None
         return self._trees[filename]
@@ -217,6 +222,13 @@ def _statement_text(tree: ast.AST, line: int, lines: list[str]) -> str:
 
 def _whose(site: Callsite) -> tuple[str, int | None, str | None]:
     return site.function, site.cell, site.file
+
+
+def _outermost(site: Callsite) -> tuple[int | None, str | None]:
+    """The cell, or the file, in which a chain of callers begins."""
+    while site.caller is not None:
+        site = site.caller
+    return site.cell, site.file
 
 
 def _where_they_part(before: Callsite, after: Callsite | None) -> tuple[Callsite, Callsite | None]:
@@ -302,8 +314,8 @@ def _mentions(node: ast.AST, name: str) -> bool:
 
 
 def _alias_pairs(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """(new name, old name) of ``a = b``, ``a = b.detach()``, ``a = b = f()``, ``a, b = c, d``, ``d[k] = b``, ``d.append(b)``
-    and, with ``return`` as the new name, of what a function gives."""
+    """(new name, old name) of ``a = b``, ``a = b.detach()``, ``a = b = f()``, ``a, b = c, d``, ``d[k] = b``,
+    ``d.append(b)`` and, with ``return`` as the new name, of what a function gives."""
     if isinstance(node, ast.Assign):
         paths = [path for target in node.targets if (path := _path(target)) is not None]
         source = _path(_undetached(node.value))

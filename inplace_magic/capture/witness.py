@@ -2,9 +2,10 @@
 
 Two witnesses, both digests of raw CPU memory, both only read:
 
-* memory that somebody outside torch can reach (a storage that torch cannot resize: ``from_numpy``, ``from_dlpack``, ``frombuffer``,
-  a memory map; or one handed out by ``Tensor.numpy``) is digested at every call's beginning and end, so that a foreign write is
-  bracketed between two of the user's lines;
+* memory that somebody outside torch can reach (a storage that torch cannot resize: ``from_numpy``, ``from_dlpack``,
+``frombuffer``,
+  a memory map; or one handed out by ``Tensor.numpy``) is digested at every call's beginning and end, so that a
+  foreign write is bracketed between two of the user's lines;
 * small saved tensors are digested when they are saved and again when a backward begins.
 
 A digest costs about 1 µs per KiB. CUDA memory is never read here: that would wait for the device.
@@ -98,7 +99,8 @@ class SharedMemory:
 
 
 def saved_digest(data: torch.Tensor, static: describe.Static, check_values: bool) -> tuple[int, int, int] | None:
-    """(offset in the storage, bytes, digest) of a saved tensor; None where it is too large, not dense or not in CPU memory."""
+    """(offset in the storage, bytes, digest) of a saved tensor; None where it is too large, not dense or not in CPU
+    memory."""
     span = dense_span(static)
     if span is None or span[1] == 0 or (span[1] > SAVED_LIMIT and not check_values):
         return None

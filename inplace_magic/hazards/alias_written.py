@@ -1,7 +1,7 @@
 """A tensor was written under one name and then read under another, as if the other still held the old values.
 
-``labels = ids`` makes no copy, and neither does a call with ``inplace=True``: ``y = relu(x)`` then gives ``x`` itself back, so ``x`` holds
-the rectified values. Whoever reads the old name afterwards gets the new values, without an error.
+``labels = ids`` makes no copy, and neither does a call with ``inplace=True``: ``y = relu(x)`` then gives ``x`` itself
+back, so ``x`` holds the rectified values. Whoever reads the old name afterwards gets the new values, without an error.
 
 Bad::
 
@@ -16,9 +16,10 @@ Good::
 
     labels = ids.clone()
 
-Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own (``x.zero_()``, meant
-as such), where the other name is an attribute taken for short (``cache = self.cache``), where the tensor began as a buffer
-(``torch.zeros``, ``empty``, …) that is there to be filled, and where the old name is not read again.
+Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own
+(``x.zero_()``, meant as such), where the other name is an attribute taken for short (``cache = self.cache``), where
+the tensor began as a buffer (``torch.zeros``, ``empty``, …) that is there to be filled, and where the old name is not
+read again.
 """
 
 from __future__ import annotations
@@ -39,11 +40,24 @@ CODE = "alias-written"
 
 BUFFER_MAKERS = frozenset(
     (
-        *("zeros", "empty", "full", "ones", "zeros_like", "empty_like", "full_like", "ones_like", "new_zeros", "new_empty"),
+        *(
+            "zeros",
+            "empty",
+            "full",
+            "ones",
+            "zeros_like",
+            "empty_like",
+            "full_like",
+            "ones_like",
+            "new_zeros",
+            "new_empty",
+        ),
         *("new_full", "new_ones", "empty_strided", "empty_permuted"),
     )
 )
-_SNAPSHOT = re.compile(r"(^|_)(before|old|prev|previous|init|initial|best|orig|original|saved|snapshot|backup|copy)($|_|\d)")
+_SNAPSHOT = re.compile(
+    r"(^|_)(before|old|prev|previous|init|initial|best|orig|original|saved|snapshot|backup|copy)($|_|\d)"
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +88,24 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _owner(story: Story, call: CallEvent, mutation: Mutation) -> _Owned | None:
     """The name of the written tensor in the outermost function to which it was handed."""
+    return _argument_of_helper(story, call, mutation) or _owner_by_parameters(story, call, mutation)
+
+
+def _argument_of_helper(story: Story, call: CallEvent, mutation: Mutation) -> _Owned | None:
+    """The written tensor among the arguments of a call further out, told by what its name is known to hold."""
+    site = call.callsite.caller if call.callsite is not None else None
+    while site is not None:
+        node = expressions.parse(site.expression)
+        for argument in node.args if isinstance(node, ast.Call) and site.function == "<module>" else ():
+            path = expressions.path_text(argument)
+            known = story.bindings.owners.get(path) if path is not None else None
+            if path is not None and known == mutation.tensor and story.first_seen(mutation.tensor) < call.index:
+                return _Owned(path, site)
+        site = site.caller
+    return None
+
+
+def _owner_by_parameters(story: Story, call: CallEvent, mutation: Mutation) -> _Owned | None:
     site = call.callsite
     node = story.bindings.written_operand(call, mutation.tensor)
     if site is None or node is None:
@@ -122,15 +154,27 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         if at is None or (at.line, at.expression) == (owned.site.line, owned.site.expression):
             if at is None or not _reads_beside(at, owned, read):
                 continue
-        for path in sorted(paths_read(read, owned.site)):
+        for path in sorted(paths_read(read, owned.site) | _names_of_tensor(story, at, mutation.tensor)):
             name = path if path in names else f"{path.split('[')[0]}[]"
             if name in names and not _bound_anew(story, owned, path, call.index, read.index, mutation.tensor):
                 return _hazard(story, call, mutation, owned, read, at, path, names[name])
     return None
 
 
+def _names_of_tensor(story: Story, at: Callsite | None, tensor: int) -> set[str]:
+    """The arguments of an outer call, in the cell itself, that are known to be the tensor."""
+    node = expressions.parse(at.expression) if at is not None and at.function == "<module>" else None
+    arguments = node.args if isinstance(node, ast.Call) else []
+    return {
+        path
+        for argument in arguments
+        if (path := expressions.path_text(argument)) is not None and story.bindings.owners.get(path) == tensor
+    }
+
+
 def _reads_beside(at: Callsite, owned: _Owned, read: CallEvent) -> bool:
-    """Whether a read in the very statement of the write is the statement's own other operand: ``self.branch(x) + x``."""
+    """Whether a read in the very statement of the write is the statement's own other operand: ``self.branch(x) +
+    x``."""
     return read.callsite is not None and read.callsite.expression != owned.site.expression and at == read.callsite
 
 
@@ -192,7 +236,8 @@ def _hazard(
     else:
         how = f"{wording.line_of(owned.site)} gave the same tensor back, written in place"
         fix = (
-            f"Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{owned.path}.clone()`); if the "
+            "Use an operation that gives a new tensor (`inplace=False`), or hand it a copy "
+            f"(`{owned.path}.clone()`); if the "
             f"new values are meant, bind them to the old name: `{owned.path} = …`."
         )
     return Hazard(

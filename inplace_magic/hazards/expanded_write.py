@@ -1,8 +1,8 @@
 """A write into an expanded tensor: one element in memory stands for many positions, so the write changes all of them.
 
 ``expand`` and broadcasting views repeat elements with stride 0 and copy nothing
-(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.expand.html: "you should clone the tensor first"). PyTorch raises when
-the whole tensor is written; a write by index goes through.
+(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.expand.html: "you should clone the tensor first").
+PyTorch raises when the whole tensor is written; a write by index goes through.
 
 Bad::
 
@@ -47,8 +47,10 @@ def check(story: Story) -> Iterator[Hazard]:
                 severity="silent",
                 message=(
                     f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes "
-                    f"{f'`{variable}`' if variable else 'a tensor'} of shape {list(after.shape or ())}, in which one element of "
-                    f"memory stands for several positions ({wording.line_of(origin)}, {wording.place(origin)}): all of them "
+                    f"{f'`{variable}`' if variable else 'a tensor'} of shape {list(after.shape or ())}, in which "
+                    "one element of "
+                    f"memory stands for several positions ({wording.line_of(origin)}, {wording.place(origin)}): "
+                    "all of them "
                     "changed."
                 ),
                 fix=f"Give it memory of its own first: `.clone()` behind {wording.line_of(origin)}.",

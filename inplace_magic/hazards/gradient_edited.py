@@ -1,9 +1,10 @@
 """A gradient was edited in place while backward ran, and a sibling branch got the same buffer.
 
-The backward of ``a + b`` hands one gradient tensor to both branches. A hook, or a ``Function.backward``, that writes its argument
-therefore changes the other branch's gradient as well, or not, depending on the order. "The hook should not modify its argument, but
-it can optionally return a new gradient" (https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html); the same
-holds for ``Function.backward`` (https://docs.pytorch.org/docs/stable/notes/extending.html).
+The backward of ``a + b`` hands one gradient tensor to both branches. A hook, or a ``Function.backward``, that writes
+its argument therefore changes the other branch's gradient as well, or not, depending on the order. "The hook should
+not modify its argument, but it can optionally return a new gradient"
+(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html); the same holds for
+``Function.backward`` (https://docs.pytorch.org/docs/stable/notes/extending.html).
 
 Bad::
 
@@ -50,15 +51,19 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _came_from_the_engine(story: Story, call: CallEvent, mutation: Mutation) -> bool:
-    """Whether the written tensor was handed to the user's code by backward: nothing recorded made it, and it was not seen before."""
+    """Whether the written tensor was handed to the user's code by backward: nothing recorded made it, and it was not
+    seen before."""
+    written = story.bindings.written_name(call, mutation.tensor) or ""
+    if written.endswith(".grad"):
+        return False  # the accumulated gradient of a leaf belongs to the leaf alone
     first = story.first_seen(mutation.tensor)
     backward = call.parent if call.parent is not None else -1
     return first > backward and story.innermost_new(mutation.tensor, call.index) is None
 
 
 def _receivers(story: Story, call: CallEvent) -> set[int]:
-    """The nodes whose gradient the writing code was given: of a custom ``Function``'s ``backward``, of the tensors that have a hook,
-    of the modules that have a backward hook."""
+    """The nodes whose gradient the writing code was given: of a custom ``Function``'s ``backward``, of the tensors
+    that have a hook, of the modules that have a backward hook."""
     nodes: set[int] = set()
     site: Callsite | None = call.callsite
     while site is not None:
@@ -88,8 +93,10 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation) -> Hazard:
         code=CODE,
         severity="silent",
         message=(
-            f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) edits {what} in place while backward runs. An "
-            "addition hands the same gradient buffer to both of its branches, so the other branch's gradient changes too. PyTorch "
+            f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) edits {what} in place while "
+            "backward runs. An "
+            "addition hands the same gradient buffer to both of its branches, so the other branch's gradient "
+            "changes too. PyTorch "
             "gives no error; a hook or `backward` must not modify its argument."
         ),
         fix=f"Return a new gradient instead: the out-of-place form of {wording.line_of(call.callsite)}.",

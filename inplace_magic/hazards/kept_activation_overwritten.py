@@ -1,7 +1,8 @@
 """An activation was kept (by a forward hook, or in a list) and the next in-place layer rewrote it.
 
-A hook on a convolution stores the very tensor that ``ReLU(inplace=True)`` then overwrites; what is looked at later are the rectified
-values (pytorch/pytorch issue 95617). The same happens to ``features.append(x)`` before ``x = relu(x, inplace=True)``.
+A hook on a convolution stores the very tensor that ``ReLU(inplace=True)`` then overwrites; what is looked at later
+are the rectified values (pytorch/pytorch issue 95617). The same happens to ``features.append(x)`` before ``x =
+relu(x, inplace=True)``.
 
 Bad::
 
@@ -13,9 +14,9 @@ Good::
 
     conv.register_forward_hook(lambda m, a, out: kept.update(pre=out.clone()))
 
-Found where a container reachable from the user's names holds the tensor, the keeping came before the write (the module that made the
-tensor has a forward hook, or the statement that stored it stands before the writing line of the same function), and the tensor is
-read by way of the container afterwards.
+Found where a container reachable from the user's names holds the tensor, the keeping came before the write (the
+module that made the tensor has a forward hook, or the statement that stored it stands before the writing line of the
+same function), and the tensor is read by way of the container afterwards.
 """
 
 from __future__ import annotations
@@ -102,8 +103,10 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, h
         code=CODE,
         severity="warning",
         message=(
-            f"`{container}` is read by {wording.line_of(read.callsite)} ({wording.place(read.callsite)}), but it no longer holds "
-            f"what was kept: {how}, and {wording.line_of(call.callsite)} ({wording.place(call.callsite)}) then overwrote that very "
+            f"`{container}` is read by {wording.line_of(read.callsite)} ({wording.place(read.callsite)}), but it "
+            "no longer holds "
+            f"what was kept: {how}, and {wording.line_of(call.callsite)} ({wording.place(call.callsite)}) then "
+            "overwrote that very "
             "tensor in place. PyTorch gives no error."
         ),
         fix="Keep a copy (`output.clone()`), or let the layer that follows give a new tensor (`inplace=False`).",

@@ -1,7 +1,8 @@
 """A list holds one tensor several times, and it was written as if the slots were separate.
 
-``[t] * n`` repeats a reference, a generator that fills and yields one buffer hands out the same tensor each time, and appending a
-tensor that the next step writes in place stores the same tensor again. Stacked afterwards, all entries are equal.
+``[t] * n`` repeats a reference, a generator that fills and yields one buffer hands out the same tensor each time, and
+appending a tensor that the next step writes in place stores the same tensor again. Stacked afterwards, all entries
+are equal.
 
 Bad::
 
@@ -54,7 +55,12 @@ def _written_repeatedly(story: Story, tensor: int, before: int) -> tuple[CallEve
     places: Counter[Callsite] = Counter()
     for call in story.trace.calls:
         for mutation in call.mutations:
-            if mutation.tensor == tensor and call.kind == "in-place" and call.index < before and call.callsite is not None:
+            if (
+                mutation.tensor == tensor
+                and call.kind == "in-place"
+                and call.index < before
+                and call.callsite is not None
+            ):
                 places[call.callsite] += 1
                 if places[call.callsite] > 1:
                     return call, mutation
@@ -80,8 +86,10 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, evidence: str) ->
         code=CODE,
         severity="warning",
         message=(
-            f"{what} was written in place by {wording.line_of(call.callsite)} ({wording.place(call.callsite)}), and a list holds "
-            f"that very tensor more than once: {evidence}. A list keeps references, not copies, so every entry shows the last "
+            f"{what} was written in place by {wording.line_of(call.callsite)} ({wording.place(call.callsite)}), "
+            "and a list holds "
+            f"that very tensor more than once: {evidence}. A list keeps references, not copies, so every entry "
+            "shows the last "
             "values."
         ),
         fix="Store a copy each time (`.clone()`), or make a new tensor for each slot (`[torch.zeros(n) for _ in range(k)]`).",

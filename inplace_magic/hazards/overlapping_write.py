@@ -1,8 +1,8 @@
 """An in-place op reads elements that it also writes, for other positions.
 
-The result then depends on the order in which the kernel goes through memory (vector width, threads, device): ``a -= a[:, :1]``
-subtracts from later columns a first column that is already zero. PyTorch raises for the cases that it can decide cheaply and
-calls the others undefined (pytorch/pytorch issue 135487; aten/src/ATen/MemoryOverlap.h).
+The result then depends on the order in which the kernel goes through memory (vector width, threads, device): ``a -=
+a[:, :1]`` subtracts from later columns a first column that is already zero. PyTorch raises for the cases that it can
+decide cheaply and calls the others undefined (pytorch/pytorch issue 135487; aten/src/ATen/MemoryOverlap.h).
 
 Bad::
 
@@ -31,9 +31,42 @@ CODE = "overlapping-write"
 
 _ELEMENTWISE = frozenset(
     (
-        *("__setitem__", "copy_", "add_", "sub_", "mul_", "div_", "true_divide_", "pow_", "remainder_", "floor_divide_"),
-        *("fmod_", "lerp_", "addcmul_", "addcdiv_", "maximum", "minimum", "atan2_", "hypot_", "logical_and_", "logical_or_"),
-        *("logical_xor_", "bitwise_and_", "bitwise_or_", "bitwise_xor_", "masked_fill_", "where", "add", "sub", "mul", "div"),
+        *(
+            "__setitem__",
+            "copy_",
+            "add_",
+            "sub_",
+            "mul_",
+            "div_",
+            "true_divide_",
+            "pow_",
+            "remainder_",
+            "floor_divide_",
+        ),
+        *(
+            "fmod_",
+            "lerp_",
+            "addcmul_",
+            "addcdiv_",
+            "maximum",
+            "minimum",
+            "atan2_",
+            "hypot_",
+            "logical_and_",
+            "logical_or_",
+        ),
+        *(
+            "logical_xor_",
+            "bitwise_and_",
+            "bitwise_or_",
+            "bitwise_xor_",
+            "masked_fill_",
+            "where",
+            "add",
+            "sub",
+            "mul",
+            "div",
+        ),
     )
 )
 """Ops that go through memory element by element; others (``cumsum_``, ``matmul``) take their own precautions."""
@@ -86,8 +119,10 @@ def _written(call: CallEvent, mutation: Mutation, after: TensorMetadata) -> Regi
 def _message(variable: str | None, call: CallEvent) -> str:
     what = f"`{variable}`" if variable else "a tensor"
     return (
-        f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes {what} while it reads other elements of the "
-        "same memory: an element that is still to be read may already hold its new value. PyTorch gives no error; the result "
+        f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes {what} while it reads other "
+        "elements of the "
+        "same memory: an element that is still to be read may already hold its new value. PyTorch gives no "
+        "error; the result "
         "depends on the order in which the kernel goes through memory."
     )
 

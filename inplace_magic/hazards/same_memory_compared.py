@@ -1,7 +1,7 @@
 """A tensor was compared with, or copied onto, itself: what looks like a snapshot is an alias.
 
-``best = model.state_dict()``, ``before = [p.detach() for p in …]`` and ``kept = p.grad`` copy nothing. After the next step the "old"
-values are the new ones: the difference is zero, and loading the best state restores nothing
+``best = model.state_dict()``, ``before = [p.detach() for p in …]`` and ``kept = p.grad`` copy nothing. After the next
+step the "old" values are the new ones: the difference is zero, and loading the best state restores nothing
 (https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html: "you must serialize best_model_state or use
 best_model_state = deepcopy(model.state_dict())").
 
@@ -15,8 +15,8 @@ Good::
 
     best = copy.deepcopy(model.state_dict())
 
-Found where both operands of a comparison, difference or copy are the same elements of the same memory, reached by two tensors or by
-two names, and that memory was written since the older one was taken.
+Found where both operands of a comparison, difference or copy are the same elements of the same memory, reached by two
+tensors or by two names, and that memory was written since the older one was taken.
 """
 
 from __future__ import annotations
@@ -34,7 +34,22 @@ CODE = "same-memory-compared"
 
 _COMPARING = frozenset(
     (
-        *("sub", "__rsub__", "sub_", "div", "__rdiv__", "eq", "ne", "lt", "gt", "le", "ge", "isclose", "allclose", "equal"),
+        *(
+            "sub",
+            "__rsub__",
+            "sub_",
+            "div",
+            "__rdiv__",
+            "eq",
+            "ne",
+            "lt",
+            "gt",
+            "le",
+            "ge",
+            "isclose",
+            "allclose",
+            "equal",
+        ),
         *("mse_loss", "l1_loss", "smooth_l1_loss", "kl_div", "cosine_similarity", "pairwise_distance", "dist", "cdist"),
         "copy_",
     )
@@ -50,24 +65,39 @@ def check(story: Story) -> Iterator[Hazard]:
         one, other = call.inputs[:2]
         if not _same_elements(one, other) or not _two_ways(story, call, one, other):
             continue
-        taken = min(story.first_seen(m.tensor) for m in (one, other))
-        written = [w for w in story.writes_to_memory(one.storage) if taken < w.at < call.index]
-        if not written:
+        write = _write_between(story, call, one, other)
+        if write is None:
             continue
-        write = written[0]
         if write.site in seen:
             continue
         seen.add(write.site)
         yield _hazard(story, call, one, write)
 
 
+def _write_between(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> Write | None:
+    """The first write after the older of two tensors was taken; where both are one tensor, or views just taken of one, it is not
+    known when the second name was given, and the last write that was seen counts."""
+    older = max(story.first_seen(one.tensor), story.first_seen(other.tensor)) == call.index or one.tensor == other.tensor
+    taken = story.first_seen_memory(one.storage) if older else max(
+        min(story.first_seen(one.tensor), story.first_seen(other.tensor)), 0
+    )
+    written = [w for w in story.writes_to_memory(one.storage) if taken < w.at < call.index]
+    if not written:
+        return None
+    seen = [w for w in written if w.site is not None]
+    return (seen[-1] if seen else written[-1]) if older else written[0]
+
+
 def _same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:
     region = region_of(one)
-    return one.storage is not None and one.storage == other.storage and region is not None and region == region_of(other)
+    return (
+        one.storage is not None and one.storage == other.storage and region is not None and region == region_of(other)
+    )
 
 
 def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> bool:
-    """Whether the operands were meant as two things: two tensors (but not two views just taken of one name), or two names."""
+    """Whether the operands were meant as two things: two tensors (but not two views just taken of one name), or two
+    names."""
     site = call.callsite
     if call.name.endswith("copy_"):
         return True
@@ -90,8 +120,10 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write) -
         code=CODE,
         severity="warning",
         message=(
-            f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) {does}: both sides are the memory of {what}. "
-            f"The side that was meant as the old values is an alias, not a copy, and has followed every write since it was taken, "
+            f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) {does}: both sides are the memory "
+            f"of {what}. "
+            "The side that was meant as the old values is an alias, not a copy, and has followed every write "
+            "since it was taken, "
             f"the first by {wording.line_of(site)} ({wording.place(site)})."
         ),
         fix="Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`.",

@@ -107,8 +107,8 @@ def _failing(
 
 
 def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | None) -> Iterator[_Stale]:
-    """Savers that torch hides: an in-place op on a view becomes a ``CopySlices`` node around the op's own node, whose saved
-    tensors cannot be read. What it saved is what it wrote, at the version that the write made."""
+    """Savers that torch hides: an in-place op on a view becomes a ``CopySlices`` node around the op's own node, whose
+    saved tensors cannot be read. What it saved is what it wrote, at the version that the write made."""
     for node in story.trace.nodes:
         call = story.calls.get(node.call) if node.name == "CopySlices" and node.call is not None else None
         for mutation in call.mutations if call is not None else ():
@@ -139,6 +139,8 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
             continue
         saved_at = stale.node.call if stale.node.call is not None else -1
         parameter = saved_at if _is_parameter(story, stale) else None
+        if _is_state(story, stale) and not story.has_live_scalar(stale.node):
+            continue  # no loss in sight: a forward pass to look at, or to let BatchNorm collect its statistics
         if story.another_backward_is_meant(stale.node, stale.culprit.at, parameter):
             groups.setdefault((stale.culprit.site, _is_parameter(story, stale)), []).append(stale)
     raised_at = {story.calls[at].callsite for _, at in named if at in story.calls}
@@ -153,6 +155,13 @@ def _is_parameter(story: Story, stale: _Stale) -> bool:
     mutation = stale.culprit.mutation
     meta = story.observations.get(mutation.tensor) if mutation is not None else None
     return meta is not None and meta.is_leaf and meta.requires_grad
+
+
+def _is_state(story: Story, stale: _Stale) -> bool:
+    """Whether the written tensor is a leaf: a parameter, a buffer, data; not an activation of this forward pass."""
+    mutation = stale.culprit.mutation
+    meta = story.observations.get(mutation.tensor) if mutation is not None else None
+    return meta is not None and meta.is_leaf
 
 
 def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None, *, raised: bool) -> Hazard:

@@ -1,9 +1,10 @@
-"""A tensor that autograd saved for backward was overwritten, and its version did not move: the gradient is silently wrong.
+"""A tensor that autograd saved for backward was overwritten, and its version did not move: the gradient is silently
+wrong.
 
-PyTorch's check compares versions, not values. Some writes move no version that the saver can see: through ``.data`` (an alias
-with a version counter of its own), through NumPy or DLPack (the same memory, outside torch), by a fused optimizer or BatchNorm's
-running statistics (kernels that do not count). Backward then computes with the new numbers and says nothing
-(https://docs.pytorch.org/docs/stable/notes/autograd.html; pytorch/pytorch issue 6990).
+PyTorch's check compares versions, not values. Some writes move no version that the saver can see: through ``.data``
+(an alias with a version counter of its own), through NumPy or DLPack (the same memory, outside torch), by a fused
+optimizer or BatchNorm's running statistics (kernels that do not count). Backward then computes with the new numbers
+and says nothing (https://docs.pytorch.org/docs/stable/notes/autograd.html; pytorch/pytorch issue 6990).
 
 Bad::
 
@@ -16,8 +17,8 @@ Good::
     gate = torch.sigmoid(x)
     gate = gate * (gate >= 0.5)
 
-Where the saved tensor is small its content was compared, so a write that changed nothing is no finding. Where the content of a
-small saved tensor changed and nobody was seen writing, the finding says so.
+Where the saved tensor is small its content was compared, so a write that changed nothing is no finding. Where the
+content of a small saved tensor changed and nobody was seen writing, the finding says so.
 """
 
 from __future__ import annotations
@@ -80,9 +81,14 @@ def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Chan
         for call, mutation in story.writes_to_storage.get(saved.storage, ())
         if call.index > since and _moves_no_version(saved, mutation) and _meets(story, saved, call, mutation)
     ]
-    if any(call.index == since for call, _ in story.writes_to_storage.get(saved.storage, ())) and "running" in saved.name:
+    if (
+        any(call.index == since for call, _ in story.writes_to_storage.get(saved.storage, ()))
+        and "running" in saved.name
+    ):
         return None  # BatchNorm in training: it writes its statistics, and its backward does not read them
-    changes += [_Change(f.noticed, foreign=f) for f in story.trace.foreign if f.storage == saved.storage and f.noticed > since]
+    changes += [
+        _Change(f.noticed, foreign=f) for f in story.trace.foreign if f.storage == saved.storage and f.noticed > since
+    ]
     if not changes and saved.changed is not None and not story.writes_after(saved, saved.version):
         changes.append(_Change(saved.changed))
     return min(changes, key=lambda change: change.at) if changes else None
@@ -137,8 +143,8 @@ def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedT
 
 
 def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
-    """Whether a backward that was running when `call` wrote came to `node` afterwards: the write was made in the ``backward`` of a
-    custom ``Function``, and `node` lies behind that function's node."""
+    """Whether a backward that was running when `call` wrote came to `node` afterwards: the write was made in the
+    ``backward`` of a custom ``Function``, and `node` lies behind that function's node."""
     nodes = story.executed.get(call.parent if call.parent is not None else -1, set())
     site = call.callsite
     while site is not None:
@@ -205,8 +211,10 @@ def _message(variable: str | None, saved_site: Callsite | None, saver: str, chan
     else:
         where = "at a place that the watch did not see"
     return (
-        f"{what} was overwritten {where} after {wording.line_of(saved_site)} ({wording.place(saved_site)}) had saved it for "
-        f"backward, in {saver}. The write came {_how(change)}, so no version moved and PyTorch did not notice: the gradient is "
+        f"{what} was overwritten {where} after {wording.line_of(saved_site)} ({wording.place(saved_site)}) had "
+        "saved it for "
+        f"backward, in {saver}. The write came {_how(change)}, so no version moved and PyTorch did not notice: "
+        "the gradient is "
         "computed from the new values, without an error."
     )
 
@@ -215,7 +223,17 @@ def _fix(variable: str | None, saved_site: Callsite | None, change: _Change) -> 
     line = wording.line_of(change.callsite)
     if change.foreign is not None:
         name = change.foreign.names[0] if change.foreign.names else "the array"
-        return f"Copy when crossing from NumPy (`torch.tensor({name})`), or give {name} a new array instead of writing into it."
-    if change.call is not None and change.mutation is not None and change.mutation.version_before == change.mutation.version_after:
+        return (
+            f"Copy when crossing from NumPy (`torch.tensor({name})`), or give {name} a new array instead of "
+            "writing into it."
+        )
+    if (
+        change.call is not None
+        and change.mutation is not None
+        and change.mutation.version_before == change.mutation.version_after
+    ):
         return f"Run backward before {line}, or compute the forward pass ({wording.place(saved_site)}) anew after it."
-    return f"Do not write through `.data`: make a new tensor instead ({variable or 'x'} * mask, torch.where), or write into a clone."
+    return (
+        f"Do not write through `.data`: make a new tensor instead ({variable or 'x'} * mask, torch.where), or "
+        "write into a clone."
+    )

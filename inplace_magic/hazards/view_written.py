@@ -41,10 +41,12 @@ _SEVERAL = re.compile(r"function that returns multiple views")
 _BASE = re.compile(r"its base or another view of its base has been modified inplace")
 
 _WHY = {
-    BASE: "{maker} gives several views of one tensor at once; once the tensor behind them is written, PyTorch cannot tell the "
+    BASE: "{maker} gives several views of one tensor at once; once the tensor behind them is written, PyTorch "
+    "cannot tell the "
     "history of each view any more, and refused when one was used.",
     DETACHED: "Cutting a view off its history would leave the tensor behind it with a wrong one, so PyTorch refused.",
-    INFERENCE: "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be written "
+    INFERENCE: "A tensor made under `inference_mode` has no version counter and no place in autograd, so it "
+    "cannot be written "
     "outside of it.",
     MULTI_OUTPUT: "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one "
     "of them without "
@@ -142,13 +144,17 @@ def _fix(code: str, variable: str | None, call: CallEvent, origin: Callsite | No
     if code == BASE:
         return f"Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line}."
     if code == INFERENCE:
-        return f"Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."
+        return (
+            f"Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."
+        )
     if code == NO_GRAD:
         taken = f" ({wording.line_of(origin)})" if origin is not None else ""
         return (
-            f"Take the view with recording on{taken}, outside `no_grad`; or, if no gradient is wanted, put {line} under "
+            f"Take the view with recording on{taken}, outside `no_grad`; or, if no gradient is wanted, put {line} "
+            "under "
             "`torch.no_grad()` and detach what it writes."
         )
     return (
-        f"Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use `{name}.clone()`."
+        f"Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use "
+        f"`{name}.clone()`."
     )

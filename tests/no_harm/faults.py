@@ -31,14 +31,15 @@ BOUNDARY: dict[str, str] = {
     "recorder.Recorder.fault": "notes what was contained",
     "probes._without_our_frames": "runs while the user's error passes",
     "callers.is_stand_in": "runs while the user's error passes",
+    "probes.types_override": "decides how the user's backward is run",
+    "probes._keep_out_of_dynamo": "runs at import",
+    "recorder.Recorder.drop": "lets go of a call whose closing failed",
     "session.Session.leave": "takes the probes off",
+    "modes.take_off": "takes the probes off",
+    "modes._stacks": "takes the probes off",
+    "recorder.Recorder.clock": "runs when a tensor dies, where Python itself prints what fails and nobody can catch it",
 }
 """They are the walls: nothing stands outside them that could contain a fault of theirs, so they are not broken here."""
-
-NOT_NOTED = {
-    "recorder.Recorder.clock": "called when a tensor dies; Python prints what fails there, and nobody can catch it",
-}
-"""Faults that stay out of the report; contained they are."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,9 @@ class Target:
         """Puts `broken` wherever the function is reached by name."""
         if inspect.isclass(self.owner):
             raw = inspect.getattr_static(self.owner, self.attribute)
-            monkeypatch.setattr(self.owner, self.attribute, staticmethod(broken) if isinstance(raw, staticmethod) else broken)
+            monkeypatch.setattr(
+                self.owner, self.attribute, staticmethod(broken) if isinstance(raw, staticmethod) else broken
+            )
             return
         for module in MODULES:
             for name, value in list(vars(module).items()):

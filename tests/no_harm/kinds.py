@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-
 from no_harm.snapshots import memory_bytes, storage_key, tensor_bits, tensors_of
 
 

@@ -35,10 +35,14 @@ def module_hooks() -> Any:
     for i, module in enumerate(model):
         module.register_forward_pre_hook(lambda _, given, i=i: log.append(("before", i, given[0]._version)))
         module.register_forward_hook(lambda _, given, out, i=i: log.append(("after", i, given[0]._version, out.shape)))
-        module.register_full_backward_hook(lambda _, gi, go, i=i: log.append(("backward", i, go[0].sum().item())))
-        module.register_full_backward_pre_hook(lambda _, go, i=i: log.append(("backward pre", i, len(go))))
+        module.register_full_backward_hook(_logging(log, "backward", i))
+        module.register_full_backward_pre_hook(_logging(log, "backward pre", i))
     model(torch.randn(2, 3)).sum().backward()
     return [log, [p.grad for p in model.parameters()]]
+
+
+def _logging(log: list[Any], when: str, place: int) -> Callable[..., None]:
+    return lambda _, *grads: log.append((when, place, [grad.sum().item() for grad in grads[-1]]))
 
 
 def node_hooks() -> Any:
@@ -46,11 +50,12 @@ def node_hooks() -> Any:
     log: list[Any] = []
     x = torch.randn(3, requires_grad=True)
     y = x.sin().exp()
-    y.grad_fn.metadata["mine"] = 1
-    y.grad_fn.register_hook(lambda gi, go: log.append(("exp", go[0].tolist())))
-    y.grad_fn.next_functions[0][0].register_prehook(lambda go: log.append(("sin", go[0].tolist())))
+    node: Any = y.grad_fn
+    node.metadata["mine"] = 1
+    node.register_hook(lambda gi, go: log.append(("exp", go[0].tolist())))
+    node.next_functions[0][0].register_prehook(lambda go: log.append(("sin", go[0].tolist())))
     y.sum().backward()
-    return [log, x.grad, y.grad_fn.metadata["mine"]]
+    return [log, x.grad, node.metadata["mine"]]
 
 
 def checkpoint_without_reentry() -> Any:
@@ -158,7 +163,8 @@ class _Cube(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor, _: torch.Tensor) -> torch.Tensor:
         (slope,) = ctx.saved_tensors
-        return grad * slope
+        out: torch.Tensor = grad * slope
+        return out
 
 
 def custom_functions() -> Any:
@@ -185,7 +191,9 @@ def double_backward() -> Any:
 
 def refused_writes() -> Any:
     """The texts of the errors that in-place writes meet, and what the tensors are like after them."""
-    return [_attempt(program) for program in (_saved_output, _leaf, _expanded, _view_of_many, _freed_graph, _no_grad_view)]
+    return [
+        _attempt(program) for program in (_saved_output, _leaf, _expanded, _view_of_many, _freed_graph, _no_grad_view)
+    ]
 
 
 def _attempt(program: Callable[[], Any]) -> Any:
@@ -228,8 +236,8 @@ def _no_grad_view() -> Any:
 
 
 def anomaly_mode() -> Any:
-    """Anomaly detection keeps its own notes in the nodes' metadata; the error is the same. Its warning is not compared: it
-    prints the whole stack of Python, with the frames of this comparison."""
+    """Anomaly detection keeps its own notes in the nodes' metadata; the error is the same. Its warning is not compared:
+    it prints the whole stack of Python, with the frames of this comparison."""
     x = torch.zeros(2, requires_grad=True)
     with warnings.catch_warnings(), torch.autograd.detect_anomaly(check_nan=True):
         warnings.simplefilter("ignore")

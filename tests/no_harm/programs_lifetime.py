@@ -1,4 +1,4 @@
-"""Programs that watch their tensors live and die: order of deaths, stolen gradients, live bytes, copies, threads, loaders."""
+"""Programs that watch their tensors live and die: order of deaths, stolen gradients, live bytes, copies, threads."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from typing import Any
 
 import torch
 from torch.utils.data import DataLoader, TensorDataset
+
+
+def _gradient(leaf: torch.Tensor) -> torch.Tensor:
+    assert leaf.grad is not None
+    return leaf.grad
 
 
 def order_of_deaths() -> Any:
@@ -35,7 +40,7 @@ def order_of_deaths() -> Any:
     log.append("view rebound")
     z.sum().backward()
     log.append("backward done")
-    follow("gradient", x.grad)
+    follow("gradient", _gradient(x))
     x.grad = None
     log.append("gradient dropped")
     for step in range(3):
@@ -85,11 +90,11 @@ def stolen_gradients() -> Any:
     log: list[int] = []
     x = torch.randn(64, requires_grad=True)
     _Probe.apply(x, log).sum().backward()
-    stolen = x.grad.data_ptr() == log[0]
+    stolen = _gradient(x).data_ptr() == log[0]
     (x * 3).sum().backward()
-    kept_in_place = x.grad.data_ptr() == log[0]
+    kept_in_place = _gradient(x).data_ptr() == log[0]
     (x * torch.randn(64)).sum().backward(create_graph=False)
-    return [stolen, kept_in_place, x.grad._version, x.grad]
+    return [stolen, kept_in_place, _gradient(x)._version, x.grad]
 
 
 def gradient_held_by_the_user() -> Any:
@@ -99,7 +104,7 @@ def gradient_held_by_the_user() -> Any:
     y = x * 2
     y.register_hook(held.append)
     y.backward(torch.ones(8))
-    return [x.grad.data_ptr() == held[0].data_ptr(), x.grad, held[0]._version]
+    return [_gradient(x).data_ptr() == held[0].data_ptr(), x.grad, held[0]._version]
 
 
 class _Live:
@@ -202,7 +207,7 @@ def generators() -> Any:
 def loader() -> Any:
     """A DataLoader without workers: same batches, same random state."""
     data = TensorDataset(torch.arange(10.0), torch.arange(10))
-    batches = [batch for batch in DataLoader(data, batch_size=4, shuffle=True, num_workers=0)]
+    batches = list(DataLoader(data, batch_size=4, shuffle=True, num_workers=0))
     return [batches, torch.rand(1)]
 
 

@@ -1,4 +1,4 @@
-"""Programs that change what a torch call means: torch.func, autocast, inference mode, subclasses, other kinds of tensors."""
+"""Programs that change what a torch call means: torch.func, autocast, inference mode, subclasses, odd tensors."""
 
 from __future__ import annotations
 
@@ -76,8 +76,6 @@ def grad_modes() -> Any:
 class Logging(torch.Tensor):
     """Logs what ``__torch_function__`` sees."""
 
-    log: list[str]
-
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         LOG.append(f"{getattr(func, '__name__', func)} {sorted(t.__name__ for t in types)}")
@@ -105,18 +103,22 @@ def function_subclass() -> Any:
 class Wrapper(torch.Tensor):
     """Logs what ``__torch_dispatch__`` sees."""
 
-    inner: torch.Tensor
+    held: torch.Tensor
 
     @staticmethod
     def __new__(cls, inner: torch.Tensor) -> Wrapper:
-        made = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, requires_grad=inner.requires_grad)
-        made.inner = inner
+        made = torch.Tensor._make_wrapper_subclass(
+            cls, inner.shape, dtype=inner.dtype, requires_grad=inner.requires_grad
+        )
+        made.held = inner
         return made
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(  # type: ignore[override]  # torch declares it as a function, and calls it as a classmethod
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         LOG.append(str(func))
-        unwrap = lambda t: t.inner if isinstance(t, Wrapper) else t  # noqa: E731
+        unwrap = lambda t: t.held if isinstance(t, Wrapper) else t  # noqa: E731
         out = func(*torch.utils._pytree.tree_map(unwrap, args), **torch.utils._pytree.tree_map(unwrap, kwargs or {}))
         if func._schema.name[-1] == "_":
             return args[0]
@@ -127,10 +129,10 @@ def dispatch_subclass() -> Any:
     """The subclass sees the same operators in the same order."""
     LOG.clear()
     x = Wrapper(torch.randn(3))
-    y = (x * 2).sin()
+    y: Any = (x * 2).sin()
     y.add_(1)
-    z = y.view(3, 1)
-    return [list(LOG), y.inner, z.inner]
+    z: Any = y.view(3, 1)
+    return [list(LOG), y.held, z.held]
 
 
 def compute_on_odd_tensors() -> Any:
@@ -162,7 +164,7 @@ def fake_tensors() -> Any:
         z = y * 2
         z.add_(1)
         z.sum().backward()
-        return [tuple(y.shape), y._version, tuple(x.grad.shape), type(y).__name__]
+        return [tuple(y.shape), y._version, list(x.grad.shape) if x.grad is not None else None, type(y).__name__]
 
 
 def compiled() -> Any:

@@ -134,7 +134,7 @@ def storage_key(tensor: torch.Tensor) -> int | None:
 
 
 def value_facts(value: Any, *, values: bool = True) -> Any:
-    """A result of any type as comparable data: tensors by :func:`tensor_facts`, the rest by its text without addresses."""
+    """A result of any type as comparable data: tensors by :func:`tensor_facts`, the rest by text without addresses."""
     if isinstance(value, torch.Tensor):
         return tensor_facts(value, values=values)
     if isinstance(value, (list, tuple)):
@@ -159,7 +159,11 @@ def differing_paths(left: Any, right: Any, path: str = "") -> list[str]:
             line for key in left if key in right for line in differing_paths(left[key], right[key], f"{path}.{key}")
         ]
     if type(left) is type(right) and isinstance(left, list) and len(left) == len(right):
-        return [line for i, pair in enumerate(zip(left, right, strict=True)) for line in differing_paths(*pair, f"{path}[{i}]")]
+        return [
+            line
+            for i, pair in enumerate(zip(left, right, strict=True))
+            for line in differing_paths(*pair, f"{path}[{i}]")
+        ]
     return [] if left == right else [f"{path}: {_short(left)} became {_short(right)}"]
 
 

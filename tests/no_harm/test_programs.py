@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import torch
-
-import inplace_magic
 from no_harm import programs_autograd, programs_lifetime, programs_modes
 from no_harm.differential import Mode, Program, compare, run
+
+import inplace_magic
 
 PROGRAMS = (*programs_autograd.PROGRAMS, *programs_modes.PROGRAMS, *programs_lifetime.PROGRAMS)
 
@@ -79,7 +79,10 @@ def test_compiled_function_runs_eagerly_in_a_watch_and_compiled_again_after_it(l
     assert [call.name for call in report.calls] == ["Tensor.sin", "Tensor.add"]
     assert any("torch.compile" in sentence for sentence in report.blindness)
     compiled(x)
-    assert (len(graphs), len(calls)) == (1, 2)
+    if level == "calls":
+        assert (len(graphs), len(calls)) == (1, 2)
+    else:  # under any dispatch mode Dynamo gives the function up until torch._dynamo.reset(), see docs/no-harm.md
+        assert len(graphs) == 1
     torch._dynamo.reset()
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-
 from no_harm.differential import Program
 from no_harm.snapshots import seed_everything, tensors_of
 
@@ -23,7 +22,8 @@ def optimizer_programs(limit: int) -> Iterator[tuple[str, Iterator[Program]]]:
     """Every optimizer, implementation and configuration: two plain steps, and a stale graph that must still raise."""
     from torch.testing._internal.common_optimizers import optim_db
 
-    for info in optim_db:
+    every: list[Any] = list(optim_db)
+    for info in every:
         yield info.optim_cls.__name__, _optimizer_steps(info, limit)
 
 

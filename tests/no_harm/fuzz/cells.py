@@ -81,9 +81,7 @@ class Cell:
         return found
 
 
-def _render(
-    statements: tuple[Statement, ...], indent: str, lines: list[str], wrap: Callable[[Line, int], str]
-) -> None:
+def _render(statements: tuple[Statement, ...], indent: str, lines: list[str], wrap: Callable[[Line, int], str]) -> None:
     for statement in statements:
         if isinstance(statement, Line):
             lines.append(indent + wrap(statement, len(lines) + 1))
@@ -117,20 +115,40 @@ class _Maker:
     random: Random
     shapes: dict[str, Shape] = field(default_factory=dict)
     """Variables in scope, the newest last."""
+    autograd: dict[str, str] = field(default_factory=dict)
+    """What autograd thinks of a variable, as far as it can be told: ``leaf``, ``tracked``, or ``plain``."""
     made: int = 0
+    depth: int = 0
+    recording: bool = True
+    """False inside ``no_grad``."""
 
-    def fresh(self, shape: Shape) -> str:
+    def fresh(self, shape: Shape, *parents: str, autograd: str = "") -> str:
+        """A new name."""
         self.made += 1
-        name = f"v{self.made}"
+        return self.bind(f"v{self.made}", shape, *parents, autograd=autograd)
+
+    def bind(self, name: str, shape: Shape, *parents: str, autograd: str = "") -> str:
+        """Notes what a name points to from now on; what autograd thinks of it follows from its parents."""
+        grown = any(self.autograd.get(parent, "plain") != "plain" for parent in parents)
         self.shapes[name] = shape
+        self.autograd[name] = autograd or ("tracked" if grown and self.recording else "plain")
         return name
 
-    def any(self, shape: Shape | None = None, dims: int = 0) -> str:
-        """A variable of that shape, or of at least that many dimensions; the newer the likelier."""
+    def any(self, shape: Shape | None = None, dims: int = 0, kinds: tuple[str, ...] = ()) -> str:
+        """A variable of that shape, or of at least that many dimensions; the newer the likelier. Mostly of those kinds."""
         fitting = [n for n, s in self.shapes.items() if (shape is None or s == shape) and len(s) >= dims]
+        if kinds and self.random.random() < 0.93:
+            fitting = [n for n in fitting if self.autograd[n] in kinds] or fitting
         if not fitting:
             return ""
         return fitting[-1 - min(self.random.randrange(len(fitting)), self.random.randrange(len(fitting)))]
+
+    def target(self, dims: int = 0) -> str:
+        """A variable to write; mostly one that autograd lets be written."""
+        name = self.any(dims=dims, kinds=("plain", "tracked") if self.recording else ())
+        if name and self.recording and self.autograd[name] == "plain" and self.random.random() < 0.3:
+            name = self.any(dims=dims, kinds=("tracked",))
+        return name
 
 
 def make_cell(random: Random) -> Cell:
@@ -142,7 +160,7 @@ def make_cell(random: Random) -> Cell:
         statement = _statement(maker, depth=0)
         statements.append(statement)
         budget -= _size(statement)
-    if random.random() < 0.6:
+    if random.random() < 0.8:
         statements.append(_backward(maker))
     return Cell(tuple(statements))
 
@@ -153,6 +171,8 @@ def _size(statement: Statement) -> int:
 
 def _statement(maker: _Maker, depth: int) -> Statement:
     chance = maker.random.random()
+    if not maker.shapes:
+        return _create(maker)
     if depth < 2 and chance < 0.14:
         return _block(maker, depth)
     for limit, kind in _KINDS:
@@ -162,11 +182,22 @@ def _statement(maker: _Maker, depth: int) -> Statement:
 
 
 def _block(maker: _Maker, depth: int) -> Block:
+    maker.depth += 1
+    try:
+        return _any_block(maker, depth)
+    finally:
+        maker.depth -= 1
+
+
+def _any_block(maker: _Maker, depth: int) -> Block:
     kind = maker.random.randrange(3)
     count = maker.random.randrange(1, 4)
     before = dict(maker.shapes)
     if kind == 0:
-        return Block("with torch.no_grad():", tuple(_statement(maker, depth + 1) for _ in range(count)))
+        recording, maker.recording = maker.recording, False
+        body = tuple(_statement(maker, depth + 1) for _ in range(count))
+        maker.recording = recording
+        return Block("with torch.no_grad():", body)
     if kind == 1:
         # The first and the last line of a loop's body call torch whatever happens, so that one round can be told from
         # the next by the order of the calls.
@@ -174,8 +205,9 @@ def _block(maker: _Maker, depth: int) -> Block:
         maker.shapes = {name: shape for name, shape in maker.shapes.items() if before.get(name, shape) == shape}
         return Block(f"for i in range({maker.random.randrange(2, 4)}):", inside)
     body = tuple(_statement(maker, depth + 1) for _ in range(count))
+    handler = (_create(maker),)
     maker.shapes = {name: shape for name, shape in before.items() if maker.shapes.get(name) == shape}
-    return Block("try:", body, (_create(maker),))
+    return Block("try:", body, handler)
 
 
 def _create(maker: _Maker) -> Line:
@@ -191,7 +223,7 @@ def _create(maker: _Maker) -> Line:
             "nn.Parameter(torch.ones{s})",
         )
     )
-    name = maker.fresh(shape)
+    name = maker.fresh(shape, autograd="leaf" if "requires_grad" in text or "nn." in text else "plain")
     binds = () if text.startswith("nn.") else (name,)
     return Line(f"{name} = {text.format(s=shape)}", binds)
 
@@ -209,9 +241,8 @@ def _pure(maker: _Maker) -> Line:
     text = maker.random.choice(choices)
     if matrix and vector and maker.random.random() < 0.1:
         text, shape = f"{matrix} @ {vector}", (2,)
-    name = a if maker.random.random() < 0.25 else ""
-    name = name or maker.fresh(shape)
-    maker.shapes[name] = shape
+    parents = (a, b, matrix, vector) if "@" in text else (a, b) if b in text else (a,)
+    name = maker.bind(a, shape, *parents) if maker.random.random() < 0.25 else maker.fresh(shape, *parents)
     return Line(f"{name} = {text}", (name,))
 
 
@@ -237,19 +268,22 @@ def _view(maker: _Maker) -> Line:
         (f"{a}[...]", shape),
     ]
     if len(shape) > 1:
-        choices += [(f"{a}.transpose(0, 1)", (shape[1], shape[0], *shape[2:])), (f"{a}[:, 1:]", ())][: 1 + (shape[1] > 1)]
+        choices += [(f"{a}.transpose(0, 1)", (shape[1], shape[0], *shape[2:])), (f"{a}[:, 1:]", ())][
+            : 1 + (shape[1] > 1)
+        ]
     text, result = maker.random.choice(choices)
     if text.endswith("[:, 1:]"):
         result = (shape[0], shape[1] - 1, *shape[2:])
     if shape[0] == 2 and maker.random.random() < 0.12:
-        left, right = maker.fresh((1, *shape[1:])), maker.fresh((1, *shape[1:]))
+        left, right = maker.fresh((1, *shape[1:]), a), maker.fresh((1, *shape[1:]), a)
         return Line(f"{left}, {right} = {a}.chunk(2)", (left, right))
-    name = maker.fresh(result)
+    cut = text.endswith((".detach()", ".data"))
+    name = maker.fresh(result, a, autograd="plain" if cut else "leaf" if maker.autograd[a] == "leaf" else "")
     return Line(f"{name} = {text}", (name,))
 
 
 def _write(maker: _Maker) -> Line:
-    a = maker.any()
+    a = maker.target()
     shape = maker.shapes[a]
     b, c = maker.any(shape), maker.any(shape)
     choices = [
@@ -262,20 +296,19 @@ def _write(maker: _Maker) -> Line:
         *(text.format(a) for text in IN_PLACE_HELPERS),
     ]
     text = maker.random.choice(choices)
-    if maker.random.random() < 0.25 and " " not in text.split("(")[0]:
-        returned = maker.fresh(shape)
-        if text.startswith("shifted"):
-            maker.shapes[returned] = (-1,)  # its length is not worth keeping count of
-            del maker.shapes[returned]
-        named = not text.startswith(("torch._foreach", *(helper.split("(")[0] for helper in IN_PLACE_HELPERS), "nn."))
-        if not text.startswith("torch._foreach"):
-            return Line(f"{returned} = {text}", (returned,) if named else ())
-        del maker.shapes[returned]
-    return Line(text)
+    maker.bind(a, shape, a, b)
+    statement = " " in text.split("(")[0] or text.startswith("torch._foreach")
+    if statement or maker.random.random() < 0.75:
+        return Line(text)
+    if text.startswith("shifted"):
+        return Line(f"flat = {text}")
+    helped = text.startswith(("nn.", *(helper.split("(")[0] for helper in IN_PLACE_HELPERS)))
+    name = maker.fresh(shape, a)
+    return Line(f"{name} = {text}", () if helped else (name,))
 
 
 def _index_write(maker: _Maker) -> Line:
-    a = maker.any(dims=1)
+    a = maker.target(dims=1)
     if not a:
         return _write(maker)
     shape = maker.shapes[a]
@@ -293,24 +326,30 @@ def _names(maker: _Maker) -> Line:
     a, b = maker.any(), maker.any()
     chance = maker.random.random()
     if chance < 0.4:
-        return Line(f"{maker.fresh(maker.shapes[a])} = {a}")
+        return Line(f"{maker.fresh(maker.shapes[a], autograd=maker.autograd[a])} = {a}")
     if chance < 0.6:
-        maker.shapes[a], maker.shapes[b] = maker.shapes[b], maker.shapes[a]
+        for known in (maker.shapes, maker.autograd):
+            known[a], known[b] = known[b], known[a]
         return Line(f"{a}, {b} = {b}, {a}")
-    if chance < 0.75 and len(maker.shapes) > 3:
+    if chance < 0.75 and len(maker.shapes) > 3 and not maker.depth:
         del maker.shapes[a]
         return Line(f"del {a}")
     return Line(f"held = [{a}, {b}]")
 
 
 def _backward(maker: _Maker) -> Line:
-    a, b = maker.any(), maker.any()
+    if not maker.shapes:
+        return _create(maker)
+    a, b = maker.any(kinds=("tracked",)), maker.any(kinds=("leaf", "tracked"))
+    if maker.autograd[a] == "plain" and maker.random.random() < 0.9:
+        return _pure(maker)
     return maker.random.choice(
         (
             Line(f"{a}.sum().backward()", backward=True),
             Line(f"({a} * {a}).sum().backward()", backward=True),
             Line(f"{a}.sum().backward(retain_graph=True)", backward=True),
             Line(f"torch.autograd.backward([{a}.sum(), {b}.sum()])", backward=True),
+            Line(f"{a}.sum().backward(retain_graph=True)", backward=True),
             Line(f"grads = torch.autograd.grad({a}.sum(), [{b}], allow_unused=True)", backward=True),
             Line(f"({a}.sum() + {b}.mean()).backward()", backward=True),
             Line(f"{a}.grad = None"),
