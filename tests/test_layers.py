@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "magic_options": FLOOR,
     "magics_cells": FLOOR,
     "magics_output": FLOOR | set(READ_SIDE),
+    "magics_hint": FLOOR,
     "magics_news": FLOOR | set(READ_SIDE),
     "magics_story": FLOOR | ROOF | set(READ_SIDE),
     "magics": FLOOR | ROOF | set(READ_SIDE),

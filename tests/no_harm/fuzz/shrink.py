@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from no_harm.fuzz.cells import HELPERS, Cell, smaller
-from no_harm.fuzz.judge import Verdict, judge
+from no_harm.fuzz.judge import judge
 
 
 def cut_down(cell: Cell, level: str = "calls", rounds: int = 400) -> Cell:
-    """A smaller cell with a disagreement that begins with the same words."""
-    wanted = _kind(judge(cell, level))
+    """A smaller cell with a disagreement that begins with the same words.
+
+    Args:
+        cell: one that disagrees.
+        level: of the watch.
+        rounds: how many smaller cells are tried at most.
+    """
+    wanted = _beginnings(cell, level)[0]
     tried = 0
     again = True
     while again:
@@ -17,18 +23,14 @@ def cut_down(cell: Cell, level: str = "calls", rounds: int = 400) -> Cell:
             tried += 1
             if tried > rounds:
                 return cell
-            if wanted in _kinds(judge(candidate, level)):
+            if wanted in _beginnings(candidate, level):
                 cell, again = candidate, True
                 break
     return cell
 
 
-def _kind(verdict: Verdict) -> str:
-    return _kinds(verdict)[0]
-
-
-def _kinds(verdict: Verdict) -> list[str]:
-    return ["".join(letter for letter in text if not letter.isdigit())[:24] for text in verdict.disagreements]
+def _beginnings(cell: Cell, level: str) -> list[str]:
+    return ["".join(letter for letter in text if not letter.isdigit())[:24] for text in judge(cell, level).disagreements]
 
 
 def numbered(cell: Cell) -> str:
