@@ -15,6 +15,10 @@ from inplace_magic.trace import Trace
 if TYPE_CHECKING:
     from inplace_magic.capture.session import Session
 
+_NOT_BEGUN = "inplace_magic could not begin to watch, and the block ran unwatched"
+_FAILED = "inplace_magic could not make the report of this block; the block itself was not affected"
+_ASK = "Please report it."
+
 
 class watch:
     """Watches a block of code: ``with watch() as w: ...``, then ``w.report``.
@@ -139,14 +143,17 @@ class watch:
         from inplace_magic.capture.sources import Sources
 
         cell, filename, source = self._place
-        trace = self._session.trace(
-            sources=Sources(cell, filename, source, cells),
-            namespace=namespace or {},
-            error=error,
-            cell=cell,
-            source=source,
-            last=last,
-        )
+        try:
+            trace = self._session.trace(
+                sources=Sources(cell, filename, source, cells),
+                namespace=namespace or {},
+                error=error,
+                cell=cell,
+                source=source,
+                last=last,
+            )
+        except Exception as fault:  # containment: the block's own result or error must come through
+            trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({type(fault).__name__}: {fault}). {_ASK}",))
         self.report = analyze(trace)
         return self.report
 
@@ -156,10 +163,7 @@ class watch:
         except InplaceMagicError:
             raise
         except Exception as fault:  # containment: a fault of ours must not keep the user's block from running
-            self._fault = (
-                f"inplace_magic could not begin to watch ({type(fault).__name__}: {fault}); the block ran unwatched. "
-                "Please report it."
-            )
+            self._fault = f"{_NOT_BEGUN} ({type(fault).__name__}: {fault}). {_ASK}"
         return self
 
     def __exit__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.report import Report
@@ -10,7 +11,9 @@ from inplace_magic.trace import (
     AutogradNode,
     CallEvent,
     Callsite,
+    Kind,
     Mutation,
+    Region,
     SavedTensor,
     Storage,
     TensorMetadata,
@@ -148,3 +151,37 @@ def sigmoid_report() -> Report:
         raised=True,
     )
     return Report(sigmoid_trace(), (finding,))
+
+
+def made(
+    index: int,
+    name: str,
+    where: Callsite | None,
+    inputs: tuple[TensorMetadata, ...] = (),
+    outputs: tuple[TensorMetadata, ...] = (),
+    **more: Any,
+) -> CallEvent:
+    """A call that gave new tensors: a ``view`` where an output shares an input's storage, else ``ordinary``."""
+    storages = {given.storage for given in inputs}
+    shared = bool(outputs) and all(output.storage in storages for output in outputs)
+    kind: Kind = "view" if shared else "ordinary" if outputs else "query"
+    return replace(CallEvent(index, name, kind, where, inputs, outputs), **more)
+
+
+def wrote(
+    index: int,
+    name: str,
+    where: Callsite | None,
+    target: TensorMetadata,
+    *others: TensorMetadata,
+    counted: bool = True,
+    region: Region | None = None,
+    **more: Any,
+) -> CallEvent:
+    """A call that wrote `target` in place and read `others`; without `counted`, no version moved."""
+    after = replace(target, version=(target.version or 0) + counted)
+    mutation = Mutation(
+        target.tensor, target.version, after.version, target.storage, target.counter, region=region
+    )
+    call = CallEvent(index, name, "in-place", where, (target, *others), (), (mutation,), mutated=(after,))
+    return replace(call, **more)

@@ -85,6 +85,11 @@ class Story:
                         found.setdefault(mutation.storage, []).append((call, mutation))
         return found
 
+    @cached_property
+    def data_setters(self) -> list[CallEvent]:
+        """The calls of the form ``t.data = other``."""
+        return [call for call in self.trace.calls if call.name == "Tensor.data ="]
+
     def writes_to_memory(self, storage: int | None) -> list[Write]:
         """All writes to a storage, those seen, unseen and from outside torch, oldest first."""
         if storage is None:

@@ -68,6 +68,15 @@ def base(tensor: torch.Tensor) -> torch.Tensor | None:
         return _try(lambda: tensor._base)
 
 
+def is_view(tensor: torch.Tensor) -> bool:
+    """Whether autograd takes the tensor for a view, whose ``grad_fn`` may be computed when it is read. If ``_is_view`` vanishes:
+    ``_base is not None`` says the same."""
+    if type(tensor) in _PLAIN_TYPES:
+        return tensor._is_view()
+    with _NO_SUBCLASS_CODE():
+        return bool(_try(lambda: tensor._is_view()))
+
+
 def grad_fn(tensor: torch.Tensor) -> Any:
     """``grad_fn``; None also where reading it raises (a multi-output view whose base was written)."""
     try:
@@ -119,9 +128,16 @@ def static(tensor: torch.Tensor) -> Static:
 
 def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
     """``grad`` of a plain leaf; None for any other tensor, where reading it would warn."""
-    if type(tensor) not in _PLAIN_TYPES or not _try(lambda: tensor.is_leaf):
-        return None
+    if type(tensor) not in _PLAIN_TYPES or tensor._is_view() or not tensor.is_leaf:
+        return None  # of a view even `is_leaf` would compute its `grad_fn`
     return tensor.grad
+
+
+def gradient_accumulator(tensor: torch.Tensor) -> Any:
+    """The ``AccumulateGrad`` node of a plain leaf that requires grad."""
+    if type(tensor) not in _PLAIN_TYPES or tensor._is_view() or not tensor.is_leaf or not tensor.requires_grad:
+        return None
+    return _try(lambda: torch.autograd.graph.get_gradient_edge(tensor).node)
 
 
 def requires_grad(tensor: torch.Tensor) -> bool:

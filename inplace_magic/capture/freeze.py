@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from inplace_magic.capture import describe
 from inplace_magic.capture.nodes import NodeRecord
-from inplace_magic.capture.records import Observation, StorageRecord, TensorRecord
+from inplace_magic.capture.records import UNREAD, Observation, StorageRecord, TensorRecord
 from inplace_magic.capture.sources import Sources
 from inplace_magic.trace import (
     AutogradNode,
@@ -74,7 +74,7 @@ class Freezer:
                 counter=record.counter.serial,
                 requires_grad=requires_grad,
                 is_leaf=node is None,
-                node=node,
+                node=None if node == UNREAD else node,
                 **describe.readable(static),
             )
         return made

@@ -34,7 +34,7 @@ TENSOR_GETTERS = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
 """Properties that make a tensor. The others (`shape`, `requires_grad`, `grad`, …) only look, and are not recorded as
 calls."""
 
-_RUNNING_STATISTICS = {
+_RUNNING_STATISTICS: dict[Any, tuple[tuple[int, int], int | None, str]] = {
     # function: (positions of running mean and variance, position of the flag that lets them be updated)
     F.batch_norm: ((1, 2), 5, "training"),
     F.instance_norm: ((1, 2), 5, "use_input_stats"),
@@ -42,6 +42,7 @@ _RUNNING_STATISTICS = {
     torch.instance_norm: ((3, 4), 5, "use_input_stats"),
     torch.native_batch_norm: ((3, 4), 5, "training"),
     torch._native_batch_norm_legit: ((3, 4), 5, "training"),
+    torch.ops.aten._batch_norm_with_update: ((3, 4), None, "training"),
 }
 """They write running statistics that no schema announces and no version counts."""
 
@@ -179,7 +180,12 @@ def _uncounted_writes(func: Any, bare: str) -> Callable[[Arguments, Keywords], l
         positions, flag_position, flag = statistics
 
         def running(args: Arguments, kwargs: Keywords) -> list[torch.Tensor]:
-            training = args[flag_position] if len(args) > flag_position else kwargs.get(flag, flag == "use_input_stats")
+            if flag_position is None:
+                training = True  # this spelling has no other mode
+            elif len(args) > flag_position:
+                training = args[flag_position]
+            else:
+                training = kwargs.get(flag, flag == "use_input_stats")
             if not training:
                 return []
             found = [

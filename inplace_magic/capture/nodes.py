@@ -15,7 +15,7 @@ import torch
 
 from inplace_magic.capture import describe
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.records import CounterRecord, StorageRecord
+from inplace_magic.capture.records import UNREAD, CounterRecord, StorageRecord, TensorRecord
 from inplace_magic.capture.witness import saved_digest, still_equal
 
 _KEY = "inplace_magic"
@@ -79,6 +79,8 @@ class NodeMap:
         self._witnessed: dict[NodeRecord, None] = {}
         """Live nodes with digests, in the order of their making."""
         self.records: list[NodeRecord] = []
+        self.moved: dict[CounterRecord, int | None] = {}
+        """Versions before, of the counters that the call which just returned has moved."""
         self._first_sequence = describe.sequence_number()
 
     def number(self, grad_fn: Any, call: int | None, since: int | None = None) -> int:
@@ -162,6 +164,8 @@ class NodeMap:
             storage = self._identity.storage_of(data, node.call)
             counter = self._identity.counter_of(data, storage)
         version = self._version_when_saved(describe.version(data), counter, node.sequence, made_now)
+        if made_now and counter in self.moved and not name.startswith("result"):
+            version = self.moved[counter]  # an in-place call saves its inputs before the write, its result after it
         static = describe.static(data)
         return SavedRecord(
             name,
@@ -196,18 +200,52 @@ class NodeMap:
             forget: also take our tokens out of the nodes; at the end of the watch.
         """
         holding: set[int] = set()
-        seen: set[int] = set()
-        todo = [fn for tensor, _ in self._identity.live() if (fn := describe.grad_fn(tensor)) is not None]
+        met: dict[int, Any] = {}  # by id; holding the nodes keeps the ids theirs
+        todo = [
+            grad_fn
+            for tensor, record in self._identity.live()
+            if _up_to_date(tensor, record) and (grad_fn := describe.grad_fn(tensor)) is not None
+        ]
         while todo:
             node = todo.pop()
-            token = node.metadata.get(_KEY)
-            if token is None or token.owner is not self or token.record.serial in seen:
+            if id(node) in met:
                 continue
-            seen.add(token.record.serial)
-            if describe.still_saves(node):
-                holding.add(token.record.serial)
+            met[id(node)] = node
+            token = node.metadata.get(_KEY)
+            if token is not None and token.owner is self:
+                if describe.still_saves(node):
+                    holding.add(token.record.serial)
+                if forget:
+                    token.record.ref = None  # a node that dies from now on outlived the watch
+                    del node.metadata[_KEY]
             todo.extend(behind for behind, _ in node.next_functions if behind is not None)
-            if forget:
-                token.record.ref = None  # a node that dies from now on outlived the watch
-                del node.metadata[_KEY]
+        if forget:
+            self._unmark_leaves()
+            for record in self.records:
+                token = record.ref() if record.ref is not None else None
+                if token is not None:
+                    token.owner = token.record = None  # out of reach without a read that would change the graph: inert
+                record.ref = None
         return holding
+
+    def _unmark_leaves(self) -> None:
+        """Takes our tokens off the ``AccumulateGrad`` nodes that only a stale view leads to."""
+        left = {
+            record.variable for record in self.records if record.name == "AccumulateGrad" and record.ref is not None
+        }
+        for tensor, known in self._identity.live() if left else ():
+            if known.serial in left:
+                node = describe.gradient_accumulator(tensor)
+                token = node.metadata.get(_KEY) if node is not None else None
+                if token is not None and token.owner is self:
+                    del node.metadata[_KEY]
+
+
+def _up_to_date(tensor: torch.Tensor, record: TensorRecord) -> bool:
+    """Whether reading ``grad_fn`` changes nothing: not so for a view whose base was written since it was last read."""
+    if not describe.is_view(tensor):
+        return True
+    version = describe.version(tensor)
+    latest = record.latest
+    read_at = latest[2] if latest is not None and latest[5] not in (None, UNREAD) else None
+    return version is not None and version in (read_at, record.used_at)

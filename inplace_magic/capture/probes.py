@@ -138,12 +138,19 @@ def _keep_out_of_dynamo() -> None:
     """Makes ``torch.compile`` run eagerly below our probes, instead of compiling them: else one graph of the user's
     becomes dozens, and the compiled entries stay after the watch. Private; if it vanishes, compiled functions are
     slow while they are watched."""
+    functions: tuple[Any, ...] = (
+        CallProbe.__torch_function__,
+        CallProbe._with_user_code_seen,
+        OpProbe.__torch_dispatch__,
+    )
+    for function in functions:
+        function._torchdynamo_disable = True
     frames = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
     skip = getattr(getattr(frames, "_FrameAction", None), "SKIP", None)
     if frames is None or skip is None or not hasattr(frames, "set_code_exec_strategy"):
         return
     strategy = frames._FrameExecStrategy(skip, skip)
-    for function in (CallProbe.__torch_function__, CallProbe._with_user_code_seen, OpProbe.__torch_dispatch__):
+    for function in functions:
         frames.set_code_exec_strategy(function.__code__, strategy)
 
 

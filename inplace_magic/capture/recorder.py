@@ -31,7 +31,7 @@ from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.ops import op_facts_of, restore_versions
-from inplace_magic.capture.records import Observation, TensorRecord
+from inplace_magic.capture.records import UNREAD, Observation, TensorRecord
 from inplace_magic.capture.regions import basic_index_region
 from inplace_magic.capture.sources import Sources
 from inplace_magic.capture.witness import EXPORTERS
@@ -46,7 +46,9 @@ class OpenCall:
         "before",
         "facts",
         "index",
+        "nodes_before",
         "parent",
+        "produced",
         "region",
         "sequence",
         "site",
@@ -54,6 +56,7 @@ class OpenCall:
         "tensors",
         "uncounted",
         "values",
+        "written",
     )
 
     index: int
@@ -62,6 +65,7 @@ class OpenCall:
     before: list[Observation]
     site: int | None
     sequence: int
+    nodes_before: int
     parent: int | None
     targets: list[torch.Tensor]
     """What the call announces to write."""
@@ -71,6 +75,9 @@ class OpenCall:
     """Elements of small targets before the call, by ``id``."""
     region: Region | None
     """What ``x[index] = …`` writes."""
+    produced: list[torch.Tensor]
+    written: list[tuple[torch.Tensor, TensorRecord, int | None]]
+    """(tensor, record, version before)."""
 
 
 class ClosedCall:
@@ -105,6 +112,7 @@ class ClosedCall:
 
 
 _NONE: list[Any] = []
+_NOTHING: dict[Any, Any] = {}
 
 
 class Recorder:
@@ -157,10 +165,12 @@ class Recorder:
         running = self._running
         call.parent = running[-1].index if running else None
         call.sequence = describe.sequence_number()
+        call.nodes_before = len(self._nodes.records)
         call.uncounted = facts.uncounted(args, kwargs) if facts.uncounted is not None else _NONE
         announced = facts.announced_writes(args, kwargs) if facts.may_write or kwargs else ()
         call.targets = tensors_in(announced, []) if announced else _NONE
         call.values = {}
+        call.produced = call.written = _NONE
         for tensor in call.targets:
             value = describe.values(tensor, self._options.max_values)
             if value is not None:
@@ -194,9 +204,16 @@ class Recorder:
         done.grad_enabled = torch.is_grad_enabled()
         done.inputs = call.before
         done.error = None if error is None else describe.error_text(error)
-        written = self._writes(call, produced)
+        call.produced = produced
+        call.written = written = self._writes(call, produced)
+        self._nodes.moved = {entry[1].counter: entry[2] for entry in written} if written else _NOTHING
         done.outputs, fresh, shared = self._outputs(call, produced)
         done.mutations = [self._mutation(call, *entry) for entry in written] if written else _NONE
+        self._nodes.moved = _NOTHING
+        if len(self._nodes.records) != call.nodes_before:
+            for tensor, seen in zip(call.tensors, call.before, strict=True):
+                if seen[5] == UNREAD:
+                    seen[0].used_at = describe.version(tensor)
         if facts.metadata_only:
             done.kind = "metadata"
         elif written or (error is not None and call.targets):
@@ -215,7 +232,7 @@ class Recorder:
         running = self._running
         while running:
             last = running.pop()
-            last.tensors = last.targets = last.uncounted = _NONE
+            last.tensors = last.targets = last.uncounted = last.produced = last.written = _NONE
             if last is call:
                 break
 
@@ -256,7 +273,8 @@ class Recorder:
         old = call.values.get(id(tensor))
         new = describe.values(tensor, self._options.max_values) if old is not None else None
         region = call.region if tensor is call.tensors[0] else None
-        return self._observe(tensor, record, call), before, old, new, region
+        brought_up_to_date = any(tensor is out for out in call.produced)
+        return self._observe(tensor, record, call, direct=brought_up_to_date), before, old, new, region
 
     def _exported(self, call: OpenCall) -> None:
         for seen in call.before:
@@ -272,8 +290,10 @@ class Recorder:
         described: list[Observation] = []
         fresh = shared = False
         identity = self.identity
+        written = {id(tensor) for tensor, _, _ in call.written}
         for tensor in produced:
             record = identity.tensors.get(id(tensor))
+            direct = record is None or id(tensor) in written
             storage = record.storage if record is not None else identity.storage_of(tensor, call.index)
             donor = None
             for seen in call.before:
@@ -286,7 +306,7 @@ class Recorder:
                 fresh = True
             if record is None:
                 record = identity.register(tensor, born=call.index, aliases=None if call.facts.aliases_data else donor)
-            described.append(self._observe(tensor, record, call))
+            described.append(self._observe(tensor, record, call, direct=direct))
         return described, fresh, shared
 
     def _observe_input(self, tensor: torch.Tensor) -> Observation:
@@ -298,10 +318,21 @@ class Recorder:
         if latest is not None and latest[2] == describe.version(tensor):
             record.counter.seen_at = self._last_site
             return latest
-        return self._observe(tensor, record, None)
+        return self._observe(tensor, record, None, direct=False)
 
-    def _observe(self, tensor: torch.Tensor, record: TensorRecord, call: OpenCall | None) -> Observation:
-        """The tensor as it is now, after `call` or, for an input, before it."""
+    def _observe(
+        self, tensor: torch.Tensor, record: TensorRecord, call: OpenCall | None, *, direct: bool
+    ) -> Observation:
+        """The tensor as it is now.
+
+        Args:
+            tensor: the live tensor.
+            record: its record.
+            call: the call that just returned; None for an input, before the call.
+            direct: the call made the tensor, or wrote it and handed it out, so that its ``grad_fn`` is up to date.
+                Else the ``grad_fn`` of a view is left alone: after a write of its base, the very reading would make
+                autograd bring the view's graph up to date, at another moment than in the unwatched run.
+        """
         version = describe.version(tensor)
         counter = record.counter
         if version != counter.version:
@@ -311,14 +342,18 @@ class Recorder:
             counter.writes.append((describe.sequence_number(), counter.version))
             counter.version = version
         counter.seen_at = self._last_site
-        grad_fn = describe.grad_fn(tensor)
-        node = None
-        if grad_fn is not None:
-            node = self._nodes.number(grad_fn, *((call.index, call.sequence) if call is not None else (None,)))
         latest = record.latest
+        known = latest is not None and latest[2] == version
+        node = None
+        if direct or known or not describe.is_view(tensor):
+            grad_fn = describe.grad_fn(tensor)
+            if grad_fn is not None:
+                node = self._nodes.number(grad_fn, *((call.index, call.sequence) if call is not None else (None,)))
+        elif describe.requires_grad(tensor):
+            node = UNREAD
         static = (
             latest[3]
-            if latest is not None and latest[2] == version and (call is None or not call.facts.metadata_only)
+            if latest is not None and known and (call is None or not call.facts.metadata_only)
             else describe.static(tensor)
         )
         seen: Observation = (record, record.storage, version, static, describe.requires_grad(tensor), node)
@@ -328,7 +363,7 @@ class Recorder:
     def _backward(self, call: OpenCall, args: tuple[Any, ...], kwargs: Keywords) -> Backward:
         named = dict(zip(_BACKWARD_PARAMETERS[call.facts.name], args, strict=False)) | dict(kwargs)
         first = named.get("tensors", named.get("outputs", named.get("self", ())))
-        roots = [self._observe_input(tensor)[5] for tensor in tensors_in((first,), [])]
+        roots = [self._root(tensor) for tensor in tensors_in((first,), [])]
         inputs = named.get("inputs")
         asked = None if inputs is None else [self.identity.register(t).serial for t in tensors_in((inputs,), [])]
         retain = named.get("retain_graph")
@@ -338,6 +373,11 @@ class Recorder:
             inputs=None if asked is None else tuple(asked),
             retain_graph=bool(named.get("create_graph")) if retain is None else bool(retain),
         )
+
+    def _root(self, tensor: torch.Tensor) -> int | None:
+        """The node where backward begins; reading it is no harm, since backward itself does so next."""
+        grad_fn = describe.grad_fn(tensor)
+        return None if grad_fn is None else self._nodes.number(grad_fn, None)
 
     def op(self, func: Any, args: tuple[Any, ...], kwargs: Keywords, result: Any) -> None:
         """Notes an aten operator that ran under the innermost open call."""

@@ -46,16 +46,22 @@ class StorageRecord:
 class TensorRecord:
     """One tensor object: its serial number, and the latest observation of it."""
 
-    __slots__ = ("counter", "latest", "ref", "serial", "storage")
+    __slots__ = ("counter", "latest", "ref", "serial", "storage", "used_at")
 
     def __init__(self, serial: int, storage: StorageRecord | None, counter: CounterRecord) -> None:
         self.serial = serial
         self.storage = storage
         self.counter = counter
         self.latest: Observation | None = None
+        self.used_at: int | None = None
+        """Of a view whose ``grad_fn`` was not read: the version at which an operation took it into the graph, and so
+        brought it up to date."""
         self.ref: Any = None
 
 
 Observation = tuple[TensorRecord, StorageRecord | None, int | None, describe.Static, bool, int | None]
 """(record, storage, version, static facts, requires grad, autograd node): a tensor at one moment, not yet made
 readable."""
+
+UNREAD = -1
+"""Stands for the node of a tensor whose ``grad_fn`` must not be read now; told as unknown."""

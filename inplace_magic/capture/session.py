@@ -30,7 +30,7 @@ _SEEN_AT = {
         "them.",
         *_ALWAYS,
     ),
-    "ops": _ALWAYS,
+    "ops": (*_ALWAYS, "A compiled function that ran at level `ops` stays eager until `torch._dynamo.reset()`."),
 }
 
 

@@ -96,8 +96,8 @@ def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Chan
 
 def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> _Change | None:
     """``w.data = other`` gives the very tensor that was saved other memory."""
-    for call in story.trace.calls:
-        if call.name == "Tensor.data =" and node.call is not None and call.index > node.call and call.inputs:
+    for call in story.data_setters:
+        if node.call is not None and call.index > node.call and call.inputs:
             before = call.inputs[0]
             if before.tensor == saved.tensor and before.storage == saved.storage:
                 return _Change(call.index, call=call)

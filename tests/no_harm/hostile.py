@@ -101,9 +101,10 @@ def _sample(hint: Any, turn: int, depth: int) -> Any:
         options = get_args(hint)
         if float in options:
             return 1.5 * turn
-        if type(None) in options and depth > 6:  # a place's caller's caller's …
+        wanted = next(option for option in options if option is not type(None))
+        if dataclasses.is_dataclass(wanted) and depth > 6:  # a place's caller's caller's …
             return None
-        return _sample(next(option for option in options if option is not type(None)), turn, depth + 1)
+        return _sample(wanted, turn, depth + 1)
     if origin is Literal:
         choices = get_args(hint)
         return choices[turn % len(choices)]

@@ -1,0 +1,92 @@
+"""The programs of a rule's page, run for real in a file of their own: plainly, and under ``inplace_magic.watch()``."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from inplace_magic.hazards import Hazard
+from inplace_magic.report import Report
+from inplace_magic.trace import Callsite
+
+IMPORTS = """\
+import copy
+import torch
+import torch.nn.functional as F
+from torch import nn
+import inplace_magic
+torch.manual_seed(0)
+"""
+WATCH = "with inplace_magic.watch() as watched:\n"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a program ended."""
+
+    path: Path
+    names: dict[str, Any]
+    error: Exception | None
+
+    @property
+    def report(self) -> Report:
+        """The report of a watched program, which had no fault of ours."""
+        report: Report = self.names["watched"].report
+        assert report.faults == []
+        return report
+
+    def the(self, code: str) -> Hazard:
+        """The program's one finding of that code."""
+        found = [hazard for hazard in self.report.hazards if hazard.code == code]
+        assert len(found) == 1, self.report.to_text()
+        return found[0]
+
+    def codes(self) -> set[str]:
+        """The codes of all findings."""
+        return {hazard.code for hazard in self.report.hazards}
+
+    def at(self, site: Callsite | None) -> str:
+        """The statement at a place, which must lie in this program, at the line where the program has it."""
+        assert site is not None
+        assert site.file == str(self.path)
+        assert site.place == f"{self.path.name}:{site.line}"
+        line = self.path.read_text(encoding="utf-8").splitlines()[site.line - 1]
+        assert site.text == line.strip()
+        return site.statement
+
+
+def example(rule: ModuleType, title: str) -> str:
+    """The program under ``Bad::`` or ``Good::`` of a rule's docstring."""
+    found = re.search(rf"^{title}::\n\n((?:    .*\n|\n)+)", rule.__doc__ or "", re.MULTILINE)
+    assert found is not None
+    return textwrap.dedent(found[1])
+
+
+def plainly(folder: Path, *parts: str) -> Ran:
+    """Runs a program, given in parts, without us."""
+    return _run(folder / "plain.py", IMPORTS + "".join(map(_clean, parts)))
+
+
+def watched(folder: Path, *parts: str) -> Ran:
+    """Runs a program, given in parts, under a watch."""
+    body = textwrap.indent("".join(map(_clean, parts)), "    ")
+    return _run(folder / "watched_program.py", IMPORTS + WATCH + body)
+
+
+def _clean(part: str) -> str:
+    return textwrap.dedent(part).strip("\n") + "\n"
+
+
+def _run(path: Path, source: str) -> Ran:
+    path.write_text(source, encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "__main__"}
+    error: Exception | None = None
+    try:
+        exec(compile(source, str(path), "exec"), names)
+    except Exception as raised:  # whatever the program raises is what the test looks at
+        error = raised
+    return Ran(path, names, error)
