@@ -32,7 +32,7 @@ class WatchOptions:
     check_values: bool = False
     """Compare the content of all saved tensors, however large, at every backward."""
     max_events: int = 100_000
-    """Calls recorded in full; later ones run unrecorded, and the report says so."""
+    """Calls kept at most; beyond it older ones are forgotten, except each line's first and what a backward may need."""
     max_values: int = 64
     """Largest number of elements for which the values before and after a write are kept (CPU tensors)."""
 
@@ -43,6 +43,7 @@ class WatchOptions:
             raise OptionError(f"--out {self.out!r} is not a variable name; give one such as `report`.")
         if self.save is not None and not self.save.lower().endswith(SAVE_SUFFIXES):
             raise OptionError(f"--save {self.save!r}: the file name must end in {', '.join(SAVE_SUFFIXES)}.")
-        for name in ("max_events", "max_values"):
-            if getattr(self, name) < 0:
-                raise OptionError(f"{name} is {getattr(self, name)}; it cannot be negative.")
+        if self.max_events < 2:
+            raise OptionError(f"max_events is {self.max_events}; it must be at least 2.")
+        if self.max_values < 0:
+            raise OptionError(f"max_values is {self.max_values}; it cannot be negative.")

@@ -19,7 +19,7 @@ PassOn = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 
 
 # `func(*args, **kwargs)`, hidden from IPython's tracebacks. On one line, so that one line number is all that it has.
-def call_plainly(func: Any, args: Any, kwargs: Any) -> Any: __tracebackhide__ = True; return func(*args, **kwargs)  # fmt: skip  # noqa: E501, E701, E702
+def call_plainly(func: Any, args: Any, kwargs: Any) -> Any: __tracebackhide__ = True; return func(*args, **kwargs)  # fmt: skip  # noqa: E501, E702
 
 
 _TEMPLATE = call_plainly.__code__

@@ -69,8 +69,8 @@ def base(tensor: torch.Tensor) -> torch.Tensor | None:
 
 
 def is_view(tensor: torch.Tensor) -> bool:
-    """Whether autograd takes the tensor for a view, whose ``grad_fn`` may be computed when it is read. If ``_is_view`` vanishes:
-    ``_base is not None`` says the same."""
+    """Whether autograd takes the tensor for a view, whose ``grad_fn`` may be computed when it is read. If ``_is_view``
+    vanishes: ``_base is not None`` says the same."""
     if type(tensor) in _PLAIN_TYPES:
         return tensor._is_view()
     with _NO_SUBCLASS_CODE():

@@ -36,6 +36,7 @@ class IdentityMap:
         self._live_storages: dict[int, StorageRecord] = {}
         self.storages: list[StorageRecord] = []
         self._serial = 0
+        self._storage_serial = 0
         self._counters = 0
 
     def register(
@@ -135,7 +136,8 @@ class IdentityMap:
         if twin is not None:
             self._forget_at_death(untyped, twin)
             return twin
-        record = StorageRecord(len(self.storages) + 1, describe.storage_size(untyped), untyped.device, born)
+        self._storage_serial += 1
+        record = StorageRecord(self._storage_serial, describe.storage_size(untyped), untyped.device, born)
         record.ref = self._forget_at_death(untyped, record)
         self.storages.append(record)
         if foreign:

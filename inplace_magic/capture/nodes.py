@@ -79,6 +79,8 @@ class NodeMap:
         self._witnessed: dict[NodeRecord, None] = {}
         """Live nodes with digests, in the order of their making."""
         self.records: list[NodeRecord] = []
+        self.made = 0
+        """How many nodes were met so far; the last serial number."""
         self.moved: dict[CounterRecord, int | None] = {}
         """Versions before, of the counters that the call which just returned has moved."""
         self._first_sequence = describe.sequence_number()
@@ -117,7 +119,8 @@ class NodeMap:
     def _add(self, node: Any, call: int | None, since: int | None) -> NodeRecord:
         sequence = describe.node_sequence(node)
         made_now = call is not None and (sequence is None or since is None or sequence >= since)
-        record = NodeRecord(len(self.records) + 1, describe.node_name(node), sequence, call if made_now else None)
+        self.made += 1
+        record = NodeRecord(self.made, describe.node_name(node), sequence, call if made_now else None)
         self.records.append(record)
         token = _Token(self, record)
         clock, witnessed = self._clock, self._witnessed

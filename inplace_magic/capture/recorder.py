@@ -8,6 +8,7 @@ call of the user's, so whatever can wait until the watch ends (source lines, tex
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import FrameType
 from typing import Any
@@ -132,7 +133,7 @@ class Recorder:
         self._last_site: int | None = None
         self._running: list[OpenCall] = []
         self.faults: list[str] = []
-        self._dropped = 0
+        self._forgotten = 0
 
     def clock(self) -> int:
         """How many calls have begun."""
@@ -142,13 +143,10 @@ class Recorder:
         """The next call is the first of a cell: nothing is known of what ran right before it."""
         self._last_site = None
 
-    def open(
-        self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None
-    ) -> OpenCall | None:
-        """Notes a call that is about to run; None when it is not recorded."""
-        if self._begun >= self._options.max_events:
-            self._dropped += 1
-            return None
+    def open(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None) -> OpenCall:
+        """Notes a call that is about to run."""
+        if len(self._calls) >= self._options.max_events:
+            self._forget()
         call = OpenCall()
         call.facts = facts
         call.tensors = tensors = tensors_in(args, [])
@@ -165,7 +163,7 @@ class Recorder:
         running = self._running
         call.parent = running[-1].index if running else None
         call.sequence = describe.sequence_number()
-        call.nodes_before = len(self._nodes.records)
+        call.nodes_before = self._nodes.made
         call.uncounted = facts.uncounted(args, kwargs) if facts.uncounted is not None else _NONE
         announced = facts.announced_writes(args, kwargs) if facts.may_write or kwargs else ()
         call.targets = tensors_in(announced, []) if announced else _NONE
@@ -210,7 +208,7 @@ class Recorder:
         done.outputs, fresh, shared = self._outputs(call, produced)
         done.mutations = [self._mutation(call, *entry) for entry in written] if written else _NONE
         self._nodes.moved = _NOTHING
-        if len(self._nodes.records) != call.nodes_before:
+        if self._nodes.made != call.nodes_before:
             for tensor, seen in zip(call.tensors, call.before, strict=True):
                 if seen[5] == UNREAD:
                     seen[0].used_at = describe.version(tensor)
@@ -236,6 +234,26 @@ class Recorder:
             if last is call:
                 break
 
+    def _forget(self) -> None:
+        """Bounds memory: of the older half, keeps each line's first calls and what a backward to come may need."""
+        alive = [record for record in self._nodes.records if record.ended is None]
+        counters: dict[Any, int] = {}
+        for saved in (saved for record in alive for saved in record.saved):
+            if saved.counter is not None:
+                counters[saved.counter] = min(counters.get(saved.counter, saved.version or 0), saved.version or 0)
+        needed = {record.call for record in alive}
+        kept = self._calls = kept_calls(self._calls, needed, counters)
+        self._forgotten = self._begun - len(kept)
+        known = {done.index for done in kept}
+        oldest = kept[-self._options.max_events // 2].index if kept else 0
+        self._nodes.records = [r for r in self._nodes.records if r.ended is None or r.call in known]
+        self.identity.storages = [
+            r for r in self.identity.storages if r.ended is None or r.ended >= oldest or r.born in known
+        ]
+        self._ops = [op for op in self._ops if op.call in known]
+        self._backwards = [backward for backward in self._backwards if backward.call in known]
+        self._unseen = [raw for raw in self._unseen if raw.noticed >= oldest or raw.record.counter in counters]
+
     def _writes(
         self, call: OpenCall, produced: list[torch.Tensor]
     ) -> list[tuple[torch.Tensor, TensorRecord, int | None]]:
@@ -253,7 +271,7 @@ class Recorder:
             if place is None:
                 moved[counter.serial] = len(found)
                 found.append((tensor, record, seen[2]))
-                counter.writes.append((call.sequence, seen[2]))
+                counter.note_write(call.sequence, seen[2])
                 counter.version = version
             elif any(tensor is out for out in produced):
                 found[place] = (tensor, record, seen[2])
@@ -339,7 +357,7 @@ class Recorder:
             self._unseen.append(
                 RawUnseenWrite(record, counter.version, version, self._begun, counter.seen_at, self._last_site)
             )
-            counter.writes.append((describe.sequence_number(), counter.version))
+            counter.note_write(describe.sequence_number(), counter.version)
             counter.version = version
         counter.seen_at = self._last_site
         latest = record.latest
@@ -383,8 +401,6 @@ class Recorder:
         """Notes an aten operator that ran under the innermost open call."""
         facts = op_facts_of(func)
         restore_versions(facts, args, kwargs)
-        if self._begun >= self._options.max_events:
-            return
         call = self._running[-1].index if self._running else None
         in_backward = bool(self._running) and self._running[-1].facts.runs_backward
         # What backward's operators read may be older than the watch; a forward operator's unknown input was made by
@@ -432,11 +448,11 @@ class Recorder:
                 "code outside "
                 "torch and too large to be checked for writes from there; --check-values checks them."
             )
-        if self._dropped:
+        if self._forgotten:
             said.append(
-                f"The first {self._options.max_events:,} calls were recorded; {self._dropped:,} later ones ran "
-                "unrecorded "
-                "(--max-events)."
+                f"{self._forgotten:,} of {self._begun:,} calls were forgotten again to bound memory (--max-events "
+                f"{self._options.max_events:,}); each line's first calls, the latest calls and all that may still "
+                "matter to a backward were kept. Memory by line covers only what was kept."
             )
         return Trace(
             calls=tuple(freezer.call(done) for done in sorted(self._calls, key=lambda done: done.index)),
@@ -467,6 +483,36 @@ def _written_region(facts: FunctionFacts, call: OpenCall, args: tuple[Any, ...])
     if shape is None or strides is None or offset is None:
         return None
     return basic_index_region(tuple(shape), strides, offset, args[1])
+
+
+_FIRST_OF_A_LINE = 3
+_FIRST_OF_A_COUNTER = 8
+
+
+def kept_calls(calls: list[ClosedCall], needed: set[int | None], counters: dict[Any, int]) -> list[ClosedCall]:
+    """The younger half; of the older one, what findings rest on.
+
+    Args:
+        calls: all calls kept so far.
+        needed: indexes of the calls that made nodes which are still alive.
+        counters: version counters of what these nodes saved, with the oldest version saved; of each, the first writes
+            after it are kept.
+    """
+    ordered = sorted(calls, key=lambda done: done.index)
+    half = len(ordered) // 2
+    times: Counter[Any] = Counter()
+    kept = []
+    for position, done in enumerate(ordered):
+        times[done.site] += 1
+        keep = position >= half or times[done.site] <= _FIRST_OF_A_LINE or done.index in needed
+        for after, before, *_ in done.mutations:
+            counter = after[0].counter
+            if counter in counters and (before or 0) >= counters[counter]:
+                times[counter] += 1
+                keep = keep or times[counter] <= _FIRST_OF_A_COUNTER
+        if keep:
+            kept.append(done)
+    return kept
 
 
 _MAX_DEPTH = 4

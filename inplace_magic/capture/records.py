@@ -8,6 +8,8 @@ import torch
 
 from inplace_magic.capture import describe
 
+_MOST_WRITES = 256
+
 
 class CounterRecord:
     """One version counter: a tensor, its views and its ``detach()`` aliases move it together."""
@@ -21,7 +23,13 @@ class CounterRecord:
         self.seen_at: int | None = None
         """Number of the place where the version was last read."""
         self.writes: list[tuple[int, int | None]] = []
-        """(autograd sequence number at the time, version before) of the writes seen, oldest first."""
+        """(autograd sequence number at the time, version before) of the latest writes seen, oldest first."""
+
+    def note_write(self, sequence: int, before: int | None) -> None:
+        """Adds a write; of many only the later half is kept."""
+        if len(self.writes) >= _MOST_WRITES:
+            del self.writes[: _MOST_WRITES // 2]
+        self.writes.append((sequence, before))
 
 
 class StorageRecord:

@@ -151,9 +151,9 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         if all(meta.tensor != mutation.tensor for meta in read.inputs):
             continue
         at = level(read.callsite, owned.site)
-        if at is None or (at.line, at.expression) == (owned.site.line, owned.site.expression):
-            if at is None or not _reads_beside(at, owned, read):
-                continue
+        same_line = at is not None and (at.line, at.expression) == (owned.site.line, owned.site.expression)
+        if at is None or (same_line and not _reads_beside(at, owned, read)):
+            continue
         for path in sorted(paths_read(read, owned.site) | _names_of_tensor(story, at, mutation.tensor)):
             name = path if path in names else f"{path.split('[')[0]}[]"
             if name in names and not _bound_anew(story, owned, path, call.index, read.index, mutation.tensor):
@@ -231,7 +231,8 @@ def _hazard(
     written = story.bindings.written_name(call, mutation.tensor) or owned.path
     reading = f"{wording.line_of(at or read.callsite)} ({wording.place(at or read.callsite)})"
     if alias is not None:
-        how = f"`{alias.target}` and `{alias.source}` are two names of one tensor ({wording.code(alias.text)}, line {alias.line})"
+        given = f"{wording.code(alias.text)}, line {alias.line}"
+        how = f"`{alias.target}` and `{alias.source}` are two names of one tensor ({given})"
         fix = f"Make a copy where the second name is given: {wording.code(alias.text + '.clone()')}."
     else:
         how = f"{wording.line_of(owned.site)} gave the same tensor back, written in place"

@@ -75,8 +75,8 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _write_between(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> Write | None:
-    """The first write after the older of two tensors was taken; where both are one tensor, or views just taken of one, it is not
-    known when the second name was given, and the last write that was seen counts."""
+    """The first write after the older of two tensors was taken; where both are one tensor, or views just taken of one,
+    it is not known when the second name was given, and the last write that was seen counts."""
     older = (
         max(story.first_seen(one.tensor), story.first_seen(other.tensor)) == call.index or one.tensor == other.tensor
     )

@@ -4,8 +4,8 @@ PyTorch computes many gradients from values of the forward pass: sigmoid's from 
 factors. It keeps a reference, not a copy, and notes the version. When the tensor is written afterwards, the numbers
 are no longer those of the forward pass, so backward raises "one of the variables needed for gradient computation has
 been modified by an inplace operation" (https://docs.pytorch.org/docs/stable/notes/autograd.html, "In-place
-correctness checks"). The message prints the tensor's *present* ``grad_fn``, which is neither the saver nor, after
-several writes, the first writer. This rule names both.
+correctness checks"). The message names an operation that made the tensor, which can be the saver, a later writer or
+neither, and no line of the program. This rule names both lines: the one that saved and the first one that wrote.
 
 Bad::
 

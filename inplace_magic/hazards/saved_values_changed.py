@@ -9,13 +9,13 @@ and says nothing (https://docs.pytorch.org/docs/stable/notes/autograd.html; pyto
 Bad::
 
     gate = torch.sigmoid(x)         # saves its result
-    gate.data[gate.data < 0.5] = 0  # overwrites it, unseen by autograd
+    gate.data.clamp_(min=0.5)       # overwrites it, unseen by autograd
     gate.sum().backward()           # wrong gradient, no error
 
 Good::
 
     gate = torch.sigmoid(x)
-    gate = gate * (gate >= 0.5)
+    gate = gate.clamp(min=0.5)
 
 Where the saved tensor is small its content was compared, so a write that changed nothing is no finding. Where the
 content of a small saved tensor changed and nobody was seen writing, the finding says so.
@@ -197,7 +197,7 @@ def _how(change: _Change) -> str:
     if change.mutation is None:
         return "by giving it other memory (`.data = …`)"
     if change.mutation.version_before == change.mutation.version_after:
-        return f"by {change.call.name.removeprefix('torch.')}, which does not count its writes"
+        return f"by `{change.call.name}`, which does not count its writes"
     return "through an alias that counts its versions apart (`.data`)"
 
 
@@ -234,6 +234,6 @@ def _fix(variable: str | None, saved_site: Callsite | None, change: _Change) -> 
     ):
         return f"Run backward before {line}, or compute the forward pass ({wording.place(saved_site)}) anew after it."
     return (
-        f"Do not write through `.data`: make a new tensor instead ({variable or 'x'} * mask, torch.where), or "
+        "Do not write through `.data`: make a new tensor instead (`torch.where`, `clamp`, a product with a mask), or "
         "write into a clone."
     )

@@ -35,7 +35,8 @@ CUSTOM = "custom-function-view-written"
 
 _VIEW = re.compile(
     r"Output \d+ of (?P<maker>\w+) is a view|A view was created in (?P<mode>no_grad|inference) mode"
-    r"|(?P<detached>Can't detach views in-place)|(?P<inference>Inplace update to inference tensor outside InferenceMode)"
+    r"|(?P<detached>Can't detach views in-place)"
+    r"|(?P<inference>Inplace update to inference tensor outside InferenceMode)"
 )
 _SEVERAL = re.compile(r"function that returns multiple views")
 _BASE = re.compile(r"its base or another view of its base has been modified inplace")

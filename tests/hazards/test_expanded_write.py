@@ -1,0 +1,56 @@
+"""A write into an expanded tensor changes every position that the element stands for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from builders import made, site, tensor, wrote
+from hazards.running import example, plainly, watched
+
+from inplace_magic.hazards import expanded_write as rule
+from inplace_magic.hazards import find_hazards
+from inplace_magic.trace import Region, Trace
+
+CELL = ("mask = row.expand(3, 4)", "mask[0, 1] = 1")
+
+
+def one_element_written(region: Region | None) -> Trace:
+    row = tensor(1, shape=(1, 4), strides=(4, 1))
+    mask = tensor(2, shape=(3, 4), strides=(0, 1), storage=1, counter=1, is_view=True)
+    return Trace(
+        calls=(
+            made(0, "Tensor.expand", site(1, CELL), (row,), (mask,)),
+            wrote(1, "Tensor.__setitem__", site(2, CELL), mask, region=region),
+        )
+    )
+
+
+def test_one_element_of_an_expanded_tensor_is_found() -> None:
+    (finding,), faults = find_hazards(one_element_written(Region(1, (), ())))
+    assert faults == ()
+    assert (finding.code, finding.severity, finding.variable) == (rule.CODE, "silent", "mask")
+    assert finding.mutation == site(2, CELL)
+    assert finding.origin == site(1, CELL)
+    assert "shape [3, 4]" in finding.message
+
+
+def test_a_write_of_all_elements_gives_every_position_the_value_anyway() -> None:
+    assert find_hazards(one_element_written(Region(0, (3, 4), (0, 1)))) == ((), ())
+
+
+def test_the_bad_program_gives_the_write_and_the_expand(tmp_path: Path) -> None:
+    ran = watched(tmp_path, example(rule, "Bad"))
+    finding = ran.the(rule.CODE)
+    assert ran.at(finding.mutation) == "mask[0, 1] = 1"
+    assert ran.at(finding.origin) == "mask = torch.zeros(1, 4).expand(3, 4)"
+    assert finding.variable == "mask"
+
+
+def test_the_good_program_is_quiet(tmp_path: Path) -> None:
+    assert watched(tmp_path, example(rule, "Good"), "mask[0, 1] = 1").codes() == set()
+
+
+def test_without_us_all_rows_change_and_nothing_is_said(tmp_path: Path) -> None:
+    ran = plainly(tmp_path, example(rule, "Bad"), "ones = mask.sum().item()")
+    assert ran.error is None
+    assert ran.names["ones"] == 3.0

@@ -1,0 +1,181 @@
+"""A watch that goes on for long, and many watches one after the other, need bounded memory and leave nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from cells import run_cell
+from no_harm.leaks import Nodes, count
+
+import inplace_magic
+from inplace_magic.analysis import expressions
+
+LINUX = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the resident memory from /proc")
+MIB = 2**20
+
+LOOP = """
+    import json
+    import torch
+    import inplace_magic
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * RESIDENT_PAGE
+
+    torch.set_num_threads(1)
+    x = torch.ones(4, requires_grad=True)
+    total = torch.zeros(4)
+    seen = {0: resident()}
+    with inplace_magic.watch(level=LEVEL, max_events=BOUND) as w:
+        for step in range(CALLS // 5):
+            hidden = torch.sigmoid(x)
+            total.add_(hidden.detach())
+            view = total[1:]
+            view *= 0.5
+            if 5 * (step + 1) in (BOUND, CALLS):
+                seen[5 * (step + 1)] = resident()
+        outside = total.clone()
+    report = w.report
+    print(json.dumps({
+        "seen": seen,
+        "calls": len(report.calls),
+        "blindness": report.blindness,
+        "faults": report.faults,
+        "finite": bool(outside.isfinite().all()),
+        "text": len(report.to_text()),
+        "ops": len(report.trace.ops),
+    }))
+"""
+
+
+@LINUX
+@pytest.mark.parametrize(("level", "bound", "calls"), [("calls", 100_000, 200_000), ("ops", 20_000, 60_000)])
+def test_past_the_bound_a_loop_needs_no_more_memory_and_the_report_says_so(level: str, bound: int, calls: int) -> None:
+    figures = in_a_process(LOOP, LEVEL=level, BOUND=bound, CALLS=calls)
+
+    start, at_bound, at_end = (figures["seen"][str(key)] for key in (0, bound, calls))
+    print(
+        f"level {level}: {(at_bound - start) / bound:.0f} bytes a call up to {bound:,} calls, "
+        f"{at_end - at_bound:,} bytes for the {calls - bound:,} after them"
+    )
+    assert figures["faults"] == []
+    assert figures["finite"]
+    assert figures["calls"] == bound
+    assert (at_bound - start) / bound < 6000
+    assert at_end - at_bound < 4 * MIB
+    assert [line for line in figures["blindness"] if f"{bound:,}" in line]
+    assert figures["text"] < 100_000
+
+
+@LINUX
+def test_the_default_bound_is_the_one_that_is_tested() -> None:
+    assert inplace_magic.options.WatchOptions().max_events == 100_000
+
+
+CELL = """\
+%%inplace_watch -o report
+w = torch.rand(4, 4, requires_grad=True)
+h = torch.sigmoid(w @ w)
+mark(h)
+h[0] += 1
+views = [h.view(-1), h.t(), h.detach()]
+with torch.no_grad():
+    w -= 0.1
+torch.ones(3).numpy()[0] = 5
+try:
+    h.sum().backward()
+except RuntimeError:
+    pass
+(w * w).sum().backward()
+"""
+PLAIN_CELL = CELL.split("\n", 1)[1]
+
+
+@pytest.fixture
+def _traced() -> Iterator[None]:
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+@pytest.mark.usefixtures("_traced")
+@pytest.mark.parametrize("level", ["calls", "ops"])
+def test_fifty_watched_cells_leave_nothing_behind(loaded_shell: Any, level: str) -> None:
+    nodes = Nodes()
+    names = loaded_shell.user_ns
+    names.update(torch=torch, mark=nodes.mark)
+    cell = CELL.replace("-o report", f"-o report --level {level}")
+
+    def run(text: str, times: int) -> None:
+        for _ in range(times):
+            ran = run_cell(loaded_shell, text, store_history=False)
+            assert ran.error is None
+        if text is cell:
+            assert names["report"].faults == []
+        for name in ("w", "h", "views", "report"):
+            names.pop(name, None)
+
+    run(PLAIN_CELL, 3)
+    run(cell, 10)
+    before = count(nodes)
+    run(cell, 50)
+    after = count(nodes)
+
+    print(f"level {level}: Python's memory grew by {after.python_bytes - before.python_bytes:,} bytes over 50 cells")
+    assert nodes.marked() >= 60
+    assert (before.nodes, after.nodes) == (0, 0)
+    assert (after.tensors, after.storages) == (before.tensors, before.storages)
+    assert after.ours == before.ours
+    assert after.modes == before.modes
+    assert after.python_bytes - before.python_bytes < 64 * 1024
+
+
+def test_a_watch_that_is_over_holds_no_tensor_though_its_report_is_kept() -> None:
+    nodes = Nodes()
+    tracemalloc.start()
+    try:
+        before = count(nodes)
+        reports = []
+        for _ in range(5):
+            with inplace_magic.watch() as w:
+                x = torch.rand(1000, requires_grad=True)
+                y = torch.sigmoid(x)
+                nodes.mark(y)
+                y.mul_(2)
+            reports.append(w.report)
+        del x, y
+        after = count(nodes)
+    finally:
+        tracemalloc.stop()
+
+    assert len(reports) == 5
+    assert (after.tensors, after.storages, after.nodes) == (before.tensors, before.storages, 0)
+
+
+def test_what_is_remembered_of_source_texts_is_bounded() -> None:
+    assert (expressions.parse.cache_info().maxsize or 10**9) <= 4096
+
+
+def in_a_process(program: str, **settings: Any) -> dict[str, Any]:
+    """Runs a program that prints one JSON object in a Python of its own, with those names set; gives the object."""
+    head = "".join(f"{name} = {value!r}\n" for name, value in {"RESIDENT_PAGE": os.sysconf("SC_PAGE_SIZE"), **settings}.items())
+    ran = subprocess.run(
+        [sys.executable, "-c", head + textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+    )
+    assert ran.returncode == 0, ran.stderr
+    figures: dict[str, Any] = json.loads(ran.stdout)
+    return figures
