@@ -180,8 +180,6 @@ def wrote(
 ) -> CallEvent:
     """A call that wrote `target` in place and read `others`; without `counted`, no version moved."""
     after = replace(target, version=(target.version or 0) + counted)
-    mutation = Mutation(
-        target.tensor, target.version, after.version, target.storage, target.counter, region=region
-    )
+    mutation = Mutation(target.tensor, target.version, after.version, target.storage, target.counter, region=region)
     call = CallEvent(index, name, "in-place", where, (target, *others), (), (mutation,), mutated=(after,))
     return replace(call, **more)

@@ -64,6 +64,8 @@ def storage(tensor: torch.Tensor) -> Any:
 def base(tensor: torch.Tensor) -> torch.Tensor | None:
     """The tensor that this one is a differentiable view of. If ``_base`` vanishes: views made before the watch lose
     their tie to the version counter of their base."""
+    if type(tensor) in _PLAIN_TYPES:
+        return tensor._base
     with _NO_SUBCLASS_CODE():
         return _try(lambda: tensor._base)
 
@@ -197,7 +199,11 @@ def flat(nested: Any) -> tuple[Number, ...] | None:
 
 def storage_size(untyped: Any) -> int:
     """Bytes of a storage."""
-    return _try(untyped.nbytes) or 0
+    try:
+        size: int = untyped.nbytes()
+    except Exception:  # as in `_try`, which costs more; this runs for every new storage
+        return 0
+    return size
 
 
 _NO_SEQUENCE = 2**63
@@ -212,7 +218,10 @@ def storage_address(untyped: Any) -> int | None:
 def resizable(untyped: Any) -> bool:
     """Whether torch may resize the storage; it may not where the memory belongs to somebody else (NumPy, DLPack, a
     file)."""
-    return _try(untyped.resizable) is not False
+    try:
+        return untyped.resizable() is not False
+    except Exception:  # as above
+        return True
 
 
 def node_name(node: Any) -> str:
@@ -224,8 +233,11 @@ def node_name(node: Any) -> str:
 def node_sequence(node: Any) -> int | None:
     """Creation number of an autograd node on its thread; None for ``AccumulateGrad``, which is outside the count. If
     ``_sequence_nr`` vanishes: see :data:`sequence_number`."""
-    number = _try(node._sequence_nr)
-    return number if number is not None and number < _NO_SEQUENCE else None
+    try:
+        number: int = node._sequence_nr()
+    except Exception:  # as in `_try`, which costs more; this runs for every new node
+        return None
+    return number if number < _NO_SEQUENCE else None
 
 
 def saved_values(node: Any) -> list[tuple[str, Any, bool]]:
@@ -248,12 +260,24 @@ def saved_values(node: Any) -> list[tuple[str, Any, bool]]:
             raw = getattr(node, attribute)
         except RuntimeError:  # a custom Function that let go of its tensors
             continue
-        for i, entry in enumerate(raw) if isinstance(raw, tuple) else ((None, raw),):
-            data = None if entry is None else _try(lambda: entry.data)  # noqa: B023  read at once
-            if data is not None:
-                hooked = not isinstance(data, torch.Tensor) or getattr(entry, "unpack_hook", None) is not None
-                found.append((name if i is None else f"{name}[{i}]", None if hooked else data, hooked))
+        if isinstance(raw, tuple):
+            for i, entry in enumerate(raw):
+                _add_saved(found, f"{name}[{i}]", entry)
+        else:
+            _add_saved(found, name, raw)
     return found
+
+
+def _add_saved(found: list[tuple[str, Any, bool]], name: str, entry: Any) -> None:
+    if entry is None:
+        return
+    try:
+        data = entry.data
+    except Exception:  # as in `_try`, which costs more; this runs for everything that is saved
+        return
+    if data is not None:
+        hooked = not isinstance(data, torch.Tensor) or getattr(entry, "unpack_hook", None) is not None
+        found.append((name, None if hooked else data, hooked))
 
 
 def still_saves(node: Any) -> bool:

@@ -152,7 +152,7 @@ def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
                     version=saved.version,
                     tensor=saved.tensor,
                     checked=saved.witness is not None,
-                    changed=node.changed.get(saved.name),
+                    changed=(node.changed or {}).get(saved.name),
                     **{name: facts[name] for name in ("shape", "strides", "offset", "dtype", "device", "nbytes")},
                 )
             )

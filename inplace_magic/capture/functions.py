@@ -58,11 +58,13 @@ class FunctionFacts:
     __slots__ = (
         "aliases_data",
         "attribute",
+        "cannot_warn",
         "code",
         "func",
         "ignored",
         "inplace_position",
         "is_getter",
+        "is_look",
         "key",
         "may_write",
         "metadata_only",
@@ -81,11 +83,13 @@ class FunctionFacts:
         self.key = f"{self.attribute}.{bare}" if accessor else bare
         self.is_getter = bare == "__get__"
         self.name = _display_name(func, self.attribute, bare)
+        self.is_look = self.is_getter and self.attribute not in TENSOR_GETTERS
+        self.cannot_warn = self.attribute not in ("grad", "names")  # `grad` warns for a tensor that is no leaf
         self.ignored = (
             func is torch._C._set_grad_enabled
             or isinstance(func, torch._ops.OpOverload)  # OpProbe passing an op on while backward is watched
             or self.name.startswith("profiler.")
-            or (self.is_getter and self.attribute not in TENSOR_GETTERS)
+            or self.is_look
         )
         self.metadata_only = self.key in METADATA_ONLY
         self.predicts_write = (bare.endswith("_") and not bare.startswith("__")) or bare in INPLACE_DUNDERS
@@ -114,14 +118,15 @@ class FunctionFacts:
 RUNS_BACKWARD = frozenset((torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad))
 """While these run, the engine calls the user's Python code: hooks, custom ``backward``, checkpoint's recomputation."""
 
-_FACTS: dict[Any, FunctionFacts] = {}
+FACTS: dict[Any, FunctionFacts] = {}
+"""All functions met so far."""
 
 
 def facts_of(func: Any) -> FunctionFacts:
     """The facts of a function, computed once."""
-    facts = _FACTS.get(func)
+    facts = FACTS.get(func)
     if facts is None:
-        facts = _FACTS[func] = FunctionFacts(func)
+        facts = FACTS[func] = FunctionFacts(func)
     return facts
 
 

@@ -18,6 +18,20 @@ from inplace_magic.capture.records import CounterRecord, StorageRecord, TensorRe
 from inplace_magic.capture.witness import SharedMemory
 
 
+class Reference(weakref.ref[Any]):
+    """A weak reference that knows its place in a table; cheaper, and less work for the garbage collector, than a
+    closure."""
+
+    __slots__ = ("key", "table")
+    key: int
+    table: Any
+
+
+def forget_entry(reference: Reference) -> None:
+    """Called when the referent dies."""
+    reference.table.pop(reference.key, None)
+
+
 class IdentityMap:
     """Gives serial numbers.
 
@@ -33,6 +47,7 @@ class IdentityMap:
         """By ``id``, of live tensors only: an entry goes when its tensor dies."""
         self._inside: dict[int, tuple[int, Any]] = {}
         """(serial, weak reference) by ``id``, of live tensors that only operators have met so far."""
+        self._more_references: list[Reference] = []
         self._live_storages: dict[int, StorageRecord] = {}
         self.storages: list[StorageRecord] = []
         self._serial = 0
@@ -59,13 +74,9 @@ class IdentityMap:
         if inside is None:
             self._serial += 1
         record = TensorRecord(self._serial if inside is None else inside[0], storage, counter)
-        tensors = self.tensors
-
-        def on_death(_: Any) -> None:
-            tensors.pop(key, None)
-
-        record.ref = weakref.ref(tensor, on_death)
-        tensors[key] = record
+        record.ref = reference = Reference(tensor, forget_entry)
+        reference.table, reference.key = self.tensors, key
+        self.tensors[key] = record
         return record
 
     def serial_inside(self, tensor: torch.Tensor, born: int | None) -> int:
@@ -87,12 +98,9 @@ class IdentityMap:
             return known[0]
         self.storage_of(tensor, born)
         self._serial += 1
-        inside = self._inside
-
-        def on_death(_: Any) -> None:
-            inside.pop(key, None)
-
-        inside[key] = (self._serial, weakref.ref(tensor, on_death))
+        reference = Reference(tensor, forget_entry)
+        reference.table, reference.key = self._inside, key
+        self._inside[key] = (self._serial, reference)
         return self._serial
 
     def rebase(self, tensor: torch.Tensor, record: TensorRecord, born: int | None) -> None:
@@ -155,18 +163,20 @@ class IdentityMap:
         return None
 
     def _forget_at_death(self, untyped: Any, record: StorageRecord) -> Any:
-        key = id(untyped)
-        live, clock = self._live_storages, self._clock
-
-        def on_death(_: Any) -> None:
-            live.pop(key, None)
-            if len(record.references) == 1 or record not in live.values():
-                record.ended = clock()
-
-        live[key] = record
-        reference = weakref.ref(untyped, on_death)
-        record.references.append(reference)
+        reference = Reference(untyped, self._storage_died)
+        reference.table, reference.key = record, id(untyped)
+        self._live_storages[id(untyped)] = record
+        record.objects += 1
+        if record.ref is not None:  # a second storage object on this memory
+            self._more_references.append(reference)
         return reference
+
+    def _storage_died(self, reference: Reference) -> None:
+        record = reference.table
+        self._live_storages.pop(reference.key, None)
+        record.objects -= 1
+        if not record.objects:
+            record.ended = self._clock()
 
     def _counter(
         self, tensor: torch.Tensor, storage: StorageRecord | None, aliases: TensorRecord | None

@@ -7,18 +7,18 @@ call.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 
 from inplace_magic.capture import describe
-from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.identity import IdentityMap, Reference
 from inplace_magic.capture.records import UNREAD, CounterRecord, StorageRecord, TensorRecord
 from inplace_magic.capture.witness import saved_digest, still_equal
 
 _KEY = "inplace_magic"
+_NONE: list[Any] = []
 
 
 class _Token:
@@ -57,9 +57,10 @@ class NodeRecord:
         self.next: tuple[int | None, ...] = ()
         self.variable: int | None = None
         self.ended: int | None = None
-        self.saved: list[SavedRecord] = []
-        self.changed: dict[str, int] = {}
-        """Index of the call before which a saved tensor's content was first found changed, by its name."""
+        self.saved: list[SavedRecord] = _NONE
+        self.changed: dict[str, int] | None = None
+        """Index of the call before which a saved tensor's content was first found changed, by its name; None: none
+        was."""
         self.ref: Any = None
 
 
@@ -123,19 +124,16 @@ class NodeMap:
         record = NodeRecord(self.made, describe.node_name(node), sequence, call if made_now else None)
         self.records.append(record)
         token = _Token(self, record)
-        clock, witnessed = self._clock, self._witnessed
-
-        def on_death(_: Any) -> None:
-            record.ended = clock()
-            witnessed.pop(record, None)
-
-        record.ref = weakref.ref(token, on_death)
+        record.ref = reference = Reference(token, self._node_died)
+        reference.table = record
         node.metadata[_KEY] = token
         if sequence is None:
             if record.name == "AccumulateGrad":
                 record.variable = self._identity.register(node.variable).serial
             return record
-        for name, data, hooked in describe.saved_values(node):
+        values = describe.saved_values(node)
+        record.saved = [] if values else _NONE
+        for name, data, hooked in values:
             saved = SavedRecord(name, None, None, None, None, None)
             if not hooked:
                 saved = self._saved(name, data, record, made_now)
@@ -143,6 +141,11 @@ class NodeMap:
                     self._witnessed[record] = None
             record.saved.append(saved)
         return record
+
+    def _node_died(self, reference: Reference) -> None:
+        record = reference.table
+        record.ended = self._clock()
+        self._witnessed.pop(record, None)
 
     def compare_values(self, before: int) -> None:
         """Looks whether what live nodes saved still has the content that it had.
@@ -152,10 +155,10 @@ class NodeMap:
         """
         for record in list(self._witnessed):
             for saved in record.saved:
-                if saved.witness is None or saved.storage is None or saved.name in record.changed:
+                if saved.witness is None or saved.storage is None or saved.name in (record.changed or ()):
                     continue
                 if not still_equal(saved.storage, saved.witness):
-                    record.changed[saved.name] = before
+                    record.changed = {**(record.changed or {}), saved.name: before}
 
     def _saved(self, name: str, data: torch.Tensor, node: NodeRecord, made_now: bool) -> SavedRecord:
         known = self._identity.tensors.get(id(data))

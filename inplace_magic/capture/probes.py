@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from inplace_magic.capture.callers import Callers, PassOn, call_plainly, is_stand_in
-from inplace_magic.capture.functions import FunctionFacts, facts_of, without_override_check
+from inplace_magic.capture.functions import FACTS, FunctionFacts, facts_of, without_override_check
 from inplace_magic.capture.recorder import OpenCall, Recorder
 
 _AUTOGRAD_FILES = (torch.autograd.__file__, torch.autograd.graph.__file__, torch._tensor.__file__)
@@ -58,6 +58,9 @@ class CallProbe(TorchFunctionMode):
     ) -> Any:
         __tracebackhide__ = True  # IPython leaves this frame out of the user's traceback
         kwargs = kwargs or {}
+        known = FACTS.get(func)
+        if known is not None and known.is_look and (known.cannot_warn or type(args[0]) is torch.nn.Parameter):
+            return func(*args, **kwargs)
         facts, call, pass_on = self._open(func, args, kwargs)
         try:
             if facts is not None and facts.runs_backward and not types_override(types):

@@ -35,7 +35,7 @@ class CounterRecord:
 class StorageRecord:
     """One block of memory."""
 
-    __slots__ = ("born", "counters", "device", "ended", "nbytes", "ref", "references", "serial")
+    __slots__ = ("born", "counters", "device", "ended", "nbytes", "objects", "ref", "serial")
 
     def __init__(self, serial: int, nbytes: int, device: torch.device | None, born: int | None) -> None:
         self.serial = serial
@@ -44,9 +44,8 @@ class StorageRecord:
         self.born = born
         self.ended: int | None = None
         self.ref: Any = None
-        self.references: list[Any] = []
-        """Weak references to the storage objects on this memory: several after ``from_dlpack`` or a second
-        ``from_numpy``."""
+        self.objects = 0
+        """Storage objects on this memory: several after ``from_dlpack`` or a second ``from_numpy``."""
         self.counters: list[CounterRecord] = []
         """Counters of the tensors seen on it; more than one after ``.data``."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import (
     alias_written,
+    dataset_item_edited,
     expanded_write,
     gradient_edited,
     kept_activation_overwritten,
@@ -35,6 +36,7 @@ RULES: tuple[Callable[[Story], Iterable[Hazard]], ...] = (
     alias_written.check,
     kept_activation_overwritten.check,
     one_tensor_many_slots.check,
+    dataset_item_edited.check,
     same_memory_compared.check,
     leaf_written.check,
     view_written.check,

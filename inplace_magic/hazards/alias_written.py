@@ -76,6 +76,11 @@ def check(story: Story) -> Iterator[Hazard]:
         if call.kind != "in-place" or call.error is not None or call.callsite is None or call.callsite in seen:
             continue
         for mutation in call.mutations:
+            both = _returned_with_alias(story, call, mutation)
+            if both is not None:
+                seen.add(call.callsite)
+                yield both
+                break
             owned = _owner(story, call, mutation)
             if owned is None or _is_buffer(story, mutation):
                 continue
@@ -84,6 +89,27 @@ def check(story: Story) -> Iterator[Hazard]:
                 seen.add(call.callsite)
                 yield found
                 break
+
+
+def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> Hazard | None:
+    """A helper that gave the written tensor a second name before the write and returns both as if they were two
+    tensors."""
+    site = call.callsite
+    node = story.bindings.written_operand(call, mutation.tensor)
+    path = expressions.path_text(node) if node is not None else None
+    if site is None or path is None or site.caller is None:
+        return None
+    here = [a for a in story.trace.aliases if (a.function, a.cell, a.file) == (site.function, site.cell, site.file)]
+    returned = {alias.source for alias in here if alias.target == "return"}
+    for alias in here:
+        names = {alias.target, alias.source}
+        if path in names and names <= returned and alias.target != "return" and alias.line < site.line:
+            for read in story.trace.calls:
+                outside = level(read.callsite, site) is None and read.index > call.index and read.kind != "query"
+                if outside and any(meta.tensor == mutation.tensor for meta in read.inputs):
+                    other = (names - {path}).pop()
+                    return _hazard(story, call, mutation, _Owned(path, site), read, read.callsite, other, alias)
+    return None
 
 
 def _owner(story: Story, call: CallEvent, mutation: Mutation) -> _Owned | None:

@@ -9,7 +9,7 @@ not modify its argument, but it can optionally return a new gradient"
 Bad::
 
     left.register_hook(lambda grad: grad.mul_(0.1))
-    (left + right).sum().backward() # right's gradient may be scaled too
+    (left + right).square().sum().backward()  # right's gradient may be scaled too
 
 Good::
 

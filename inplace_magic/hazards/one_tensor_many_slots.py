@@ -92,7 +92,7 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, evidence: str) ->
             "shows the last "
             "values."
         ),
-        fix="Store a copy each time (`.clone()`), or make a tensor for each slot (`[torch.zeros(n) for _ in range(k)]`).",
+        fix="Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`).",
         variable=variable,
         mutation=call.callsite,
         mutations=(call.callsite,) if call.callsite is not None else (),

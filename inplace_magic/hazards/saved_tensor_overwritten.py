@@ -112,12 +112,12 @@ def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | No
     for node in story.trace.nodes:
         call = story.calls.get(node.call) if node.name == "CopySlices" and node.call is not None else None
         for mutation in call.mutations if call is not None else ():
-            saved = SavedTensor(
-                node.node, "result", mutation.storage, mutation.counter, mutation.version_after, mutation.tensor
-            )
-            writes = tuple(write for write in story.writes_after(saved, mutation.version_after) if write.at < end)
-            if writes and mutation.version_after == expected and writes[-1].after == found:
-                yield _Stale(saved, node, mutation.version_after or 0, writes)
+            if expected not in (mutation.version_before, mutation.version_after):
+                continue
+            saved = SavedTensor(node.node, "", mutation.storage, mutation.counter, expected, mutation.tensor)
+            writes = tuple(write for write in story.writes_after(saved, expected) if write.at < end)
+            if expected is not None and writes and writes[-1].after == found:
+                yield _Stale(saved, node, expected, writes)
 
 
 def _all_stale(story: Story, end: int, expected: int | None = None) -> Iterator[_Stale]:

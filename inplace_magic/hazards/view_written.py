@@ -14,6 +14,16 @@ Bad::
 Good::
 
     a = a + b
+
+One code for each reason that PyTorch gives:
+
+* ``multi-output-view-written``: One of several views that one call gave was written.
+* ``base-of-multi-output-view-written``: A tensor was written after one call had taken several views of it, and one of
+  them was used afterwards.
+* ``view-detached-in-place``: A view was cut off its history by ``detach_()``.
+* ``inference-tensor-written``: A tensor made under ``inference_mode`` was written outside of it.
+* ``no-grad-view-written``: A view taken while recording was off was written while it was on.
+* ``custom-function-view-written``: A view that a custom ``Function`` or a module's backward hook made was written.
 """
 
 from __future__ import annotations

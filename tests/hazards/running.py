@@ -63,7 +63,7 @@ def example(rule: ModuleType, title: str) -> str:
     """The program under ``Bad::`` or ``Good::`` of a rule's docstring."""
     found = re.search(rf"^{title}::\n\n((?:    .*\n|\n)+)", rule.__doc__ or "", re.MULTILINE)
     assert found is not None
-    return textwrap.dedent(found[1])
+    return textwrap.dedent(found[1]).strip("\n")
 
 
 def plainly(folder: Path, *parts: str) -> Ran:

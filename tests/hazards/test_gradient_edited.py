@@ -12,11 +12,11 @@ from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards import gradient_edited as rule
 from inplace_magic.trace import AutogradNode, Backward, Trace
 
-CELL = ("left.register_hook(scale)", "(left + right).sum().backward()", "grad.mul_(0.1)")
+CELL = ("left.register_hook(scale)", "(left + right).square().sum().backward()", "grad.mul_(0.1)")
 SETUP = """
 x = torch.ones(2, requires_grad=True)
 w = torch.ones(2, requires_grad=True)
-left, right = x * 1, w * 1
+right, left = w * 1, x * 1
 """
 TAIL = "gradients = [x.grad.tolist(), w.grad.tolist()]"
 
@@ -60,7 +60,7 @@ def test_the_bad_program_gives_the_line_of_the_hook(tmp_path: Path) -> None:
     assert ran.at(finding.mutation) == "left.register_hook(lambda grad: grad.mul_(0.1))"
     assert finding.variable == "grad"
     assert finding.mutation is not None
-    assert ran.at(finding.mutation.caller) == "(left + right).sum().backward()"
+    assert ran.at(finding.mutation.caller) == "(left + right).square().sum().backward()"
 
 
 def test_a_custom_backward_that_edits_its_argument_is_found(tmp_path: Path) -> None:
@@ -76,22 +76,22 @@ def test_a_custom_backward_that_edits_its_argument_is_found(tmp_path: Path) -> N
                 return grad.mul_(0.1)
         """,
         SETUP,
-        "(Slow.apply(left) + right).sum().backward()",
+        "(Slow.apply(left) + right).square().sum().backward()",
     )
     assert ran.error is None
     assert ran.at(ran.the(rule.CODE).mutation) == "return grad.mul_(0.1)"
 
 
 def test_the_good_program_is_quiet(tmp_path: Path) -> None:
-    ran = watched(tmp_path, SETUP, example(rule, "Good"), "(left + right).sum().backward()")
+    ran = watched(tmp_path, SETUP, example(rule, "Good"), "(left + right).square().sum().backward()")
     assert ran.error is None
     assert ran.codes() == set()
 
 
 def test_without_us_the_siblings_gradient_is_scaled_too_and_nothing_is_said(tmp_path: Path) -> None:
     bad = plainly(tmp_path, SETUP, example(rule, "Bad"), TAIL)
-    good = plainly(tmp_path, SETUP, example(rule, "Good"), "(left + right).sum().backward()", TAIL)
+    good = plainly(tmp_path, SETUP, example(rule, "Good"), "(left + right).square().sum().backward()", TAIL)
     assert bad.error is None
-    tenth = pytest.approx(0.1)
-    assert good.names["gradients"] == [[tenth, tenth], [1.0, 1.0]]
-    assert bad.names["gradients"] == [[tenth, tenth], [tenth, tenth]]
+    scaled = pytest.approx(0.4)
+    assert good.names["gradients"] == [[scaled, scaled], [4.0, 4.0]]
+    assert bad.names["gradients"] == [[scaled, scaled], [scaled, scaled]]

@@ -130,17 +130,13 @@ def test_the_bad_program_of_the_page_gives_the_write_and_the_chunk(tmp_path: Pat
 
 
 def test_the_good_program_of_the_page_is_quiet(tmp_path: Path) -> None:
-    ran = watched(
-        tmp_path, "x = torch.ones(4, requires_grad=True) * 1", "a, b = x.chunk(2)", example(rule, "Good")
-    )
+    ran = watched(tmp_path, "x = torch.ones(4, requires_grad=True) * 1", "a, b = x.chunk(2)", example(rule, "Good"))
     assert ran.error is None
     assert ran.codes() == set()
 
 
 def test_the_base_of_several_views_written_before_one_is_used_blames_the_write(tmp_path: Path) -> None:
-    ran = watched(
-        tmp_path, "x = torch.ones(4, requires_grad=True) * 1", "a, b = x.chunk(2)", "x.mul_(2)", "y = a * b"
-    )
+    ran = watched(tmp_path, "x = torch.ones(4, requires_grad=True) * 1", "a, b = x.chunk(2)", "x.mul_(2)", "y = a * b")
     assert isinstance(ran.error, RuntimeError)
     finding = ran.the(rule.BASE)
     assert ran.at(finding.mutation) == "x.mul_(2)"

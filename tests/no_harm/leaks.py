@@ -71,4 +71,4 @@ def count(nodes: Nodes) -> Alive:
     memory = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors if t.layout is torch.strided}
     counted = len(tensors), sum(memory.values())
     del tensors, thing
-    return Alive(*counted, nodes.alive(), ours, tuple(hooks_left()), tracemalloc.get_traced_memory()[0])
+    return Alive(*counted, nodes.alive(), ours, tuple(hook.split(" of ")[0] for hook in hooks_left()), tracemalloc.get_traced_memory()[0])

@@ -1,0 +1,179 @@
+"""Writes docs/rules: one page for each rule, made of the docstring of its module, and an index of all findings.
+
+    python docs/make_rules.py
+
+The docstring is the page, so that a rule and what is said of it change together. ``tests/test_docs.py`` fails while a
+page differs from its docstring. Needs neither torch nor a notebook.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HAZARDS = ROOT / "inplace_magic" / "hazards"
+PAGES = ROOT / "docs" / "rules"
+SEVERITIES = {
+    "error": "PyTorch raises, or will raise on backward",
+    "silent": "a wrong result without an error",
+    "warning": "likely not what was meant",
+    "info": "worth knowing, nothing wrong",
+}
+"""Worst first, with what each means."""
+
+_CODE = re.compile(r"[a-z]+(-[a-z]+)+")
+_MEANING = re.compile(r"^\* ``([a-z-]+)``: (.+(?:\n  .+)*)", re.MULTILINE)
+"""``* ``code``: what happened``, in the docstring of a rule with several codes."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule, read from its source."""
+
+    module: str
+    codes: tuple[str, ...]
+    """The codes of its findings, in the order of the file."""
+    severity: str
+    text: str
+    """The docstring."""
+
+    @property
+    def page(self) -> str:
+        """File name of its page: ``saved-tensor-overwritten.md``, or of several codes the module's name."""
+        name = self.codes[0] if len(self.codes) == 1 else self.module.replace("_", "-")
+        return f"{name}.md"
+
+    @property
+    def headline(self) -> str:
+        """The docstring's first paragraph, on one line."""
+        return " ".join(self.text.split("\n\n", 1)[0].split())
+
+    def meaning(self, code: str) -> str:
+        """What happened, in one sentence."""
+        told = dict(_MEANING.findall(self.text))
+        return " ".join(told.get(code, self.headline).split())
+
+
+def rules() -> list[Rule]:
+    """Every rule, in the order of ``RULES``, which is the order in which they run."""
+    source = (HAZARDS / "__init__.py").read_text(encoding="utf-8")
+    for node in ast.parse(source).body:
+        if (
+            isinstance(node, ast.AnnAssign)
+            and ast.unparse(node.target) == "RULES"
+            and isinstance(node.value, ast.Tuple)
+        ):
+            return [_read(ast.unparse(check).removesuffix(".check")) for check in node.value.elts]
+    raise SystemExit("inplace_magic/hazards/__init__.py has no literal tuple RULES; without it no page can be made.")
+
+
+def _read(module: str) -> Rule:
+    tree = ast.parse((HAZARDS / f"{module}.py").read_text(encoding="utf-8"))
+    codes = [text for node in tree.body if (text := _constant(node)) is not None and _CODE.fullmatch(text)]
+    severities = {
+        str(word.value.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Hazard"
+        for word in node.keywords
+        if word.arg == "severity" and isinstance(word.value, ast.Constant)
+    }
+    text = ast.get_docstring(tree)
+    if text is None or not codes or len(severities) != 1:
+        raise SystemExit(
+            f"The rule {module} needs a docstring, the codes of its findings as constants, and one severity; "
+            f"found codes {codes} and severities {sorted(severities)}."
+        )
+    return Rule(module, tuple(codes), severities.pop(), text)
+
+
+def _constant(node: ast.stmt) -> str | None:
+    """The text that a statement of a module gives to a name."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        return node.value.value
+    return None
+
+
+def page(rule: Rule) -> str:
+    """The page of a rule as Markdown."""
+    title = f"`{rule.codes[0]}`" if len(rule.codes) == 1 else rule.module.replace("_", " ").capitalize()
+    codes = "" if len(rule.codes) == 1 else "Findings: " + ", ".join(f"`{code}`" for code in rule.codes) + ".\n\n"
+    return (
+        f"# {title}\n\n{codes}Severity: **{rule.severity}**, {SEVERITIES[rule.severity]}.\n\n{_markdown(rule.text)}\n\n"
+        f"---\n\n[All findings](index.md). This page is the docstring of "
+        f"[`hazards/{rule.module}.py`](../../inplace_magic/hazards/{rule.module}.py); `docs/make_rules.py` writes it.\n"
+    )
+
+
+def index(found: list[Rule]) -> str:
+    """The table of all findings, worst first."""
+    lines = [
+        "# Findings",
+        "",
+        "What a report can say, worst first. Each page has a program that leads to the finding, and one that does not.",
+        "",
+        "| finding | severity | what happened |",
+        "|---|---|---|",
+    ]
+    order = list(SEVERITIES)
+    for rule in sorted(found, key=lambda rule: order.index(rule.severity)):
+        for code in rule.codes:
+            lines.append(f"| [`{code}`]({rule.page}) | {rule.severity} | {_inline(rule.meaning(code))} |")
+    lines += ["", *(f"* **{name}**: {meaning}." for name, meaning in SEVERITIES.items()), ""]
+    lines += ["`docs/make_rules.py` writes this page and those that it links to.", ""]
+    return "\n".join(lines)
+
+
+def _markdown(text: str) -> str:
+    """A docstring's reStructuredText as Markdown: literal blocks become code, ``Bad::`` and ``Good::`` headings."""
+    parts: list[str] = []
+    code: list[str] = []
+    good = False
+
+    def close() -> None:
+        if code:
+            parts.append("```python\n" + "\n\n".join(code) + "\n```")
+            code.clear()
+
+    for block in text.split("\n\n"):
+        if block.startswith("    "):
+            code.append("\n".join(line[4:] for line in block.splitlines()))
+            continue
+        if code and good:
+            close()
+            parts.append("## Remarks")
+            good = False
+        close()
+        good = good or block == "Good::"
+        parts.append(f"## {block[:-2]}" if re.fullmatch(r"\w+::", block) else _inline(block))
+    close()
+    return "\n\n".join(parts)
+
+
+def _inline(text: str) -> str:
+    return text.replace("``", "`")
+
+
+def pages() -> dict[str, str]:
+    """Text by file name of all pages."""
+    found = rules()
+    return {"index.md": index(found), **{rule.page: page(rule) for rule in found}}
+
+
+def main() -> None:
+    """Writes the pages, and takes away those of rules that are gone."""
+    made = pages()
+    PAGES.mkdir(exist_ok=True)
+    for path in PAGES.glob("*.md"):
+        if path.name not in made:
+            path.unlink()
+    for name, text in made.items():
+        (PAGES / name).write_text(text, encoding="utf-8")
+    print(f"{len(made)} pages written to {PAGES.relative_to(ROOT).as_posix()}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""Fixes that put ``.clone()`` where a second reference was taken: by the op that saved, a second name, a list, a hook.
+
+A copy at the place of saving leaves every write of the program as it is: backward reads the copy. It is right wherever
+the saving line names the saved tensor, or is the expression that gave it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from inplace_magic.analysis.expressions import path_text
+from inplace_magic.hazards.listing import Edit, Listing, listing_of
+from inplace_magic.hazards.rewriting import cloned
+from inplace_magic.hazards.written import Fix, Written, loads_after
+from inplace_magic.trace import CallEvent, Callsite, SavedTensor
+
+Change = tuple[ast.expr, str]
+
+
+def edits_of(listing: Listing, changes: Iterable[Change]) -> tuple[Edit, ...]:
+    """The changes, one edit for each line; empty where one of them cannot be made."""
+    by_line: dict[int, dict[int, Change]] = {}
+    for node, new in changes:
+        by_line.setdefault(node.lineno, {})[node.col_offset] = (node, new)
+    edits = [listing.substitute(line.values()) for line in by_line.values()]
+    return tuple(edit for edit in edits if edit is not None) if all(edits) else ()
+
+
+def _fix(site: Callsite, listing: Listing, changes: list[Change], price: int | None, sentence: str = "") -> Fix | None:
+    edits = edits_of(listing, changes) if changes else ()
+    return Fix(site, listing, edits, price, sentence) if edits else None
+
+
+def where_it_was_saved(write: Written) -> Fix | None:
+    """Let every op that saved the written memory save a copy of it."""
+    changes: list[Change] = []
+    price, first = 0, write.hazard.saved
+    listing = listing_of(write.story.trace, first)
+    if first is None or listing is None:
+        return None
+    seen: set[Callsite] = set()
+    for saved, call in _stale(write):
+        site = call.callsite
+        if site is None or (site.cell, site.file) != (first.cell, first.file) or not site.direct:
+            return None
+        price += saved.nbytes or 0
+        if site in seen:
+            continue
+        seen.add(site)
+        if not listing.whole and site.line != first.line:
+            return None
+        node = _saved_expression(listing, site, call, saved)
+        if node is None:
+            return None
+        changes.append(cloned(listing, node))
+    sentence = "Let the line that saves keep a copy; the write then leaves alone what backward needs."
+    return _fix(first, listing, changes, price or None, sentence)
+
+
+def _stale(write: Written) -> list[tuple[SavedTensor, CallEvent]]:
+    """What was saved of the written memory, is still held, and was written since."""
+    story = write.story
+    if write.call is None or write.mutation is None or write.mutation.counter is None:
+        return []
+    found = []
+    for saved in story.trace.saved:
+        node = story.nodes[saved.node]
+        call = story.calls.get(node.call) if node.call is not None else None
+        if call is None or saved.counter != write.mutation.counter or saved.version is None:
+            continue
+        let_go = node.ended is not None and node.ended <= write.call.index
+        if not let_go and story.writes_after(saved, saved.version):
+            found.append((saved, call))
+    return found
+
+
+def _saved_expression(listing: Listing, site: Callsite, call: CallEvent, saved: SavedTensor) -> ast.expr | None:
+    """The expression in the saving call that gives what was saved: an operand, or the call itself."""
+    node = listing.expression_at(site)
+    if node is None:
+        return None
+    inputs = [meta for meta in call.inputs if meta.storage == saved.storage]
+    if not inputs:
+        gave = any(meta.storage == saved.storage for meta in call.outputs)
+        return node if gave and len(call.outputs) == 1 else None
+    operands = _operands(node, method=call.name.startswith("Tensor."))
+    if len(inputs) != 1 or len(operands) != len(call.inputs):
+        return None
+    return operands[call.inputs.index(inputs[0])]
+
+
+def _operands(node: ast.expr, *, method: bool) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        listed = [node.left, node.right]
+    elif isinstance(node, ast.Call):
+        receiver = [node.func.value] if method and isinstance(node.func, ast.Attribute) else []
+        listed = [*receiver, *node.args]
+    else:
+        return []
+    return [operand for operand in listed if not isinstance(operand, (ast.Constant, ast.Starred))]
+
+
+def in_the_same_statement(write: Written) -> Fix | None:
+    """``p[:, 1] = softplus(p[:, 1])``: the right-hand side saves what the left-hand side then writes."""
+    statement, path = write.statement, write.path
+    if not isinstance(statement, ast.Assign) or path is None or len(statement.targets) != 1:
+        return None
+    return _reads_cloned(write, statement.value, path)
+
+
+def of_what_is_read(write: Written) -> Fix | None:
+    """An op that reads elements which it also writes reads a copy."""
+    statement, path = write.statement, write.path
+    if path is None:
+        return None
+    if isinstance(statement, (ast.Assign, ast.AugAssign)):
+        return _reads_cloned(write, statement.value, path)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:
+        return _reads_cloned(write, call.args[0], path)
+    return None
+
+
+def _reads_cloned(write: Written, value: ast.expr, path: str) -> Fix | None:
+    listing = write.listing
+    changes = [cloned(listing, node) for node in _reads(value, path)]
+    return _fix(write.site, listing, changes, None, "Read from a copy.") if changes else None
+
+
+def _reads(value: ast.expr, path: str) -> list[ast.expr]:
+    """The outermost reads of a variable, or of parts of it, in an expression."""
+    if path_text(value) == path or (isinstance(value, ast.Subscript) and path_text(value.value) == path):
+        return [value]
+    found: list[ast.expr] = []
+    for child in ast.iter_child_nodes(value):
+        if isinstance(child, ast.expr):
+            found += _reads(child, path)
+    return found
+
+
+def where_it_was_made(write: Written) -> Fix | None:
+    """``x.expand(3, 4).clone()``: the origin of the written tensor gives memory of its own."""
+    origin = write.hazard.origin
+    listing = listing_of(write.story.trace, origin)
+    node = listing.expression_at(origin) if listing is not None and origin is not None else None
+    if origin is None or listing is None or node is None:
+        return None
+    return _fix(origin, listing, [cloned(listing, node)], write.meta.nbytes if write.meta is not None else None)
+
+
+def at_the_second_name(write: Written) -> Fix | None:
+    """``labels = ids.clone()``: the statement that gave the second name makes a copy."""
+    site, listing = write.site, write.listing
+    if not listing.whole or write.path is None:
+        return None
+    for alias in write.story.trace.aliases:
+        here = (alias.function, alias.cell, alias.file) == (site.function, site.cell, site.file)
+        if not here or alias.line >= site.line or write.path not in (alias.target, alias.source):
+            continue
+        statement = listing.statement_on(alias.line)
+        other = alias.source if alias.target == write.path else alias.target
+        named = isinstance(statement, ast.Assign) and path_text(statement.targets[0]) == alias.target
+        read = any(True for _ in loads_after(listing, write.statement, other))
+        if isinstance(statement, ast.Assign) and named and read:
+            return _fix(site, listing, [cloned(listing, statement.value)], _nbytes(write))
+    return None
+
+
+def where_it_was_kept(write: Written) -> Fix | None:
+    """``features.append(x.clone())``, ``kept["pre"] = output.clone()``: what keeps an activation keeps a copy."""
+    listing = write.listing
+    if not listing.whole:
+        return None
+    containers = {entry.name.split("[")[0] for entry in write.story.trace.names if entry.tensor == write.hazard.tensor}
+    changes: list[Change] = []
+    for alias in write.story.trace.aliases:
+        target, bracket, _ = alias.target.partition("[")
+        same = (alias.cell, alias.file) == (write.site.cell, write.site.file)
+        kept_here = alias.function == write.site.function and alias.source == write.path
+        hooked = (
+            alias.function != write.site.function and target in containers and bool(write.story.trace.hooked_modules)
+        )
+        if not same or not bracket or not (kept_here or hooked):
+            continue
+        statement = listing.statement_on(alias.line)
+        for node in _stored(statement, alias.source):
+            changes.append(cloned(listing, node))
+    return _fix(write.site, listing, changes, _nbytes(write)) if len(changes) == 1 else None
+
+
+def in_each_slot(write: Written) -> Fix | None:
+    """``yield state.clone()``, ``history.append(state.clone())``, ``[torch.zeros(3) for _ in range(2)]``."""
+    listing, path = write.listing, write.path
+    if not listing.whole or path is None:
+        return None
+    if "[" in path:
+        return _repeated_list(write, path.split("[")[0])
+    changes: list[Change] = []
+    for node in ast.walk(listing.scope_of(write.statement)):
+        if isinstance(node, (ast.Yield, ast.Call)):
+            changes += [cloned(listing, stored) for stored in _stored(node, path)]
+    return _fix(write.site, listing, changes, _nbytes(write)) if len(changes) == 1 else None
+
+
+def _repeated_list(write: Written, name: str) -> Fix | None:
+    for node in ast.walk(write.listing.tree):
+        if isinstance(node, ast.Assign) and path_text(node.targets[0]) == name and isinstance(node.value, ast.BinOp):
+            repeated, times = node.value.left, node.value.right
+            if isinstance(node.value.op, ast.Mult) and isinstance(repeated, ast.List) and len(repeated.elts) == 1:
+                new = f"[{write.listing.text(repeated.elts[0])} for _ in range({write.listing.text(times)})]"
+                made = isinstance(repeated.elts[0], ast.Call)
+                return _fix(write.site, write.listing, [(node.value, new)], _nbytes(write)) if made else None
+    return None
+
+
+def _stored(node: ast.AST | None, path: str) -> list[ast.expr]:
+    """The reads of `path` that a statement stores as they are: the value of an assignment, an argument of ``append``,
+    what is yielded; also inside a tuple."""
+    if isinstance(node, ast.Expr):
+        node = node.value
+    if isinstance(node, ast.Assign):
+        values = [node.value]
+    elif isinstance(node, ast.Yield):
+        values = [node.value] if node.value is not None else []
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "insert"):
+        values = list(node.args)
+    else:
+        return []
+    inside = [entry for value in values for entry in (value.elts if isinstance(value, ast.Tuple) else [value])]
+    return [value for value in inside if path_text(value) == path]
+
+
+def _nbytes(write: Written) -> int | None:
+    return write.meta.nbytes if write.meta is not None else None

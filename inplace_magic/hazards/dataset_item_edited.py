@@ -1,0 +1,72 @@
+"""A dataset's ``__getitem__`` edits the stored data in place, so every epoch gets it edited once more.
+
+``self.images[i]`` is a view: normalising it in place normalises the stored image, and the next epoch normalises the
+result again (pytorch/vision issue 680).
+
+Bad::
+
+    def __getitem__(self, i):
+        image = self.images[i]
+        return image.sub_(0.5).div_(0.25)
+
+Good::
+
+    def __getitem__(self, i):
+        return (self.images[i] - 0.5) / 0.25
+
+Found when one line of a ``__getitem__`` has written the same elements twice, with arithmetic that depends on the old
+values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis.overlap import region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.trace import CallEvent, Callsite
+
+CODE = "dataset-item-edited"
+
+_FORGETS_OLD_VALUES = ("zero_", "fill_", "copy_", "__setitem__", "normal_", "uniform_", "clamp_")
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing line."""
+    met: dict[tuple[Callsite, object], int] = {}
+    told: set[Callsite] = set()
+    for call in story.trace.calls:
+        site = call.callsite
+        if site is None or call.kind != "in-place" or site in told or not site.function.endswith("__getitem__"):
+            continue
+        if call.name.endswith(_FORGETS_OLD_VALUES):
+            continue
+        for mutation, after in zip(call.mutations, call.mutated, strict=False):
+            key = (site, (after.storage, region_of(after)))
+            met[key] = met.get(key, 0) + 1
+            if met[key] == 2:
+                told.add(site)
+                yield _hazard(story, call, mutation.tensor, site)
+                break
+
+
+def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazard:
+    variable = story.bindings.written_name(call, tensor)
+    what = f"`{variable}`" if variable else "the item"
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=(
+            f"{wording.line_of(site)} ({wording.place(site)}) edited {what} in place for the second time: the item is "
+            "a view of the stored data, so each time it is fetched the edit is made on top of the last one. PyTorch gives "
+            "no error."
+        ),
+        fix="Edit out of place, or fetch a copy first (`.clone()`).",
+        variable=variable,
+        mutation=site,
+        mutations=(site,),
+        tensor=tensor,
+        call=call.index,
+    )

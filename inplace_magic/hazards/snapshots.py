@@ -1,0 +1,117 @@
+"""Fixes for what was meant as a snapshot and is an alias: ``best = model.state_dict()``, ``before = [p.detach() …]``.
+
+The statement is found by its form: it binds a name that is read after the write to nothing but references.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from inplace_magic.analysis.expressions import path_text
+from inplace_magic.hazards.copies import edits_of
+from inplace_magic.hazards.listing import Edit, Listing
+from inplace_magic.hazards.rewriting import cloned
+from inplace_magic.hazards.written import Fix, Written, loads_after
+
+
+def snapshot_taken(write: Written) -> Fix | None:
+    """The one statement of the cell that took the snapshot takes a copy."""
+    listing = write.listing
+    if not listing.whole:
+        return None
+    found: list[tuple[ast.Assign, list[ast.expr]]] = []
+    for node in ast.walk(listing.tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            references = _references(node.value)
+            before = node.lineno < write.statement.lineno
+            read = any(True for _ in loads_after(listing, write.statement, node.targets[0].id))
+            if references and before and read and _compared(write, node.targets[0].id):
+                found.append((node, references))
+    if len(found) != 1:
+        return None
+    statement, references = found[0]
+    if _is_state_dict(statement.value):
+        return _deep_copy(write, statement)
+    edits = edits_of(listing, [cloned(listing, node) for node in references])
+    return Fix(write.site, listing, edits, _price(write)) if edits else None
+
+
+def _compared(write: Written, name: str) -> bool:
+    """Whether a call that compared or copied, after the write, mentions the name in its statement."""
+    after = write.call.index if write.call is not None else 0
+    for call in write.story.trace.calls:
+        if call.index > after and call.callsite is not None and len(call.inputs) > 1:
+            storages = [meta.storage for meta in call.inputs[:2]]
+            if (
+                storages[0] is not None
+                and storages[0] == storages[1]
+                and name in _names(write.listing, call.callsite.line)
+            ):
+                return True
+            site = call.callsite
+            if storages[0] is not None and storages[0] == storages[1] and name in site.statement:
+                return True
+    return False
+
+
+def _names(listing: Listing, line: int) -> set[str]:
+    statement = listing.statement_on(line)
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} if statement is not None else set()
+
+
+def _references(value: ast.expr) -> list[ast.expr]:
+    """The parts of an expression that give existing tensors; empty where anything else is among them."""
+    if _is_state_dict(value):
+        return [value]
+    if isinstance(value, (ast.Tuple, ast.List)):
+        inside = [_references(entry) for entry in value.elts]
+        return [node for entry in inside for node in entry] if inside and all(inside) else []
+    if isinstance(value, ast.ListComp):
+        return _references(value.elt)
+    if isinstance(value, ast.DictComp):
+        return _references(value.value)
+    if isinstance(value, (ast.Attribute, ast.Subscript)) and path_text(value) is not None:
+        return [value]
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach":
+        return [value]
+    return []
+
+
+def _is_state_dict(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict"
+
+
+def _deep_copy(write: Written, statement: ast.Assign) -> Fix | None:
+    listing = write.listing
+    edit = listing.substitute([(statement.value, f"copy.deepcopy({listing.text(statement.value)})")])
+    if edit is None:
+        return None
+    edits = (edit,) if _imports_copy(listing) else (_import(listing, statement), edit)
+    assert isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Attribute)
+    owner = path_text(statement.value.func.value)
+    return Fix(write.site, listing, tuple(e for e in edits if e is not None), _price_of_module(write, owner))
+
+
+def _imports_copy(listing: Listing) -> bool:
+    return any(
+        isinstance(node, ast.Import) and any(name.name == "copy" and name.asname is None for name in node.names)
+        for node in listing.tree.body
+    )
+
+
+def _import(listing: Listing, statement: ast.stmt) -> Edit | None:
+    """``import copy`` before the first import of the cell, or before the statement at the top that needs it."""
+    top = next((node for node in listing.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))), None)
+    first = top or next(node for node in listing.tree.body if node is statement or statement in set(ast.walk(node)))
+    return Edit(first.lineno, first.lineno, ("import copy", listing.lines[first.lineno - 1]))
+
+
+def _price(write: Written) -> int | None:
+    return write.meta.nbytes if write.meta is not None else None
+
+
+def _price_of_module(write: Written, owner: str | None) -> int | None:
+    """Bytes of all parameters and buffers that the namespace reaches through a module."""
+    tensors = {n.tensor for n in write.story.trace.names if owner and n.name.startswith((f"{owner}.", f"{owner}["))}
+    sizes = [write.story.observations[t].nbytes for t in tensors if t in write.story.observations]
+    return sum(size or 0 for size in sizes) or None

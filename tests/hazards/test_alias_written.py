@@ -1,0 +1,113 @@
+"""A tensor written under one name and read under another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from builders import made, site, tensor, wrote
+from hazards.running import example, plainly, watched
+
+from inplace_magic.hazards import alias_written as rule
+from inplace_magic.hazards import find_hazards
+from inplace_magic.trace import AliasStatement, Storage, Trace
+
+CELL = ("ids = torch.tensor([3, 1])", "labels = ids", "labels[0] = -100", "vectors = table[ids]")
+LABELS, INPLACE = example(rule, "Bad").split("\n\n")
+SETUP = """
+ids, mask = torch.tensor([3, 1]), torch.tensor([True, False])
+def model(ids, labels):
+    return (ids * 2).sum()
+x, weight = torch.tensor([-1.0, 1.0]), torch.ones(2)
+def relu_inplace(t):
+    return F.relu(t, inplace=True)
+def conv(t):
+    return t * weight
+"""
+
+
+def second_name() -> Trace:
+    ids, table, vectors = tensor(1, shape=(2,)), tensor(2), tensor(3)
+    return Trace(
+        calls=(
+            made(0, "torch.tensor", site(1, CELL), (), (ids,)),
+            wrote(1, "Tensor.__setitem__", site(3, CELL, expression="labels[0]"), ids),
+            made(2, "Tensor.__getitem__", site(4, CELL), (table, replace(ids, version=1)), (vectors,)),
+        ),
+        aliases=(AliasStatement("<module>", 7, None, 2, "labels", "ids", "labels = ids"),),
+    )
+
+
+def test_the_finding_names_the_read_the_write_and_the_second_name() -> None:
+    (finding,), faults = find_hazards(second_name())
+    assert faults == ()
+    assert (finding.code, finding.severity) == (rule.CODE, "warning")
+    assert finding.variable == "labels"
+    assert finding.mutation is not None
+    assert finding.mutation.line == 3
+    assert finding.message.startswith("`ids` is read by `vectors = table[ids]` (Cell In[7], line 4)")
+    assert "`labels = ids`, line 2" in finding.message
+    assert "`labels = ids.clone()`" in finding.fix
+
+
+def test_a_name_that_is_not_read_again_is_no_finding() -> None:
+    trace = second_name()
+    assert find_hazards(replace(trace, calls=trace.calls[:2])) == ((), ())
+
+
+def test_a_name_that_is_bound_anew_before_the_read_is_none() -> None:
+    trace = second_name()
+    cell = (*CELL[:3], "ids = torch.tensor([0, 0])", "vectors = table[ids]")
+    other = tensor(9, shape=(2,))
+    anew = made(2, "torch.tensor", site(4, cell), (), (other,))
+    read = made(3, "Tensor.__getitem__", site(5, cell), (tensor(2), other), (tensor(3),))
+    assert find_hazards(replace(trace, calls=(*trace.calls[:2], anew, read))) == ((), ())
+
+
+def test_a_buffer_that_is_there_to_be_filled_is_none() -> None:
+    trace = second_name()
+    born = replace(trace.calls[0], name="torch.zeros")
+    calls = (born, *trace.calls[1:])
+    assert find_hazards(replace(trace, calls=calls, storages=(Storage(1, 16, "cpu", born=0),))) == ((), ())
+
+
+def test_the_bad_program_with_a_second_name_gives_the_write(tmp_path: Path) -> None:
+    ran = watched(tmp_path, SETUP, LABELS)
+    assert ran.error is None
+    finding = ran.the(rule.CODE)
+    assert ran.at(finding.mutation) == "labels[mask] = -100"
+    assert finding.variable == "labels"
+    assert "`ids` is read by `loss = model(ids, labels)`" in finding.message
+
+
+def test_the_bad_program_with_an_inplace_call_gives_the_write(tmp_path: Path) -> None:
+    ran = watched(tmp_path, SETUP, INPLACE)
+    finding = ran.the(rule.CODE)
+    assert ran.at(finding.mutation) == "return F.relu(t, inplace=True)"
+    assert finding.mutation is not None
+    assert ran.at(finding.mutation.caller) == "h = relu_inplace(x)"
+    assert finding.variable == "x"
+    assert "`x` is read by" in finding.message
+
+
+def test_the_good_program_is_quiet(tmp_path: Path) -> None:
+    ran = watched(tmp_path, SETUP, example(rule, "Good"), LABELS.split("\n", 1)[1])
+    assert ran.error is None
+    assert ran.codes() == set()
+
+
+def test_the_same_name_bound_again_is_quiet(tmp_path: Path) -> None:
+    assert watched(tmp_path, SETUP, "x = relu_inplace(x)\ny = conv(x)").codes() == set()
+
+
+def test_a_write_that_is_a_statement_of_its_own_is_meant(tmp_path: Path) -> None:
+    assert watched(tmp_path, SETUP, "x.clamp_(min=0)\ny = conv(x)").codes() == set()
+
+
+def test_without_us_the_other_name_reads_the_new_values_and_nothing_is_said(tmp_path: Path) -> None:
+    labels = plainly(tmp_path, SETUP, LABELS)
+    assert labels.error is None
+    assert labels.names["ids"].tolist() == [-100, 1]
+    inplace = plainly(tmp_path, SETUP, INPLACE)
+    assert inplace.error is None
+    assert inplace.names["y"].tolist() == [0.0, 1.0]  # conv(x) would be [-1, 1]

@@ -1,0 +1,86 @@
+"""A dataset whose items are edited where they are stored."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from builders import site, tensor, wrote
+from hazards.running import example, plainly, watched
+
+from inplace_magic.hazards import dataset_item_edited as rule
+from inplace_magic.hazards import find_hazards
+from inplace_magic.trace import Callsite, Trace
+
+CELL = ("return image.sub_(0.5)", "first = data[0]", "again = data[0]")
+EPOCHS = """
+data = Data()
+first = data[0].tolist()
+again = data[0].tolist()
+"""
+
+
+def dataset(title: str) -> str:
+    """A class with the ``__getitem__`` of the page."""
+    head = "class Data(torch.utils.data.Dataset):\n    def __init__(self):\n        self.images = torch.ones(2, 3)\n"
+    return head + textwrap.indent(example(rule, title), "    ")
+
+
+def fetched(line: int, function: str = "Data.__getitem__") -> Callsite:
+    return site(1, CELL, function=function, expression="image.sub_(0.5)", caller=site(line, CELL))
+
+
+@pytest.mark.parametrize("lines", [(2, 3), (2, 2)], ids=["two lines fetch", "one line in a loop fetches"])
+def test_an_item_edited_at_each_fetch_is_found(lines: tuple[int, int]) -> None:
+    calls = tuple(
+        wrote(i, "Tensor.sub_", fetched(line), tensor(i, version=i, storage=7, counter=7))
+        for i, line in enumerate(lines)
+    )
+    found, faults = find_hazards(Trace(calls=calls))
+    assert faults == ()
+    assert [(finding.code, finding.severity) for finding in found] == [(rule.CODE, "warning")]
+    assert found[0].mutation is not None
+    assert found[0].mutation.line == 1
+    assert found[0].variable == "image"
+
+
+def test_items_with_memory_of_their_own_may_be_edited() -> None:
+    calls = tuple(wrote(i, "Tensor.sub_", fetched(2), tensor(i)) for i in range(2))
+    assert find_hazards(Trace(calls=calls)) == ((), ())
+
+
+def test_a_write_that_forgets_the_old_values_gives_the_same_item_each_time() -> None:
+    calls = tuple(wrote(i, "Tensor.clamp_", fetched(2), tensor(i, storage=7)) for i in range(2))
+    assert find_hazards(Trace(calls=calls)) == ((), ())
+
+
+def test_other_functions_may_write_the_same_tensor_again_and_again() -> None:
+    calls = tuple(wrote(i, "Tensor.sub_", fetched(2, "Data.update"), tensor(i, storage=7)) for i in range(2))
+    assert find_hazards(Trace(calls=calls)) == ((), ())
+
+
+def test_the_bad_program_gives_the_line_of_the_edit(tmp_path: Path) -> None:
+    ran = watched(tmp_path, dataset("Bad"), "data = Data()", "for epoch in range(2):\n    batch = data[0]")
+    assert ran.error is None
+    finding = ran.the(rule.CODE)
+    assert finding.severity == "warning"
+    assert ran.at(finding.mutation) == "return image.sub_(0.5).div_(0.25)"
+    assert finding.variable == "image"
+
+
+def test_the_bad_program_is_found_where_two_lines_fetch(tmp_path: Path) -> None:
+    ran = watched(tmp_path, dataset("Bad"), EPOCHS)
+    assert ran.at(ran.the(rule.CODE).mutation) == "return image.sub_(0.5).div_(0.25)"
+
+
+def test_the_good_program_is_quiet(tmp_path: Path) -> None:
+    assert watched(tmp_path, dataset("Good"), EPOCHS).codes() == set()
+
+
+def test_without_us_the_second_epoch_sees_other_values_and_nothing_is_said(tmp_path: Path) -> None:
+    bad, good = (plainly(tmp_path, dataset(title), EPOCHS) for title in ("Bad", "Good"))
+    assert bad.error is None
+    assert good.names["first"] == good.names["again"] == [2.0, 2.0, 2.0]
+    assert bad.names["first"] == [2.0, 2.0, 2.0]
+    assert bad.names["again"] == [6.0, 6.0, 6.0]

@@ -1,0 +1,71 @@
+"""A list that holds one tensor several times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from builders import made, site, tensor, wrote
+from hazards.running import example, plainly, watched
+
+from inplace_magic.hazards import find_hazards
+from inplace_magic.hazards import one_tensor_many_slots as rule
+from inplace_magic.trace import TensorName, Trace
+
+CELL = ("state += velocity", "path = torch.stack(history)", "states[i] += 1")
+SETUP = "history, state, velocity = [], torch.zeros(2), torch.ones(2)"
+
+
+def gathered(*, writes: int, slots: tuple[int, ...]) -> Trace:
+    state, velocity = tensor(1, shape=(2,)), tensor(2, shape=(2,))
+    calls = [wrote(i, "Tensor.__iadd__", site(1, CELL), state, velocity) for i in range(writes)]
+    read = tuple(state if slot == 1 else tensor(slot) for slot in slots)
+    return Trace(calls=(*calls, made(writes, "torch.stack", site(2, CELL), read, (tensor(9),))))
+
+
+def test_one_tensor_gathered_several_times_after_repeated_writes_is_found() -> None:
+    (finding,), faults = find_hazards(gathered(writes=2, slots=(1, 1, 1)))
+    assert faults == ()
+    assert (finding.code, finding.severity, finding.variable) == (rule.CODE, "warning", "state")
+    assert finding.mutation == site(1, CELL)
+    assert "`path = torch.stack(history)` reads it 3 times" in finding.message
+
+
+def test_a_tensor_that_is_gathered_once_is_no_finding() -> None:
+    assert find_hazards(gathered(writes=2, slots=(1, 3, 4))) == ((), ())
+
+
+def test_a_tensor_that_was_written_once_is_meant_to_be_repeated() -> None:
+    assert find_hazards(gathered(writes=1, slots=(1, 1))) == ((), ())
+
+
+def test_two_slots_of_a_list_that_are_one_tensor_are_found_when_one_is_written() -> None:
+    names = (TensorName(1, "states[0]"), TensorName(1, "states[1]"))
+    where = site(3, CELL, expression=CELL[2])
+    (finding,), _ = find_hazards(Trace(calls=(wrote(0, "Tensor.__iadd__", where, tensor(1)),), names=names))
+    assert finding.code == rule.CODE
+    assert "`states[0]` and `states[1]` are one and the same" in finding.message
+
+
+def test_the_bad_program_gives_the_writing_line(tmp_path: Path) -> None:
+    ran = watched(tmp_path, SETUP, example(rule, "Bad"))
+    finding = ran.the(rule.CODE)
+    assert ran.at(finding.mutation) == "state += velocity"
+    assert finding.variable == "state"
+
+
+def test_a_repeated_reference_is_found_where_a_slot_is_written(tmp_path: Path) -> None:
+    ran = watched(tmp_path, "states = [torch.zeros(2)] * 3\nfor i in range(3):\n    states[i] += i")
+    assert ran.at(ran.the(rule.CODE).mutation) == "states[i] += i"
+
+
+def test_the_good_program_is_quiet(tmp_path: Path) -> None:
+    bad = example(rule, "Bad")
+    good = bad.replace("history.append(state)", example(rule, "Good").strip())
+    assert good != bad
+    assert watched(tmp_path, SETUP, good).codes() == set()
+
+
+def test_without_us_all_entries_are_equal_and_nothing_is_said(tmp_path: Path) -> None:
+    ran = plainly(tmp_path, SETUP, example(rule, "Bad"), "path = torch.stack(history)[:, 0].tolist()")
+    assert ran.error is None
+    assert ran.names["path"] == [4.0, 4.0, 4.0, 4.0]

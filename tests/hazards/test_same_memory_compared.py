@@ -1,0 +1,79 @@
+"""A tensor compared with, or copied onto, itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from builders import made, site, tensor, wrote
+from hazards.running import example, plainly, watched
+
+from inplace_magic.hazards import find_hazards
+from inplace_magic.hazards import same_memory_compared as rule
+from inplace_magic.trace import Trace
+
+CELL = ("before = w.detach()", "w.add_(1)", "change = w - before")
+SETUP = """
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model(torch.ones(1, 2)).sum().backward()
+"""
+
+
+def snapshot(*, storage: int = 1, written: bool = True) -> Trace:
+    w = tensor(1)
+    before = tensor(2, storage=storage, counter=1)
+    calls = [
+        made(0, "Tensor.detach", site(1, CELL), (w,), (before,)),
+        wrote(1, "Tensor.add_", site(2, CELL), w),
+        made(2, "Tensor.sub", site(3, CELL), (replace(w, version=1), replace(before, version=1)), (tensor(3),)),
+    ]
+    return Trace(calls=tuple(calls) if written else (calls[0], replace(calls[2], index=1)))
+
+
+def test_the_finding_names_the_comparison_and_the_first_write() -> None:
+    (finding,), faults = find_hazards(snapshot())
+    assert faults == ()
+    assert (finding.code, finding.severity) == (rule.CODE, "warning")
+    assert finding.variable == "w"
+    assert finding.mutation == site(2, CELL)
+    assert finding.message.startswith("`change = w - before` (Cell In[7], line 3) compares")
+
+
+def test_a_real_copy_is_no_finding() -> None:
+    assert find_hazards(snapshot(storage=2)) == ((), ())
+
+
+def test_an_alias_that_nothing_was_written_through_is_none() -> None:
+    assert find_hazards(snapshot(written=False)) == ((), ())
+
+
+def test_the_bad_program_gives_the_step_that_the_snapshot_followed(tmp_path: Path) -> None:
+    ran = watched(tmp_path, SETUP, example(rule, "Bad"))
+    assert ran.error is None
+    finding = ran.the(rule.CODE)
+    assert ran.at(finding.mutation) == "optimizer.step()"
+    assert finding.variable in ("model.weight", "model.bias")
+    assert "`model.load_state_dict(best)`" in finding.message
+
+
+def test_a_difference_from_a_detached_alias_is_found(tmp_path: Path) -> None:
+    ran = watched(tmp_path, "w = torch.ones(2)", *CELL)
+    assert ran.at(ran.the(rule.CODE).mutation) == "w.add_(1)"
+
+
+def test_the_good_program_is_quiet(tmp_path: Path) -> None:
+    rest = example(rule, "Bad").split("\n", 1)[1]
+    ran = watched(tmp_path, SETUP, example(rule, "Good"), rest)
+    assert ran.error is None
+    assert ran.codes() == set()
+
+
+def test_without_us_nothing_is_restored_and_nothing_is_said(tmp_path: Path) -> None:
+    start = "start = model.weight.tolist()"
+    rest = example(rule, "Bad").split("\n", 1)[1]
+    bad = plainly(tmp_path, SETUP, start, example(rule, "Bad"))
+    good = plainly(tmp_path, SETUP, start, example(rule, "Good"), rest)
+    assert bad.error is None
+    assert bad.names["model"].weight.tolist() != bad.names["start"]
+    assert good.names["model"].weight.tolist() == good.names["start"]

@@ -1,0 +1,106 @@
+"""The pages say what the code says, and their links lead somewhere."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from inplace_magic.hazards import RULES, SEVERITIES
+
+ROOT = Path(__file__).parent.parent
+PAGES = ROOT / "docs" / "rules"
+MARKDOWN = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+LINK = re.compile(r"(?<!\\)\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+
+
+def _maker() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_rules", ROOT / "docs" / "make_rules.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up there
+    spec.loader.exec_module(module)
+    return module
+
+
+MAKER = _maker()
+RULE_PAGES = MAKER.rules()
+
+
+def test_the_pages_are_those_that_the_docstrings_make() -> None:
+    made = MAKER.pages()
+    assert {path.name for path in PAGES.glob("*.md")} == set(made)
+    for name, text in made.items():
+        written = (PAGES / name).read_text(encoding="utf-8")
+        assert written == text, f"docs/rules/{name} is out of date: run `python docs/make_rules.py`"
+
+
+def test_every_rule_has_a_page_with_each_of_its_codes_and_a_row_in_the_index() -> None:
+    index = (PAGES / "index.md").read_text(encoding="utf-8")
+    assert [rule.module for rule in RULE_PAGES] == [check.__module__.rsplit(".", 1)[1] for check in RULES]
+    for rule in RULE_PAGES:
+        text = (PAGES / rule.page).read_text(encoding="utf-8")
+        for code in rule.codes:
+            assert f"`{code}`" in text
+            assert f"[`{code}`]({rule.page})" in index
+
+
+def test_no_two_rules_share_a_code() -> None:
+    codes = [code for rule in RULE_PAGES for code in rule.codes]
+    assert len(codes) == len(set(codes))
+
+
+def test_the_severities_are_those_of_the_findings_and_in_their_order() -> None:
+    assert tuple(MAKER.SEVERITIES) == SEVERITIES
+    assert {rule.severity for rule in RULE_PAGES} <= set(SEVERITIES)
+
+
+def test_every_code_that_a_rule_gives_is_a_constant_of_its_module() -> None:
+    for check, rule in zip(RULES, RULE_PAGES, strict=True):
+        module = sys.modules[check.__module__]
+        assert set(rule.codes) <= {value for value in vars(module).values() if isinstance(value, str)}
+
+
+@pytest.mark.parametrize("rule", RULE_PAGES, ids=lambda rule: rule.module)
+def test_a_page_has_a_bad_and_a_good_program_that_are_python(rule: object) -> None:
+    text = (PAGES / rule.page).read_text(encoding="utf-8")  # type: ignore[attr-defined]  # a Rule of the loaded module
+    for title in ("Bad", "Good"):
+        program = re.search(rf"## {title}\n\n```python\n(.*?)```", text, re.DOTALL)
+        assert program is not None, title
+        ast.parse(program[1])
+
+
+@pytest.mark.parametrize("rule", RULE_PAGES, ids=lambda rule: rule.module)
+def test_a_rule_has_a_test_file_of_its_own(rule: object) -> None:
+    assert (ROOT / "tests" / "hazards" / f"test_{rule.module}.py").is_file()  # type: ignore[attr-defined]  # as above
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_relative_link_leads_to_a_file_and_its_heading(page: Path) -> None:
+    broken = []
+    for target in LINK.findall(_prose(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or (anchor and file.suffix == ".md" and anchor not in _headings(file)):
+            broken.append(target)
+    assert broken == []
+
+
+def _prose(page: Path) -> str:
+    """A page without its code, where brackets are no links. The text of a link may be code: then it stays a link."""
+    return CODE.sub("code", page.read_text(encoding="utf-8"))
+
+
+def _headings(page: Path) -> set[str]:
+    """The anchors that GitHub gives to a page's headings."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
