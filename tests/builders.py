@@ -149,6 +149,8 @@ def sigmoid_report() -> Report:
         call=4,
         saved_call=3,
         raised=True,
+        diff="@@ Cell In[7], line 6 @@\n-probs[2] = 2.0\n+probs = probs.clone()\n+probs[2] = 2.0",
+        price_bytes=32,
     )
     return Report(sigmoid_trace(), (finding,))
 

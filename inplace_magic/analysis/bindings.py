@@ -48,6 +48,11 @@ class Bindings:
         for call, function, name, tensor in _assignments(trace):
             bound.setdefault(tensor, []).append((function, name))
             scopes.setdefault((function, name), []).append((call, tensor))
+        for tensor, names in bound.items():
+            known = {entry.name for entry in trace.names if entry.tensor == tensor} if len(names) > 1 else set()
+            first = next((name for _, name in names if name in known), None)
+            if first is not None:
+                namespace[tensor] = first  # of several names that it still has, the one that it was given first
         made_at: dict[int, Callsite] = {}
         by_storage: dict[int, list[int]] = {}
         texts = set()
@@ -157,6 +162,10 @@ def _written_operand(call: CallEvent, site: Callsite, tensor: int) -> ast.expr |
     return listed[0] if listed else None
 
 
+def _goes_on(site: Callsite, following: CallEvent | None) -> bool:
+    return following is not None and following.callsite == site
+
+
 def _assignments(trace: Trace) -> Iterator[tuple[int, str, str, int]]:
     """(call, function, name, tensor) of every assignment of a call's result. Of several calls that one line's
     expression made (a module's), the last one's output is what the name gets."""
@@ -166,7 +175,7 @@ def _assignments(trace: Trace) -> Iterator[tuple[int, str, str, int]]:
         if site is None or not site.expression or not call.outputs:
             continue
         following = calls[position + 1] if position + 1 < len(calls) else None
-        if following is not None and following.callsite == site and not site.direct:
+        if not site.direct and (expressions.makes_an_object(site.expression) or _goes_on(site, following)):
             continue
         targets = expressions.bound_targets(site.statement, site.expression)
         if targets is None:

@@ -98,6 +98,15 @@ def operands(expression: str, *, method: bool) -> list[ast.expr]:
     return []
 
 
+def makes_an_object(expression: str) -> bool:
+    """Whether a call looks like that of a class (``nn.Conv2d(…)``), whose result is no tensor that was made inside it."""
+    node = parse(expression)
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name[:1].isupper()
+
+
 def keyword(expression: str, name: str) -> ast.expr | None:
     """The expression of a keyword argument of a call."""
     node = parse(expression)

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.trace import (
+    AliasStatement,
     AutogradNode,
     Backward,
     CallEvent,
@@ -84,6 +85,16 @@ class Story:
                     if mutation.storage is not None:
                         found.setdefault(mutation.storage, []).append((call, mutation))
         return found
+
+    @cached_property
+    def aliases(self) -> list[AliasStatement]:
+        """The statements that give an object a second name. ``storage[i] = x`` into a tensor is none: it copies."""
+        copying = {
+            (site.function, site.cell, site.file, site.line)
+            for call in self.trace.calls
+            if call.name == "Tensor.__setitem__" and (site := call.callsite) is not None
+        }
+        return [a for a in self.trace.aliases if (a.function, a.cell, a.file, a.line) not in copying]
 
     @cached_property
     def data_setters(self) -> list[CallEvent]:

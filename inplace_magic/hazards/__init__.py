@@ -23,6 +23,7 @@ from inplace_magic.hazards import (
     view_written,
 )
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
+from inplace_magic.hazards.fixes import with_fix
 from inplace_magic.trace import Trace
 
 __all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_hazards"]
@@ -59,4 +60,12 @@ def find_hazards(trace: Trace) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
     blamed = {hazard.mutation for hazard in found if hazard.severity in ("error", "silent")}
     found = [h for h in found if h.severity != "warning" or h.mutation not in blamed]  # one place, one finding
     found.sort(key=lambda hazard: (SEVERITIES.index(hazard.severity), not hazard.raised, hazard.call or 0))
-    return tuple(found), tuple(faults)
+    return tuple(_with_fix(story, hazard, faults) for hazard in found), tuple(faults)
+
+
+def _with_fix(story: Story, hazard: Hazard, faults: list[str]) -> Hazard:
+    try:
+        return with_fix(story, hazard)
+    except Exception as fault:  # containment: a finding without a diff is worth more than none
+        faults.append(f"No fix for {hazard.code} ({type(fault).__name__}: {fault}). Please report it.")
+        return hazard

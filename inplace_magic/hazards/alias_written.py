@@ -99,7 +99,7 @@ def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> H
     path = expressions.path_text(node) if node is not None else None
     if site is None or path is None or site.caller is None:
         return None
-    here = [a for a in story.trace.aliases if (a.function, a.cell, a.file) == (site.function, site.cell, site.file)]
+    here = [a for a in story.aliases if (a.function, a.cell, a.file) == (site.function, site.cell, site.file)]
     returned = {alias.source for alias in here if alias.target == "return"}
     for alias in here:
         names = {alias.target, alias.source}
@@ -226,7 +226,7 @@ def _same(one: ast.AST | None, other: ast.AST) -> bool:
 
 def _other_names(story: Story, owned: _Owned) -> Iterator[tuple[str, AliasStatement | None]]:
     """Names that an earlier statement of the same function gave the same tensor."""
-    for alias in story.trace.aliases:
+    for alias in story.aliases:
         here = (alias.function, alias.cell, alias.file) == (owned.site.function, owned.site.cell, owned.site.file)
         if not here or alias.line >= owned.site.line:
             continue
@@ -261,7 +261,8 @@ def _hazard(
         how = f"`{alias.target}` and `{alias.source}` are two names of one tensor ({given})"
         fix = f"Make a copy where the second name is given: {wording.code(alias.text + '.clone()')}."
     else:
-        how = f"{wording.line_of(owned.site)} gave the same tensor back, written in place"
+        same = owned.site == call.callsite
+        how = f"{'it' if same else wording.line_of(owned.site)} gave the same tensor back, written in place"
         fix = (
             "Use an operation that gives a new tensor (`inplace=False`), or hand it a copy "
             f"(`{owned.path}.clone()`); if the "

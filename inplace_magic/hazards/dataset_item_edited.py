@@ -21,6 +21,7 @@ values.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
@@ -36,18 +37,21 @@ _FORGETS_OLD_VALUES = ("zero_", "fill_", "copy_", "__setitem__", "normal_", "uni
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     met: dict[tuple[Callsite, object], int] = {}
-    told: set[Callsite] = set()
+    told: set[tuple[int | None, str | None, int]] = set()
     for call in story.trace.calls:
         site = call.callsite
-        if site is None or call.kind != "in-place" or site in told or not site.function.endswith("__getitem__"):
+        if site is None or call.kind != "in-place" or not site.function.endswith("__getitem__"):
+            continue
+        line = (site.cell, site.file, site.line)
+        if line in told:
             continue
         if call.name.endswith(_FORGETS_OLD_VALUES):
             continue
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
-            key = (site, (after.storage, region_of(after)))
+            key = (replace(site, caller=None), (after.storage, region_of(after)))
             met[key] = met.get(key, 0) + 1
             if met[key] == 2:
-                told.add(site)
+                told.add(line)
                 yield _hazard(story, call, mutation.tensor, site)
                 break
 

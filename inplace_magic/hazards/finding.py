@@ -46,3 +46,7 @@ class Hazard:
     """Index of the saving call in ``Report.calls``."""
     raised: bool = False
     """True when PyTorch did raise it in this watch; False when it will."""
+    diff: str = ""
+    """The fix as a diff of the user's own lines; empty where it could not be derived."""
+    price_bytes: int | None = None
+    """Bytes of the copy that the fix makes each time it runs; None where it makes none or the size is not known."""

@@ -65,7 +65,7 @@ def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str
     site = call.callsite
     node = story.bindings.written_operand(call, mutation.tensor)
     name = expressions.path_text(node) if node is not None else None
-    for alias in story.trace.aliases if site is not None and name is not None else ():
+    for alias in story.aliases if site is not None and name is not None else ():
         here = site is not None and (alias.function, alias.cell, alias.file) == (site.function, site.cell, site.file)
         if here and site is not None and alias.source == name and alias.target.endswith("]") and alias.line < site.line:
             bound = [at for at, _ in story.bindings.scopes.get((site.function, name), ()) if at < call.index]

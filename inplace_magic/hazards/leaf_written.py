@@ -66,7 +66,10 @@ def _origin(story: Story, call: CallEvent, tensor: int | None) -> Callsite | Non
 def _message(variable: str | None, call: CallEvent, origin: Callsite | None, view: bool) -> str:
     what = f"`{variable}`" if variable else "The tensor"
     kind = "a view of a leaf that requires grad" if view else "a leaf that requires grad"
-    born = f" It came from {wording.line_of(origin)} ({wording.place(origin)})." if origin is not None else ""
+    here = origin is not None and call.callsite is not None and origin.place == call.callsite.place
+    born = (
+        f" It came from {wording.line_of(origin)} ({wording.place(origin)})." if origin is not None and not here else ""
+    )
     return (
         f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes {what} in place, and {what} is "
         f"{kind}."
@@ -79,7 +82,8 @@ def _message(variable: str | None, call: CallEvent, origin: Callsite | None, vie
 def _fix(variable: str | None, call: CallEvent, origin: Callsite | None) -> str:
     line = wording.line_of(call.callsite)
     name = variable or "it"
-    computed = origin is not None and origin.expression and "requires_grad" not in origin.expression
+    here = origin is not None and call.callsite is not None and origin.place == call.callsite.place
+    computed = origin is not None and origin.expression and "requires_grad" not in origin.expression and not here
     if computed:
         return (
             f"Write into a copy: put `{name} = {name}.clone()` before {line}; the gradient then flows through the copy."

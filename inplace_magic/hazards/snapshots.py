@@ -6,6 +6,7 @@ The statement is found by its form: it binds a name that is read after the write
 from __future__ import annotations
 
 import ast
+import re
 
 from inplace_magic.analysis.expressions import path_text
 from inplace_magic.hazards.copies import edits_of
@@ -37,26 +38,18 @@ def snapshot_taken(write: Written) -> Fix | None:
 
 
 def _compared(write: Written, name: str) -> bool:
-    """Whether a call that compared or copied, after the write, mentions the name in its statement."""
+    """Whether a call that compared a tensor with itself, or copied it onto itself, after the write, mentions a name in
+    its statement."""
     after = write.call.index if write.call is not None else 0
     for call in write.story.trace.calls:
-        if call.index > after and call.callsite is not None and len(call.inputs) > 1:
-            storages = [meta.storage for meta in call.inputs[:2]]
-            if (
-                storages[0] is not None
-                and storages[0] == storages[1]
-                and name in _names(write.listing, call.callsite.line)
-            ):
-                return True
+        storages = [meta.storage for meta in call.inputs[:2]]
+        if call.index > after and len(storages) == 2 and storages[0] is not None and storages[0] == storages[1]:
             site = call.callsite
-            if storages[0] is not None and storages[0] == storages[1] and name in site.statement:
-                return True
+            while site is not None:
+                if re.search(rf"\b{re.escape(name)}\b", site.statement):
+                    return True
+                site = site.caller
     return False
-
-
-def _names(listing: Listing, line: int) -> set[str]:
-    statement = listing.statement_on(line)
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} if statement is not None else set()
 
 
 def _references(value: ast.expr) -> list[ast.expr]:
@@ -87,8 +80,8 @@ def _deep_copy(write: Written, statement: ast.Assign) -> Fix | None:
     if edit is None:
         return None
     edits = (edit,) if _imports_copy(listing) else (_import(listing, statement), edit)
-    assert isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Attribute)
-    owner = path_text(statement.value.func.value)
+    method = statement.value.func if isinstance(statement.value, ast.Call) else None
+    owner = path_text(method.value) if isinstance(method, ast.Attribute) else None
     return Fix(write.site, listing, tuple(e for e in edits if e is not None), _price_of_module(write, owner))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from inplace_magic.analysis.expressions import path_text
+from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.reads import paths_read
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
@@ -67,6 +68,8 @@ def written(story: Story, hazard: Hazard) -> Written | None:
     mutation = next((m for m in call.mutations if m.tensor == hazard.tensor), None)
     alias = hazard.code in ("alias-written", "one-tensor-many-slots")
     path = path_text(node) if site.direct else None
+    if path is None and site.direct and call.name.endswith("__setitem__"):
+        path = _path_of(statement)
     return Written(story, hazard, site, listing, statement, call, path, meta, mutation, alias)
 
 
@@ -86,7 +89,7 @@ def can_bind_anew(write: Written) -> bool:
     leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
     if leaf and (write.hazard.code != "leaf-written" or not path.isidentifier()):
         return False  # a parameter must stay the object that the optimizer knows
-    if not _assignable(write, path) or _seen_by_others(write):
+    if not _assignable(write, path) or seen_by_others(write):
         return False
     if not path.isidentifier():
         return True
@@ -178,7 +181,7 @@ def _meant_for_the_caller(write: Written, path: str) -> bool:
     return bool(caller.expression) and caller.statement.strip() == caller.expression.strip()
 
 
-def _seen_by_others(write: Written) -> bool:
+def seen_by_others(write: Written) -> bool:
     """Whether the written memory is read afterwards by way of another tensor that existed before the write."""
     story, path, meta = write.story, write.path, write.meta
     if meta is None or write.call is None or path is None or write.wanted or _is_snapshot(write):
@@ -186,7 +189,9 @@ def _seen_by_others(write: Written) -> bool:
     others = [
         tensor
         for tensor in (story.bindings.by_storage.get(meta.storage, []) if meta.storage is not None else [])
-        if tensor != meta.tensor and story.first_seen(tensor) < write.call.index
+        if tensor != meta.tensor
+        and story.first_seen(tensor) < write.call.index
+        and may_meet(region_of(meta), region_of(story.observations[tensor]))
     ]
     for tensor in others:
         name = story.bindings.name(tensor)

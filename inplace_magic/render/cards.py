@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.render import style
+from inplace_magic.render import diffs, style
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from inplace_magic.render.markup import code, details, esc, prose, tag
 from inplace_magic.render.text import verdict
@@ -61,7 +61,7 @@ def _card(finding: Hazard, report: Report) -> str:
     fix = tag("div", fix_css, tag("b", "", "Fix: "), prose(finding.fix))
     why = tag("div", "margin:4px 0 0 0", prose(finding.message))
     css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:8px 12px;margin:0 0 10px 0"
-    return tag("div", css, head, listings, fix, why)
+    return tag("div", css, head, listings, fix, diffs.to_markup(finding), why)
 
 
 def _listing(excerpt: Excerpt) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from inplace_magic.analysis.memory import memory_by_line
 from inplace_magic.hazards import Hazard
-from inplace_magic.render import words
+from inplace_magic.render import diffs, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import LineStory, lines_of, step_label, step_phrase
 from inplace_magic.render.reading import Reading
@@ -108,7 +108,9 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
     for excerpt in excerpts(finding, report.trace):
         lines += [f"  {line}".rstrip() for line in _excerpt(excerpt)]
         lines.append("")
-    lines.append(f"  Fix: {finding.fix}")
+    cost = diffs.price(finding)
+    lines.append(f"  Fix: {finding.fix}{f' This {cost}.' if cost else ''}")
+    lines += [f"    {line}" for line in diffs.diff_lines(finding)]
     return _lines(lines)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import score
+from hazards.running import watched
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.trace import Callsite
@@ -30,12 +30,9 @@ def programs() -> list[Any]:
 
 
 @pytest.mark.parametrize("path", programs())
-def test_a_finding_is_told_shortly_in_whole_sentences_and_in_the_users_names(loaded_shell: Any, path: Path) -> None:
-    cell = "%%inplace_watch --out report\n" + path.read_text(encoding="utf-8")
-    _, _, namespace = score.outcome(loaded_shell, cell)
-    report = namespace["report"]
-    assert report.faults == []
-    for hazard in report.hazards:
+def test_a_finding_is_told_shortly_in_whole_sentences_and_in_the_users_names(tmp_path: Path, path: Path) -> None:
+    ran = watched(tmp_path, path.read_text(encoding="utf-8"))
+    for hazard in ran.report.hazards:
         assert complaints(hazard) == [], f"{hazard.message}\n{hazard.fix}"
 
 

@@ -104,7 +104,8 @@ def test_a_tensor_saved_before_the_watch_is_matched_by_the_version_that_pytorch_
 def test_a_tensor_packed_by_hooks_is_not_guessed_at() -> None:
     trace = sigmoid_trace()
     saved = tuple(replace(s, version=None, hooked=True) for s in trace.saved)
-    (finding,), _ = find_hazards(replace(trace, saved=saved))
+    nodes = tuple(replace(n, name="MulBackward0") if n.name == "CopySlices" else n for n in trace.nodes)
+    (finding,), _ = find_hazards(replace(trace, saved=saved, nodes=nodes))
     assert finding.saved is None
     assert finding.mutation is None
 

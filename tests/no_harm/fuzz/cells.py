@@ -292,12 +292,13 @@ def _write(maker: _Maker) -> Line:
         *(f"{a}.sigmoid_()", f"{a}.normal_()", f"{a}.add_({b}, alpha=0.1)", f"{a}.addcmul_({b}, {c})"),
         *(f"{a}.masked_fill_({a} > 0, 0.0)", f"nn.init.uniform_({a})", f"F.dropout({a}, 0.5, inplace=True)"),
         *(f"torch.mul({b}, 2, out={a})", f"torch._foreach_add_([{a}, {b}], 1)", f"{a}.sub_({b}.detach())"),
+        *(f"{a}.unsqueeze_(0).squeeze_(0)", f"{a}.detach().numpy().fill(0.5)", f"{a}.data = {b}.detach()"),
         *(f"{a}.lerp_({b}, 0.5)", f"{a}.requires_grad_()", f"{a}.detach_()", f"{a}.data.mul_(0.5)"),
         *(text.format(a) for text in IN_PLACE_HELPERS),
     ]
     text = maker.random.choice(choices)
     maker.bind(a, shape, a, b)
-    statement = " " in text.split("(")[0] or text.startswith("torch._foreach")
+    statement = " " in text.split("(")[0] or text.startswith("torch._foreach") or ".numpy()" in text
     if statement or maker.random.random() < 0.75:
         return Line(text)
     if text.startswith("shifted"):
@@ -334,7 +335,17 @@ def _names(maker: _Maker) -> Line:
     if chance < 0.75 and len(maker.shapes) > 3 and not maker.depth:
         del maker.shapes[a]
         return Line(f"del {a}")
-    return Line(f"held = [{a}, {b}]")
+    return Line(
+        maker.random.choice(
+            (
+                f"held = [{a}, {b}]",
+                f"held = [t * 2 for t in ({a}, {b})]",
+                f"held = [t.mul_(0.5) for t in ({a}, {b})]",
+                f"held = [{a}, {b}]; held[0] += 1",
+                f"held = (lambda t: t.add_(1))({a})",
+            )
+        )
+    )
 
 
 def _backward(maker: _Maker) -> Line:
@@ -352,7 +363,10 @@ def _backward(maker: _Maker) -> Line:
             Line(f"{a}.sum().backward(retain_graph=True)", backward=True),
             Line(f"grads = torch.autograd.grad({a}.sum(), [{b}], allow_unused=True)", backward=True),
             Line(f"({a}.sum() + {b}.mean()).backward()", backward=True),
+            Line(f"({a} ** 2).sum().backward(create_graph=True)", backward=True),
             Line(f"{a}.grad = None"),
+            Line(f"{b}.grad.zero_()"),
+            Line(f"{b}.data -= 0.1 * {b}.grad"),
         )
     )
 

@@ -1,0 +1,51 @@
+"""The fix as a diff: the sign says what a line is, the colour repeats it."""
+
+from __future__ import annotations
+
+from inplace_magic.hazards import Hazard
+from inplace_magic.render import style, words
+from inplace_magic.render.markup import esc, tag
+
+MAX_LINES = 40
+"""Lines of one diff; the rest is in ``Hazard.diff``."""
+
+_COLOURS = {
+    "-": (style.VERMILION_INK, style.VERMILION_TINT),
+    "+": (style.GREEN_INK, style.GREEN_TINT),
+    "@": (style.MUTED_INK, style.CARD),
+    " ": (style.INK, style.CARD),
+}
+
+
+def diff_lines(finding: Hazard) -> list[str]:
+    """The diff, at most :data:`MAX_LINES` of it; empty where there is none."""
+    lines = finding.diff.split("\n") if finding.diff else []
+    more = len(lines) - MAX_LINES
+    return (
+        [*lines[:MAX_LINES], f"@@ {words.plural(more, 'more line')} in the finding's `diff` @@"] if more > 0 else lines
+    )
+
+
+def price(finding: Hazard) -> str:
+    """``costs one copy of 32 B``; empty where the fix copies nothing, or how much is not known."""
+    if not finding.diff or finding.price_bytes is None:
+        return ""
+    return f"costs one copy of {words.bytes_of(finding.price_bytes)}"
+
+
+def to_markup(finding: Hazard) -> str:
+    """The diff and its price as HTML; empty where there is none."""
+    lines = diff_lines(finding)
+    if not lines:
+        return ""
+    rows = []
+    for line in lines:
+        ink, tint = _COLOURS.get(line[:1], _COLOURS[" "])
+        rows.append(tag("div", f"background-color:{tint};color:{ink};padding:0 8px", esc(line) or "&nbsp;"))
+    css = (
+        f"font-family:{style.CODE_FONTS};font-size:13px;line-height:1.5;background-color:{style.CARD};color:{style.INK};"
+        f"border:1px solid {style.LINE};padding:4px 0;margin:4px 0;overflow-x:auto;white-space:pre"
+    )
+    cost = price(finding)
+    note = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:0 0 6px 0", esc(f"This {cost}.")) if cost else ""
+    return tag("pre", css, *rows) + note
