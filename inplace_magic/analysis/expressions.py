@@ -99,7 +99,8 @@ def operands(expression: str, *, method: bool) -> list[ast.expr]:
 
 
 def makes_an_object(expression: str) -> bool:
-    """Whether a call looks like that of a class (``nn.Conv2d(…)``), whose result is no tensor that was made inside it."""
+    """Whether a call looks like that of a class (``nn.Conv2d(…)``), whose result is no tensor that was made inside
+    it."""
     node = parse(expression)
     if not isinstance(node, ast.Call):
         return False

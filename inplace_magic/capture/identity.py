@@ -105,7 +105,9 @@ class IdentityMap:
 
     def rebase(self, tensor: torch.Tensor, record: TensorRecord, born: int | None) -> None:
         """Looks the storage up again, after ``set_`` or ``t.data = …`` gave the tensor another one."""
-        record.storage = self.storage_of(tensor, born)
+        storage = self.storage_of(tensor, born)
+        if storage is not record.storage:
+            record.storage, record.latest = storage, None
         if record.storage is not None and record.counter not in record.storage.counters:
             record.storage.counters.append(record.counter)
 

@@ -207,11 +207,12 @@ class NodeMap:
         """
         holding: set[int] = set()
         met: dict[int, Any] = {}  # by id; holding the nodes keeps the ids theirs
-        todo = [
-            grad_fn
-            for tensor, record in self._identity.live()
-            if _up_to_date(tensor, record) and (grad_fn := describe.grad_fn(tensor)) is not None
-        ]
+        todo: list[Any] = []
+        for tensor, record in self._identity.live():
+            todo.append(describe.grad_fn(tensor) if _up_to_date(tensor, record) else None)
+            gradient = describe.gradient(tensor)  # with `create_graph` it has a graph of its own
+            todo.append(describe.grad_fn(gradient) if gradient is not None else None)
+        todo = [grad_fn for grad_fn in todo if grad_fn is not None]
         while todo:
             node = todo.pop()
             if id(node) in met:
@@ -227,11 +228,11 @@ class NodeMap:
             todo.extend(behind for behind, _ in node.next_functions if behind is not None)
         if forget:
             self._unmark_leaves()
-            for record in self.records:
-                token = record.ref() if record.ref is not None else None
+            for node_record in self.records:
+                token = node_record.ref() if node_record.ref is not None else None
                 if token is not None:
                     token.owner = token.record = None  # out of reach without a read that would change the graph: inert
-                record.ref = None
+                node_record.ref = None
         return holding
 
     def _unmark_leaves(self) -> None:

@@ -134,6 +134,7 @@ class Recorder:
         self._running: list[OpenCall] = []
         self.faults: list[str] = []
         self._forgotten = 0
+        self._forget_at = options.max_events
 
     def clock(self) -> int:
         """How many calls have begun."""
@@ -145,7 +146,7 @@ class Recorder:
 
     def open(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None) -> OpenCall:
         """Notes a call that is about to run."""
-        if len(self._calls) >= self._options.max_events:
+        if len(self._calls) >= self._forget_at:
             self._forget()
         call = OpenCall()
         call.facts = facts
@@ -244,6 +245,7 @@ class Recorder:
         needed = {record.call for record in alive}
         kept = self._calls = kept_calls(self._calls, needed, counters)
         self._forgotten = self._begun - len(kept)
+        self._forget_at = max(self._options.max_events, 2 * len(kept))  # a graph that is alive as a whole is kept whole
         known = {done.index for done in kept}
         oldest = kept[-self._options.max_events // 2].index if kept else 0
         self._nodes.records = [r for r in self._nodes.records if r.ended is None or r.call in known]

@@ -64,7 +64,8 @@ def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazar
         severity="warning",
         message=(
             f"{wording.line_of(site)} ({wording.place(site)}) edited {what} in place for the second time: the item is "
-            "a view of the stored data, so each time it is fetched the edit is made on top of the last one. PyTorch gives "
+            "a view of the stored data, so each time it is fetched the edit is made on top of the last one. "
+            "PyTorch gives "
             "no error."
         ),
         fix="Edit out of place, or fetch a copy first (`.clone()`).",

@@ -28,6 +28,7 @@ around, as ``pred = model(x)`` does above a training loop.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -83,7 +84,9 @@ def _raised(story: Story, call: CallEvent | None, text: str) -> tuple[Hazard, _S
     shape = tuple(int(size) for size in printed[1].split(",") if size.strip()) if printed else None
     stale = _failing(story, call, expected, found, shape)
     if stale is None:
-        return wording.unknown_writer(CODE, call, expected, found), None
+        end = call.index if call is not None else len(story.trace.calls)
+        write = _only_write(story, end, expected, found, shape)
+        return wording.unknown_saver(CODE, story, call, write, expected, found), None
     return _hazard(story, stale, expected, found, raised=True), stale
 
 
@@ -106,6 +109,25 @@ def _failing(
         return max(candidates, key=lambda entry: entry[:3])[3]
     wrapped = [s for s in _wrapped_stale(story, end, expected, found) if reached is None or s.node.node in reached]
     return wrapped[0] if len(wrapped) == 1 else None
+
+
+def _only_write(
+    story: Story, end: int, expected: int | None, found: int | None, shape: tuple[int, ...] | None
+) -> Write | None:
+    """Where no saver was seen: the one write on record that made a tensor of that size leave the expected version, if
+    there is just one."""
+    fitting = []
+    for writes in story.writes.values():
+        before = [write for write in writes if write.at < end]
+        if not before or before[-1].after != found or expected is None:
+            continue
+        for write in before:
+            meta = story.observations.get(write.mutation.tensor) if write.mutation is not None else None
+            if meta is None or meta.shape is None or shape is None or write.before != expected:
+                continue
+            if math.prod(meta.shape) >= math.prod(shape):
+                fitting.append(write)
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | None) -> Iterator[_Stale]:

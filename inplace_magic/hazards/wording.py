@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from inplace_magic.analysis.story import Story, Write
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.trace import CallEvent, Callsite
 
@@ -100,19 +101,47 @@ def overwritten_fix(
     return f"Let {line} give a new tensor instead of writing into the saved one (clone it first)."
 
 
-def unknown_writer(rule: str, call: CallEvent | None, expected: int | None, found: int | None) -> Hazard:
-    """PyTorch raised, and the watch saw neither the save nor the write: said plainly."""
+def unknown_saver(
+    rule: str,
+    story: Story,
+    call: CallEvent | None,
+    write: Write | None,
+    expected: int | None,
+    found: int | None,
+) -> Hazard:
+    """PyTorch raised, and the watch did not see the save; the write is named where only one fits."""
     where = place(call.callsite) if call is not None else "the cell"
-    return Hazard(
-        code=rule,
-        severity="error",
-        message=(
+    variable = None
+    if write is not None and write.call is not None and write.mutation is not None:
+        variable = story.bindings.written_name(write.call, write.mutation.tensor)
+    if write is not None and write.site is not None:
+        what = f"`{variable}`" if variable else "that tensor"
+        message = (
+            f"Backward at {where} failed because a saved tensor was overwritten; {versions(expected, found)}. The "
+            "save was "
+            f"not seen, but one write fits: {line_of(write.site)} ({place(write.site)}) took {what} from version "
+            f"{expected} to {write.after}."
+        )
+        fix = f"Let {line_of(write.site)} give a new tensor, or write into a clone."
+    else:
+        message = (
             f"Backward at {where} failed because a saved tensor was overwritten; {versions(expected, found)}. The "
             "watch did "
             "not see who wrote it: it happened before the watch began, on another thread, or outside torch's functions."
-        ),
-        fix="Put the forward pass and the lines between it and backward into the watched cell.",
+        )
+        fix = "Put the forward pass and the lines between it and backward into the watched cell."
+    site = write.site if write is not None else None
+    return Hazard(
+        code=rule,
+        severity="error",
+        message=message,
+        fix=fix,
+        variable=variable,
+        mutation=site,
+        mutations=(site,) if site is not None else (),
         expected_version=expected,
         found_version=found,
+        tensor=write.mutation.tensor if write is not None and write.mutation is not None else None,
+        call=write.call.index if write is not None and write.call is not None else None,
         raised=True,
     )

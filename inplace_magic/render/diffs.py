@@ -41,11 +41,11 @@ def to_markup(finding: Hazard) -> str:
     rows = []
     for line in lines:
         ink, tint = _COLOURS.get(line[:1], _COLOURS[" "])
-        rows.append(tag("div", f"background-color:{tint};color:{ink};padding:0 8px", esc(line) or "&nbsp;"))
+        rows.append(tag("span", f"background-color:{tint};color:{ink}", esc(line)))
     css = (
         f"font-family:{style.CODE_FONTS};font-size:13px;line-height:1.5;background-color:{style.CARD};color:{style.INK};"
-        f"border:1px solid {style.LINE};padding:4px 0;margin:4px 0;overflow-x:auto;white-space:pre"
+        f"border:1px solid {style.LINE};padding:4px 8px;margin:4px 0;overflow-x:auto;white-space:pre"
     )
     cost = price(finding)
     note = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:0 0 6px 0", esc(f"This {cost}.")) if cost else ""
-    return tag("pre", css, *rows) + note
+    return tag("pre", css, "\n".join(rows)) + note

@@ -59,7 +59,7 @@ def test_the_report_says_which_leaf_was_refused_where_and_why(ask: Asker) -> Non
     assert finding.mutation is not None
     assert (finding.mutation.line, finding.mutation.text) == (3, "a.mul_(2.0)")
     assert "`a` is a leaf that requires grad" in finding.message
-    assert "with torch.no_grad():" in finding.fix
+    assert "with torch.no_grad():" in finding.diff
     (call,) = asked.calls(3)
     assert (call.kind, call.mutations) == ("in-place", ())
     assert call.error == f"RuntimeError: {REFUSAL}"

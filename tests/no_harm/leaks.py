@@ -1,4 +1,4 @@
-"""What is alive in this process that a watch could have left behind: tensors, autograd nodes, records, modes, memory."""
+"""What is alive in this process that a watch could have left behind: tensors, autograd nodes, records, modes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conftest import hooks_left
 
 
 class Mark:
-    """Put into an autograd node's ``metadata``, it lives as long as the node; the node itself refuses weak references."""
+    """In an autograd node's ``metadata`` it lives as long as the node, which itself refuses weak references."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,15 @@ def count(nodes: Nodes) -> Alive:
             tensors.append(thing)
         elif str(kind.__module__).startswith("inplace_magic"):
             ours[kind.__qualname__] += 1
-    memory = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors if t.layout is torch.strided}
+    memory = {
+        t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors if t.layout is torch.strided
+    }
     counted = len(tensors), sum(memory.values())
     del tensors, thing
-    return Alive(*counted, nodes.alive(), ours, tuple(hook.split(" of ")[0] for hook in hooks_left()), tracemalloc.get_traced_memory()[0])
+    return Alive(
+        *counted,
+        nodes.alive(),
+        ours,
+        tuple(hook.split(" of ")[0] for hook in hooks_left()),
+        tracemalloc.get_traced_memory()[0],
+    )

@@ -1,4 +1,4 @@
-"""A saved report from a stranger is data: it opens as a report that can be shown, or is refused in one clear sentence."""
+"""A saved report from a stranger is data: it opens as one that can be shown, or is refused in one clear sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 import pickle
 import signal
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
+from typing import Any, get_args
 
 import pytest
 from builders import sigmoid_report
@@ -16,11 +17,11 @@ from no_harm.hostile import ODD_VALUES, full_report, leaves, one_path_per_field,
 
 from inplace_magic import report as report_module
 from inplace_magic.errors import ReportFormatError
-from inplace_magic.report import Report
+from inplace_magic.report import FrameView, Report
 
 SECONDS = 60
 """A report that keeps a renderer busy for longer counts as a hang."""
-VIEWS = ("tensors", "calls", "lines", "saved")
+VIEWS: tuple[FrameView, ...] = get_args(FrameView)
 QUICK: dict[str, Callable[[Report], Any]] = {
     "to_text": Report.to_text,
     "to_dot": Report.to_dot,
@@ -28,7 +29,7 @@ QUICK: dict[str, Callable[[Report], Any]] = {
     "to_html": lambda report: report.to_html(graph=False),
     "to_dict": Report.to_dict,
     "repr": repr,
-    **{f"to_frame, {view}": (lambda report, view=view: report.to_frame(view)) for view in VIEWS},
+    **{f"to_frame, {view}": partial(Report.to_frame, view=view) for view in VIEWS},
 }
 """Everything but the layout of the picture, which takes a tenth of a second."""
 ALL = {**QUICK, "to_svg": Report.to_svg, "to_html": Report.to_html, "bundle": lambda report: report._repr_mimebundle_()}
@@ -90,9 +91,9 @@ REFUSED: dict[str, Any] = {
     "deep lists": "[" * 100_000,
     "deep objects": '{"a":' * 100_000,
     "deep trace": json.dumps(GOOD).replace('"level": "calls"', '"level": ' + "[" * 100_000 + "]" * 100_000),
-    "deep callers": json.dumps({**GOOD, "calls": [{"index": 0, "name": "f", "kind": "query", "callsite": "@"}]}).replace(
-        '"@"', '{"line": 1, "caller": ' * 30_000 + "null" + "}" * 30_000
-    ),
+    "deep callers": json.dumps(
+        {**GOOD, "calls": [{"index": 0, "name": "f", "kind": "query", "callsite": "@"}]}
+    ).replace('"@"', '{"line": 1, "caller": ' * 30_000 + "null" + "}" * 30_000),
     "a number of 5,000 digits": json.dumps({**GOOD, "format_version": "@"}).replace('"@"', "9" * 5000),
     "bytes that are no UTF-8": b"\xff\xfe\xfd" + json.dumps(GOOD).encode(),
     "a byte-order mark in text": "\ufeff" + json.dumps(GOOD),
@@ -177,7 +178,9 @@ def test_a_field_that_holds_something_else_is_refused_or_shown(value: Any) -> No
 def test_a_report_with_one_and_the_same_number_everywhere_is_shown(value: int) -> None:
     """So every call is its own parent, every node follows itself, all tensors share one storage, lines are negative."""
     for base in (FULL, GOOD):
-        data = replaced_everywhere(base, lambda name, old: value if type(old) is int and name != "format_version" else old)
+        data = replaced_everywhere(
+            base, lambda name, old: value if type(old) is int and name != "format_version" else old
+        )
         report = opened(json.dumps(data))
         assert report is not None
         shown(report, ALL)

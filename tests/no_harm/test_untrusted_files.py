@@ -1,5 +1,5 @@
-"""Files and the world outside: a saved report never costs an older file, and nothing here opens a connection or runs code
-from a report."""
+"""Files and the world outside: a saved report never costs an older file; nothing opens a connection, or runs code from
+a report."""
 
 from __future__ import annotations
 

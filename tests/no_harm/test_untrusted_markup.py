@@ -1,5 +1,5 @@
-"""Names, source lines, errors and file names are text wherever they are shown: never markup, script, DOT or a terminal's
-command."""
+"""Names, source lines, errors and file names are text wherever they are shown: never markup, script, DOT, or a command
+to a terminal."""
 
 from __future__ import annotations
 
@@ -99,7 +99,9 @@ def test_the_picture_has_the_boxes_and_arrows_of_a_harmless_one(text: str) -> No
     assert keys(svg) == keys(plain)
     for element in svg.iter():
         assert element.tag.removeprefix(f"{{{SVG}}}") in SVG_TAGS
-        assert not [name for name in element.attrib if name.lower().startswith("on") or "href" in name or name == "style"]
+        assert not [
+            name for name in element.attrib if name.lower().startswith("on") or "href" in name or name == "style"
+        ]
         assert not [value for value in element.attrib.values() if "url(" in value or "script" in value]
 
 
@@ -162,7 +164,9 @@ def test_a_page_loads_nothing_from_anywhere() -> None:
     page = Page(with_text("http://example.invalid/x.js url(http://example.invalid/)").to_html())
 
     assert not [name for _, name, value in page.values if name in LOADS or (name == "style" and "url(" in value)]
-    assert not re.search(r"fetch|XMLHttp|WebSocket|EventSource|sendBeacon|import\s*\(|importScripts|new Image", page.script)
+    assert not re.search(
+        r"fetch|XMLHttp|WebSocket|EventSource|sendBeacon|import\s*\(|importScripts|new Image", page.script
+    )
     urls = re.findall(r"\w+://[^\s\"']+", page.script)
     assert set(urls) == {SVG}
 
@@ -193,7 +197,9 @@ def test_names_comments_and_errors_of_a_real_cell_are_text(loaded_shell: Any) ->
 
 
 def test_an_error_with_markup_in_it_is_text(loaded_shell: Any) -> None:
-    ran = run_cell(loaded_shell, f"%%inplace_watch\nimport torch\ntorch.ones(2).add_(1)\nraise RuntimeError({ATTACK!r})")
+    ran = run_cell(
+        loaded_shell, f"%%inplace_watch\nimport torch\ntorch.ones(2).add_(1)\nraise RuntimeError({ATTACK!r})"
+    )
 
     (bundle,) = ran.reports
     assert "img" not in [tag for tag, attributes in Page(bundle["text/html"]).elements if "onerror" in attributes]

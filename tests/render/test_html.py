@@ -62,7 +62,7 @@ def test_what_an_untrusted_notebook_drops_carries_nothing():
 
     assert {tag for tag, _ in page.found} <= {
         *("div", "details", "summary", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "p", "b", "span"),
-        *("code", "img", "script"),
+        *("code", "pre", "img", "script"),
     }
     assert page.open == []
     for word in ("overwritten here", "saved here", "probs[2] = 2.0", "probs = probs.clone()", "SigmoidBackward0"):
@@ -93,6 +93,13 @@ def test_the_reader_meets_the_verdict_then_the_guilty_line_then_the_fix():
 
     order = [text.index(word) for word in ("✗ probs was overwritten", "overwritten here", "Fix:", "What each line did")]
     assert order == sorted(order)
+
+
+def test_the_fix_stands_in_its_card_as_a_diff_with_signs_and_price():
+    page = Elements(to_fragment(sigmoid_report()))
+
+    assert "-probs[2] = 2.0\n+probs = probs.clone()\n+probs[2] = 2.0" in page.text
+    assert "This costs one copy of 32 B." in page.text
 
 
 def test_the_picture_has_the_finding_as_its_alternative_text():

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 import torch
-from no_harm.fuzz.cells import make_cell
 from no_harm.fuzz.judge import judge
+from no_harm.fuzz.making import make_cell
 from no_harm.fuzz.shrink import cut_down, numbered
 
 

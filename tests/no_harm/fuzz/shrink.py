@@ -30,7 +30,9 @@ def cut_down(cell: Cell, level: str = "calls", rounds: int = 400) -> Cell:
 
 
 def _beginnings(cell: Cell, level: str) -> list[str]:
-    return ["".join(letter for letter in text if not letter.isdigit())[:24] for text in judge(cell, level).disagreements]
+    return [
+        "".join(letter for letter in text if not letter.isdigit())[:24] for text in judge(cell, level).disagreements
+    ]
 
 
 def numbered(cell: Cell) -> str:

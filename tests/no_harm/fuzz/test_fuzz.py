@@ -14,14 +14,15 @@ import pytest
 import torch
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from no_harm.fuzz import judge as judging
+from no_harm.fuzz.cells import Block, Cell, Line
+from no_harm.fuzz.judge import judge, run_watched
+from no_harm.fuzz.making import make_cell
+from no_harm.fuzz.oracle import Ran, observe
+from no_harm.fuzz.shrink import cut_down, numbered
 
 from inplace_magic.report import Report
 from inplace_magic.trace import CallEvent, Callsite
-from no_harm.fuzz import judge as judging
-from no_harm.fuzz.cells import Block, Cell, Line, make_cell
-from no_harm.fuzz.judge import judge, run_watched
-from no_harm.fuzz.oracle import Ran, observe
-from no_harm.fuzz.shrink import cut_down, numbered
 
 CELLS = st.integers(0, 2**64 - 1).map(lambda seed: make_cell(Random(seed)))
 FUZZ = settings(

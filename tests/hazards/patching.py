@@ -1,0 +1,28 @@
+"""Applying the diff of a finding to the program that it is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+
+def patched(lines: list[str], diffs: Iterable[str]) -> list[str]:
+    """The lines with all hunks applied.
+
+    Raises:
+        AssertionError: a hunk does not say what stands at its place.
+    """
+    changes: dict[tuple[int, int], list[str]] = {}
+    for diff in dict.fromkeys(diffs):
+        for hunk in re.split(r"^(?=@@ )", diff, flags=re.MULTILINE)[1:]:
+            head, *rows = hunk.rstrip("\n").split("\n")
+            place = re.fullmatch(r"@@ (?:.*line |.*:)(\d+) @@", head)
+            assert place is not None, head
+            first = int(place[1]) - 1
+            old = [row[1:] for row in rows if row[0] in "- "]
+            assert lines[first : first + len(old)] == old
+            changes[first, len(old)] = [row[1:] for row in rows if row[0] in "+ "]
+    new = list(lines)
+    for (first, count), rows in sorted(changes.items(), reverse=True):
+        new[first : first + count] = rows
+    return new

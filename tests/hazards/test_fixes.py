@@ -1,0 +1,281 @@
+"""Every fix that is shown as a diff cures the program that it is shown for; where no cure is certain, none is shown."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import sigmoid_trace
+from cells import run_cell
+from hazards.patching import patched
+from hazards.running import watched
+
+import inplace_magic.hazards
+from inplace_magic.hazards import find_hazards
+from inplace_magic.report import Report
+
+PROGRAMS = Path(__file__).parent.parent / "programs"
+FOLDERS = (PROGRAMS, PROGRAMS / "further")
+
+WITHOUT_A_DIFF = {
+    "rnn_hidden_kept_attached_across_batches": "which of the state's uses shall be cut is the author's choice",
+    "silent_clamp_of_an_indexed_copy_is_lost": "no finding",
+    "silent_dataset_item_normalised_every_epoch": "no finding with a certain cure",
+    "silent_first_loss_becomes_the_total": "two statements may have taken the alias",
+    "silent_full_backward_hook_clamps_output_gradient": "what a module's hook must return is not on the line",
+    "silent_gradients_kept_then_zeroed": "no finding",
+    "silent_make_grid_normalises_weights": "no finding",
+    "silent_numpy_observation_buffer_reused": "no finding",
+    "silent_update_is_the_momentum_buffer": "no finding",
+    "view_canvas_sliced_under_no_grad": "the canvas is to see the write",
+    "view_full_backward_hook_inplace_sum": "the base of the view may be read by the hook",
+    "view_inside_no_grad_helper_written_outside": "the cache is to see the write",
+    "view_iteration_over_rows_normalised": "the image is to see the writes into its rows",
+    "view_normalised_after_unbind": "the image is to see the writes into its rows",
+    "view_split_gate_scaled": "split gives a tuple, whose slots cannot be bound",
+}
+"""Programs for which there is no diff, and why."""
+STILL_UNEQUAL = {"silent_fused_sgd_in_generator_loop"}
+"""Compares with the gradient at the weights before the step; cured, it has the one at the weights after it."""
+
+
+def failing_programs() -> list[Any]:
+    cases = [
+        (json.loads(line), folder) for folder in FOLDERS for line in (folder / "cases.jsonl").read_text().splitlines()
+    ]
+    return [
+        pytest.param(folder / f"{case['case']}.py", id=case["case"])
+        for case, folder in cases
+        if case["symptom"] != "harmless"
+    ]
+
+
+def watch_cell(shell: Any, source: str) -> Report:
+    """The report of a cell with that source below the magic line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run_cell(shell, f"%%inplace_watch --out report\n{source}")
+    report = shell.user_ns["report"]
+    assert isinstance(report, Report)
+    assert report.faults == []
+    return report
+
+
+def cured(source: str, report: Report) -> str:
+    """The source with the diffs of all its findings applied."""
+    diffs = [hazard.diff for hazard in report.hazards if hazard.diff and hazard.severity != "info"]
+    return "\n".join(patched(["%%inplace_watch --out report", *source.splitlines()], diffs)[1:])
+
+
+def diff_of(shell: Any, source: str) -> str:
+    """The diff of the first finding of a cell."""
+    report = watch_cell(shell, textwrap.dedent(source).strip("\n"))
+    assert report.hazards
+    return report.hazards[0].diff.partition("\n")[2]
+
+
+@pytest.mark.parametrize("path", failing_programs())
+def test_the_diff_cures_the_program(path: Path, loaded_shell: Any) -> None:
+    source = path.read_text()
+    report = watch_cell(loaded_shell, source)
+    new = cured(source, report)
+
+    if new == source.rstrip("\n"):
+        assert path.stem in WITHOUT_A_DIFF
+        return
+    assert path.stem not in WITHOUT_A_DIFF
+    names: dict[str, Any] = {"__name__": "__main__"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(compile(new, path.name, "exec"), names)  # raises what is not cured
+    if path.stem in STILL_UNEQUAL:
+        assert [h.code for h in watch_cell(loaded_shell, new).hazards if h.severity != "info"] == []
+    else:
+        assert not names.get("SILENTLY_WRONG")
+
+
+def test_the_diff_of_a_hand_built_trace_names_place_and_price() -> None:
+    (finding,), _ = find_hazards(sigmoid_trace())
+
+    assert finding.diff == "@@ Cell In[7], line 6 @@\n-probs[2] = 2.0\n+probs = probs.clone()\n+probs[2] = 2.0"
+    assert finding.price_bytes == 32
+
+
+@pytest.mark.parametrize(
+    ("write", "fixed"),
+    [
+        ("p += 1", "p = p + 1"),
+        ("p -= a - b", "p = p - (a - b)"),
+        ("p -= (a - b)", "p = p - (a - b)"),
+        ("p += a * b  # decay", "p = p + a * b  # decay"),
+        ("p *= a + b", "p = p * (a + b)"),
+        ("p.mul_(2)", "p = p * 2"),
+        ("p.mul_(a + b)", "p = p * (a + b)"),
+        ("p.add_(a, alpha=2)", "p = p.add(a, alpha=2)"),
+        ("p.sub_(a).abs_().clamp_(max=1)", "p = p.sub(a).abs().clamp(max=1)"),
+        ("torch.mul(p, 2, out=p.detach())", None),
+        ("p.zero_()", "p = p.clone()\n+p.zero_()"),
+        ("p.mul_(2).sub_(p)", "p = p.clone()\n+p.mul_(2).sub_(p)"),
+        ("p[a > 0] = 0.0", "p = p.clone()\n+p[a > 0] = 0.0"),
+    ],
+)
+def test_a_write_becomes_its_twin_that_gives_a_new_tensor(write: str, fixed: str | None, loaded_shell: Any) -> None:
+    lines = ["import torch", "x = torch.ones(3, requires_grad=True)", "a, b = torch.ones(3), torch.ones(3)"]
+    lines += ["p = torch.sigmoid(x)", write, "loss = p.sum()", "loss.backward()"]
+
+    found = diff_of(loaded_shell, "\n".join(lines))
+
+    assert found == (f"-{write}\n+{fixed}" if fixed else "-p = torch.sigmoid(x)\n+p = torch.sigmoid(x).clone()")
+
+
+def test_a_helper_that_is_called_for_its_effect_is_left_alone(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+        def halve_(t):
+            t.mul_(0.5)
+            return t
+        x = torch.ones(3, requires_grad=True)
+        p = torch.sigmoid(x)
+        halve_(p)
+        p.sum().backward()
+        """,
+    )
+    assert found == "-p = torch.sigmoid(x)\n+p = torch.sigmoid(x).clone()"
+
+
+def test_a_captured_variable_is_not_made_local(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+        def scaled(t):
+            def scale():
+                t.mul_(0.5)
+                return t
+            return scale
+        x = torch.ones(3, requires_grad=True)
+        p = torch.sigmoid(x)
+        scaled(p)().sum().backward()
+        """,
+    )
+    assert found == "-p = torch.sigmoid(x)\n+p = torch.sigmoid(x).clone()"
+
+
+def test_a_line_with_two_statements_gets_no_copy_before_it(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+        x = torch.ones(3, requires_grad=True)
+        p = torch.sigmoid(x)
+        n = 1; p[0] = n
+        p.sum().backward()
+        """,
+    )
+    assert found == "-p = torch.sigmoid(x)\n+p = torch.sigmoid(x).clone()"
+
+
+def test_a_new_tensor_is_not_made_where_recording_is_off(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+        x = torch.ones(3, requires_grad=True)
+        p = torch.sigmoid(x)
+        with torch.no_grad():
+            p.mul_(0.5)
+        p.sum().backward()
+        """,
+    )
+    assert found == "-p = torch.sigmoid(x)\n+p = torch.sigmoid(x).clone()"
+
+
+def test_a_step_that_came_before_its_own_backward_goes_below_it(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+        net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.Linear(2, 1))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for p in net.parameters():
+            p.grad = torch.ones_like(p)
+        loss = net(torch.ones(1, 2)).sum()
+        optimizer.step()
+        loss.backward()
+        """,
+    )
+    assert found == "-optimizer.step()\n@@ Cell In[1], line 9 @@\n loss.backward()\n+optimizer.step()"
+
+
+def test_a_leaf_whose_gradient_is_read_keeps_its_name(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+        w = torch.ones(3, requires_grad=True)
+        x = torch.ones(3, requires_grad=True)
+        x += w
+        x.sum().backward()
+        print(x.grad)
+        """,
+    )
+    assert found == ""
+
+
+def test_a_hook_that_is_a_lambda_gives_a_new_gradient(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+        a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        left, right = a * 2, b * 2
+        left.register_hook(lambda grad: grad.mul_(0.1))
+        (left + right).sum().backward()
+        """,
+    )
+    assert found == ("-left.register_hook(lambda grad: grad.mul_(0.1))\n+left.register_hook(lambda grad: grad * 0.1)")
+
+
+def test_in_a_file_the_statement_alone_is_enough_for_its_twin(tmp_path: Path) -> None:
+    ran = watched(
+        tmp_path,
+        """
+        x = torch.ones(3, requires_grad=True)
+        p = torch.sigmoid(x)
+        p += 1
+        try:
+            p.sum().backward()
+        except RuntimeError:
+            pass
+        """,
+    )
+    finding = ran.the("saved-tensor-overwritten")
+
+    assert finding.mutation is not None
+    assert finding.diff == f"@@ {finding.mutation.place} @@\n-    p += 1\n+    p = p + 1"
+    lines = ran.path.read_text(encoding="utf-8").splitlines()
+    assert patched(lines, [finding.diff])[finding.mutation.line - 1] == "    p = p + 1"
+
+
+def test_a_fix_that_fails_leaves_the_finding_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("no fix")
+
+    monkeypatch.setattr(inplace_magic.hazards, "with_fix", broken)
+
+    (finding,), faults = find_hazards(sigmoid_trace())
+
+    assert finding.diff == ""
+    assert faults == ("No fix for saved-tensor-overwritten (ZeroDivisionError: no fix). Please report it.",)
+
+
+def test_a_saved_report_keeps_diff_and_price() -> None:
+    report = Report.from_trace(sigmoid_trace())
+
+    assert Report.from_json(report.to_json()).hazards == report.hazards
