@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterable
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import (
     alias_written,
+    could_be_in_place,
     dataset_item_edited,
     expanded_write,
     gradient_edited,
+    in_place_saved_nothing,
     kept_activation_overwritten,
+    kept_by_the_graph,
     leaf_written,
     one_tensor_many_slots,
     overlapping_write,
@@ -24,6 +27,7 @@ from inplace_magic.hazards import (
 )
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
 from inplace_magic.hazards.fixes import with_fix
+from inplace_magic.hazards.notes import quiet
 from inplace_magic.trace import Trace
 
 __all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_hazards"]
@@ -41,6 +45,9 @@ RULES: tuple[Callable[[Story], Iterable[Hazard]], ...] = (
     same_memory_compared.check,
     leaf_written.check,
     view_written.check,
+    in_place_saved_nothing.check,
+    could_be_in_place.check,
+    kept_by_the_graph.check,
 )
 
 
@@ -59,7 +66,8 @@ def find_hazards(trace: Trace) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
             )
     blamed = {hazard.mutation for hazard in found if hazard.severity in ("error", "silent")}
     found = [h for h in found if h.severity != "warning" or h.mutation not in blamed]  # one place, one finding
-    found.sort(key=lambda hazard: (SEVERITIES.index(hazard.severity), not hazard.raised, hazard.call or 0))
+    found = quiet(found)
+    found.sort(key=lambda h: (SEVERITIES.index(h.severity), not h.raised, -(h.nbytes or 0), h.call or 0))
     return tuple(_with_fix(story, hazard, faults) for hazard in found), tuple(faults)
 
 

@@ -50,3 +50,5 @@ class Hazard:
     """The fix as a diff of the user's own lines; empty where it could not be derived."""
     price_bytes: int | None = None
     """Bytes of the copy that the fix makes each time it runs; None where it makes none or the size is not known."""
+    nbytes: int | None = None
+    """Bytes that a note is about: cloned, spared or kept; None in findings that are not about memory."""

@@ -50,6 +50,10 @@ def test_the_good_program_is_quiet(tmp_path: Path) -> None:
     assert watched(tmp_path, example(rule, "Good"), "mask[0, 1] = 1").codes() == set()
 
 
+def test_a_sparse_tensor_is_not_taken_for_an_expanded_one(tmp_path: Path) -> None:
+    assert watched(tmp_path, "s = torch.eye(2).to_sparse()", "s.mul_(2)").codes() == set()
+
+
 def test_without_us_all_rows_change_and_nothing_is_said(tmp_path: Path) -> None:
     ran = plainly(tmp_path, example(rule, "Bad"), "ones = mask.sum().item()")
     assert ran.error is None

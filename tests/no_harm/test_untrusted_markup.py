@@ -84,9 +84,9 @@ def test_the_page_has_the_elements_and_attributes_of_a_harmless_one(plain: Page,
     assert (page.open, page.other, page.script) == ([], [], plain.script)
     assert not [(tag, name) for tag, name, _ in page.values if name.startswith("on") or name in LOADS]
     assert all(value.startswith("data:image/svg+xml;base64,") for _, name, value in page.values if name == "src")
-    assert {css for _, name, css in page.values if name == "style"} <= {
-        css for _, name, css in plain.values if name == "style"
-    } | {"background-color:#F6F6F6;color:#1A1A1A"}
+    usual = {css for _, name, css in plain.values if name == "style"}
+    other = {css for _, name, css in page.values if name == "style"} - usual
+    assert all(re.fullmatch(r"background-color:#[0-9A-F]{6};color:#[0-9A-F]{6}", css) for css in other)
 
 
 @pytest.mark.parametrize("text", SCRIPTS, ids=lambda text: ascii(text)[:40])
@@ -135,10 +135,12 @@ def _an_engine() -> Any:
 def test_text_forges_no_line_and_gives_a_terminal_no_command(text: str) -> None:
     report = with_text(text)
 
-    whole = report.to_text()
+    lines = report.to_text().split("\n")
 
-    assert all(line.isprintable() for line in whole.split("\n"))
-    assert len(whole.split("\n")) == len(PLAIN.to_text().split("\n"))
+    assert all(line.isprintable() for line in lines)
+    within_diffs = 2 * (len(text.split("\n")) - 1)  # a fix as a diff is meant to have lines: indented ones
+    assert len(lines) == len(PLAIN.to_text().split("\n")) + within_diffs
+    assert sum(line.startswith("Finding ") for line in lines) == 2
     for sentence in (report.verdict, repr(report)):
         assert sentence.isprintable()
     bundle = report._repr_mimebundle_()

@@ -1,0 +1,100 @@
+"""An ordinary call could be in-place: its input was dead right after it, and nobody needed the old values.
+
+``x = x + y`` makes a new tensor and then drops the old one, so for a moment both are in memory. Where no autograd node
+saved the old one and no other name holds it, ``x += y`` gives the same result in the same memory.
+
+Bad::
+
+    scores = q @ k
+    scores = scores + bias          # the old scores die here, unused
+
+Good::
+
+    scores = q @ k
+    scores += bias
+
+Nothing is wrong with the ordinary form, and it is the safe one; the note says what the in-place form would spare, where
+that is a lot. It is silent on views, on leaves, and where shape or dtype change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis.memory import line_key
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import notes, wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.trace import CallEvent, Storage, TensorMetadata
+
+CODE = "could-be-in-place"
+
+_FUNCTIONS = frozenset(("relu", "leaky_relu", "elu", "celu", "selu", "rrelu", "threshold", "dropout", "alpha_dropout"))
+"""Of ``torch.nn.functional``: with ``inplace=True``."""
+_METHODS = frozenset(
+    (
+        *("add", "sub", "mul", "div", "true_divide", "neg", "abs", "exp", "exp2", "expm1", "sqrt", "rsqrt", "sigmoid"),
+        *("tanh", "reciprocal", "masked_fill", "clamp", "clamp_min", "clamp_max", "round", "floor", "ceil", "tril"),
+        *("triu", "lerp", "addcmul", "addcdiv"),
+    )
+)
+"""Of ``torch`` and ``torch.Tensor``: with an underscore at the end."""
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one note for each line that would spare at least :data:`notes.LEAST_BYTES` by writing in place."""
+    saved = {entry.storage for entry in story.trace.saved}
+    hooked = any(entry.hooked for entry in story.trace.saved)
+    storages = {storage.storage: storage for storage in story.trace.storages}
+    lines: dict[object, list[tuple[CallEvent, TensorMetadata]]] = {}
+    for call in story.trace.calls if not hooked else ():  # under hooks nobody knows what is saved
+        given = _dead_input(call, storages, saved)
+        if given is not None:
+            lines.setdefault(line_key(call.callsite), []).append((call, given))
+    for found in lines.values():
+        nbytes = sum(given.nbytes or 0 for _, given in found)
+        if nbytes >= notes.LEAST_BYTES:
+            yield _note(story, found, nbytes)
+
+
+def _dead_input(call: CallEvent, storages: dict[int, Storage], saved: set[int | None]) -> TensorMetadata | None:
+    """The first input, where the call could have written its result into it."""
+    if call.kind != "ordinary" or call.error is not None or not _has_in_place_form(call) or len(call.outputs) != 1:
+        return None
+    given, result = (call.inputs[0] if call.inputs else None), call.outputs[0]
+    storage = storages.get(given.storage) if given is not None and given.storage is not None else None
+    if given is None or storage is None or storage.born is None or storage.ended != call.index + 1:
+        return None
+    alike = (given.shape, given.dtype, given.device) == (result.shape, result.dtype, result.device)
+    leaf = given.is_leaf and given.requires_grad
+    if not alike or leaf or given.is_view or given.nbytes != storage.nbytes or storage.storage in saved:
+        return None
+    return given
+
+
+def _has_in_place_form(call: CallEvent) -> bool:
+    module, _, name = call.name.rpartition(".")
+    return name in (_FUNCTIONS if module == "F" else _METHODS)
+
+
+def _note(story: Story, found: list[tuple[CallEvent, TensorMetadata]], nbytes: int) -> Hazard:
+    call, given = found[0]
+    site = call.callsite
+    name = story.bindings.name(given.tensor)
+    what = f"`{name}` of before" if name else "the tensor that it is given"
+    form = "`inplace=True`" if call.name.startswith("F.") else f"`{call.name.rsplit('.', 1)[-1]}_`"
+    times = f", in {len(found)} calls" if len(found) > 1 else ""
+    return Hazard(
+        code=CODE,
+        severity="info",
+        message=(
+            f"{wording.line_of(site)} ({wording.place(site)}) makes a new tensor, and {what} died right after, saved "
+            f"by nobody: the in-place form would write into its memory and spare {notes.size(nbytes)}{times}."
+        ),
+        fix=f"Where the memory matters: {form}. Where it does not, the ordinary form is the safer one.",
+        variable=name,
+        origin=site,
+        tensor=given.tensor,
+        call=call.index,
+        nbytes=nbytes,
+    )

@@ -1,0 +1,187 @@
+"""Live objects become plain facts: whatever cannot be known is None, and nothing raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from capture.watching import LEVELS, call_of, report_of
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+import inplace_magic
+from inplace_magic.capture import describe
+
+
+class Logged(torch.Tensor):
+    """A subclass that tells of every torch function that reaches it."""
+
+    log: list[str] = []  # noqa: RUF012  one list for all, emptied by the test
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        cls.log.append(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def _inference() -> torch.Tensor:
+    with torch.inference_mode():
+        return torch.ones(2)
+
+
+def _fake() -> torch.Tensor:
+    with FakeTensorMode():
+        return torch.ones(2)
+
+
+ODD: dict[str, Callable[[], torch.Tensor]] = {
+    "sparse": lambda: torch.eye(2).to_sparse(),
+    "sparse csr": lambda: torch.eye(2).to_sparse_csr(),
+    "meta": lambda: torch.ones(2, device="meta"),
+    "inference": _inference,
+    "fake": _fake,
+    "quantized": lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8),
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.strided),
+    "jagged": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+    "complex": lambda: torch.ones(2, dtype=torch.complex64),
+    "conjugated": lambda: torch.ones(2, dtype=torch.complex64).conj(),
+    "empty": lambda: torch.empty(0),
+    "subclass": lambda: torch.ones(2).as_subclass(Logged),
+    "parameter": lambda: torch.nn.Parameter(torch.ones(2)),
+    "uninitialized": lambda: torch.nn.parameter.UninitializedParameter(),
+}
+FIELDS = {"shape", "strides", "offset", "dtype", "device", "nbytes", "is_view", "data_ptr", "python_id", "cls"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ODD)
+def test_every_kind_of_tensor_is_described_without_raising(kind: str) -> None:
+    tensor = ODD[kind]()
+    facts = describe.readable(describe.static(tensor))
+    assert set(facts) == FIELDS
+    assert facts["python_id"] == id(tensor)
+    assert facts["dtype"] != "unknown"
+    assert type(describe.version(tensor)) in (int, type(None))
+    for read in (describe.storage, describe.base, describe.grad_fn, describe.gradient):
+        read(tensor)
+    assert describe.requires_grad(tensor) is (kind in ("parameter", "uninitialized"))
+    assert describe.is_view(tensor) in (True, False)
+    describe.flat(describe.values(tensor, 64))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind", [kind for kind in ODD if kind != "uninitialized"])
+def test_a_call_with_every_kind_of_tensor_is_recorded_without_a_fault(kind: str, level: str) -> None:
+    tensor = ODD[kind]()
+    with inplace_magic.watch(level=level) as watch:
+        torch.clone(tensor)
+    call = call_of(watch, "torch.clone")
+    assert (len(call.inputs), len(call.outputs), call.kind) == (1, 1, "ordinary")
+    assert report_of(watch).to_text()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_tensors_inside_vmap_and_grad_are_recorded_without_a_fault(level: str) -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+
+    def square(row: torch.Tensor) -> torch.Tensor:
+        return (row * row).sum()
+
+    plain = torch.func.vmap(torch.func.grad(square))(x)
+    with inplace_magic.watch(level=level) as watch:
+        watched = torch.func.vmap(torch.func.grad(square))(x)
+    assert torch.equal(watched, plain)
+    assert call_of(watch, "Tensor.sum").inputs[0].storage is None
+
+
+def test_an_inference_tensor_has_no_version_and_its_writes_are_known_all_the_same() -> None:
+    with inplace_magic.watch() as watch, torch.inference_mode():
+        x = torch.ones(2)
+        x.add_(1)
+    call = call_of(watch, "Tensor.add_")
+    assert call.kind == "in-place"
+    (mutation,) = call.mutations
+    assert (mutation.version_before, mutation.version_after) == (None, None)
+    assert (mutation.values_before, mutation.values_after) == ((1.0, 1.0), (2.0, 2.0))
+
+
+def test_facts_that_a_tensor_does_not_have_are_unknown() -> None:
+    sparse = describe.readable(describe.static(torch.eye(2).to_sparse()))
+    assert (sparse["shape"], sparse["strides"], sparse["offset"], sparse["data_ptr"]) == ((2, 2), None, None, None)
+    assert describe.storage(torch.eye(2).to_sparse()) is None
+    assert describe.version(_inference()) is None
+
+
+def test_describing_a_subclass_runs_none_of_its_code() -> None:
+    tensor = torch.ones(2).as_subclass(Logged)
+    Logged.log.clear()
+    for read in (describe.static, describe.version, describe.storage, describe.base, describe.grad_fn):
+        read(tensor)
+    describe.requires_grad(tensor)
+    describe.values(tensor, 64)
+    assert Logged.log == []
+
+
+def test_a_subclass_under_a_watch_hears_what_it_hears_without() -> None:
+    tensor = torch.ones(2).as_subclass(Logged)
+    logs = []
+    for on in (False, True):
+        Logged.log.clear()
+        if on:
+            with inplace_magic.watch():
+                tensor.add_(1).mul(2)
+        else:
+            tensor.add_(1).mul(2)
+        logs.append(list(Logged.log))
+    assert logs[0] == logs[1] != []
+
+
+@pytest.mark.parametrize(
+    ("tensor", "limit", "elements"),
+    [
+        (torch.tensor([[1, 2], [3, 4]]), 4, (1, 2, 3, 4)),
+        (torch.tensor(2.5), 4, (2.5,)),
+        (torch.tensor([True]), 4, (True,)),
+        (torch.empty(0), 4, ()),
+        (torch.ones(5), 4, None),
+        (torch.ones(2, dtype=torch.complex64), 4, None),
+        (torch.eye(2).to_sparse(), 4, None),
+        (torch.ones(2, device="meta"), 4, None),
+        (torch.ones(2).as_subclass(Logged), 4, None),
+    ],
+)
+def test_only_small_plain_tensors_have_their_elements_read(
+    tensor: torch.Tensor, limit: int, elements: tuple[float, ...] | None
+) -> None:
+    assert describe.flat(describe.values(tensor, limit)) == elements
+
+
+def test_an_exception_that_cannot_tell_its_text_is_told_by_its_type() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    assert describe.error_text(Mute()) == "Mute"
+    assert describe.error_text(ValueError("no")) == "ValueError: no"
+
+
+def test_a_node_that_let_go_of_its_tensors_saves_nothing_any_more() -> None:
+    y = torch.ones(2, requires_grad=True).exp()
+    node = y.grad_fn
+    assert describe.still_saves(node)
+    y.sum().backward()
+    assert not describe.still_saves(node)
+
+
+def test_what_a_node_saved_can_be_read_after_it_was_overwritten() -> None:
+    y = torch.ones(2, requires_grad=True).exp()
+    y.mul_(2)
+    assert y.grad_fn is not None
+    node = y.grad_fn.next_functions[0][0]
+    ((name, data, hooked),) = describe.saved_values(node)
+    assert (name, hooked) == ("result", False)
+    assert data.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
+    with pytest.raises(RuntimeError):
+        _ = node._saved_result

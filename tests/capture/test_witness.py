@@ -1,0 +1,161 @@
+"""Digests of raw memory, for writes that no version tells of; and the lines between which they came."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from capture.watching import call_of, report_of, saved_by, trace_of
+
+import inplace_magic
+from inplace_magic.capture import describe, witness
+from inplace_magic.capture.records import StorageRecord
+
+
+def record_of(tensor: torch.Tensor) -> StorageRecord:
+    untyped = tensor.untyped_storage()
+    record = StorageRecord(1, untyped.nbytes(), untyped.device, None)
+    record.ref = lambda: untyped
+    return record
+
+
+@pytest.mark.parametrize(
+    ("tensor", "nbytes"),
+    [
+        (torch.ones(3, 4), 48),
+        (torch.ones(3, 4).t(), 48),
+        (torch.ones(3, 4)[1:], 32),
+        (torch.ones(1, 3), 12),
+        (torch.tensor(1.0), 4),
+        (torch.ones(3, 4)[:, 1:], None),
+        (torch.ones(3).expand(2, 3), None),
+        (torch.empty(0), None),
+        (torch.ones(2, device="meta"), None),
+        (torch.eye(2).to_sparse(), None),
+    ],
+)
+def test_one_stretch_of_memory_has_a_span_and_nothing_else(tensor: torch.Tensor, nbytes: int | None) -> None:
+    span = witness.dense_span(describe.static(tensor))
+    assert span == (None if nbytes is None else (tensor.data_ptr(), nbytes))
+
+
+def test_a_digest_tells_whether_saved_memory_changed() -> None:
+    x = torch.arange(4.0)
+    digest = witness.saved_digest(x[1:3], describe.static(x[1:3]), False)
+    assert digest is not None
+    record = record_of(x)
+    x.data[0] = 9  # outside of what was saved
+    assert witness.still_equal(record, digest)
+    x.data[1] = 9
+    assert not witness.still_equal(record, digest)
+    x.data[1] = 1
+    assert witness.still_equal(record, digest)
+
+
+def test_memory_that_is_gone_or_smaller_now_counts_as_unchanged() -> None:
+    x = torch.arange(4.0)
+    digest = witness.saved_digest(x, describe.static(x), False)
+    assert digest is not None
+    gone = record_of(x)
+    gone.ref = lambda: None
+    assert witness.still_equal(gone, digest)
+    x.untyped_storage().resize_(4)
+    assert witness.still_equal(record_of(x), digest)
+
+
+def test_large_saved_tensors_are_digested_only_when_asked() -> None:
+    x = torch.zeros(witness.SAVED_LIMIT)
+    assert witness.saved_digest(x, describe.static(x), False) is None
+    assert witness.saved_digest(x, describe.static(x), True) is not None
+
+
+def test_only_memory_that_changed_since_the_last_look_is_named() -> None:
+    x, y = torch.ones(2), torch.ones(2)
+    memory = witness.SharedMemory(check_values=False)
+    assert not memory
+    one, other = record_of(x), record_of(y)
+    memory.add(one)
+    memory.add(other)
+    assert memory
+    assert memory.changed() == []
+    x.add_(1)
+    assert memory.changed() == [one]
+    assert memory.changed() == []
+
+
+def test_a_write_by_numpy_lies_between_two_calls_at_the_only_line_that_can_have_made_it() -> None:
+    frame = np.ones(2, dtype=np.float32)
+    x = torch.from_numpy(frame)
+    with inplace_magic.watch() as watch:
+        x.mul(1)
+        frame /= 2
+        x.mul(2)
+    (foreign,) = trace_of(watch).foreign
+    assert foreign.noticed == 1
+    assert foreign.callsite is not None
+    assert foreign.callsite.text == "frame /= 2"
+    assert foreign.storage == trace_of(watch).calls[0].inputs[0].storage
+
+
+def test_a_write_by_torch_itself_is_no_foreign_write() -> None:
+    x = torch.from_numpy(np.ones(2, dtype=np.float32))
+    with inplace_magic.watch() as watch:
+        x.mul(1)
+        x.mul_(2)
+        x.mul(1)
+    assert trace_of(watch).foreign == ()
+
+
+def test_memory_handed_out_by_numpy_is_looked_at_from_then_on() -> None:
+    x = torch.ones(2)
+    with inplace_magic.watch() as watch:
+        array = x.numpy()
+        x.mul(1)
+        array[0] = 7
+        x.mul(1)
+    (foreign,) = trace_of(watch).foreign
+    assert foreign.storage == call_of(watch, "Tensor.numpy").inputs[0].storage
+
+
+def test_of_two_lines_that_may_have_written_none_is_blamed() -> None:
+    frame = np.ones(2, dtype=np.float32)
+    x = torch.from_numpy(frame)
+    with inplace_magic.watch() as watch:
+        x.mul(1)
+        frame += 1
+        frame /= 2
+        x.mul(2)
+    assert [foreign.callsite for foreign in trace_of(watch).foreign] in ([None], [])
+    frame += 3
+
+
+def test_large_shared_memory_is_not_read_unless_asked_and_the_report_says_so() -> None:
+    frame = np.ones(witness.SHARED_LIMIT, dtype=np.float32)
+    x = torch.from_numpy(frame)
+    for check, seen in ((False, 0), (True, 1)):
+        with inplace_magic.watch(check_values=check) as watch:
+            x.sum()
+            frame += 1
+            x.sum()
+        assert len(trace_of(watch).foreign) == seen
+        assert any("too large to be checked" in line for line in report_of(watch).blindness) is not check
+
+
+def test_a_small_saved_tensor_is_compared_when_backward_begins() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with inplace_magic.watch() as watch:
+        y = x.exp()
+        y.data.mul_(2)
+        y.sum().backward()
+    saved = saved_by(watch, "ExpBackward0")["result"]
+    assert (saved.checked, saved.changed) == (True, call_of(watch, "Tensor.backward").index)
+
+
+def test_a_saved_tensor_that_kept_its_values_is_not_called_changed() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with inplace_magic.watch() as watch:
+        y = x.exp()
+        y.data.mul_(1)
+        y.sum().backward()
+    saved = saved_by(watch, "ExpBackward0")["result"]
+    assert (saved.checked, saved.changed) == (True, None)
