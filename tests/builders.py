@@ -33,13 +33,13 @@ SIGMOID_CELL = (
 )
 
 
-def site(line: int, source: tuple[str, ...] = SIGMOID_CELL, cell: int = 7, **more) -> Callsite:
+def site(line: int, source: tuple[str, ...] = SIGMOID_CELL, cell: int = 7, **more: Any) -> Callsite:
     """Line `line` (1-based) of `source`, in ``Cell In[7]``."""
     text = source[line - 1].strip()
     return replace(Callsite(line=line, text=text, cell=cell, statement=text, expression=text.split(" = ")[-1]), **more)
 
 
-def tensor(number: int, version: int | None = 0, shape: tuple[int, ...] | None = (8,), **more) -> TensorMetadata:
+def tensor(number: int, version: int | None = 0, shape: tuple[int, ...] | None = (8,), **more: Any) -> TensorMetadata:
     """Tensor `number` on a storage and a version counter of the same number, four bytes an element."""
     count = 1
     for size in shape or ():

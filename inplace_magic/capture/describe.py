@@ -135,13 +135,6 @@ def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
     return tensor.grad
 
 
-def gradient_accumulator(tensor: torch.Tensor) -> Any:
-    """The ``AccumulateGrad`` node of a plain leaf that requires grad."""
-    if type(tensor) not in _PLAIN_TYPES or tensor._is_view() or not tensor.is_leaf or not tensor.requires_grad:
-        return None
-    return _try(lambda: torch.autograd.graph.get_gradient_edge(tensor).node)
-
-
 def requires_grad(tensor: torch.Tensor) -> bool:
     """Whether autograd follows the tensor."""
     if type(tensor) in _PLAIN_TYPES:

@@ -7,6 +7,7 @@ call.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -227,25 +228,18 @@ class NodeMap:
                     del node.metadata[_KEY]
             todo.extend(behind for behind, _ in node.next_functions if behind is not None)
         if forget:
-            self._unmark_leaves()
-            for node_record in self.records:
-                token = node_record.ref() if node_record.ref is not None else None
-                if token is not None:
-                    token.owner = token.record = None  # out of reach without a read that would change the graph: inert
-                node_record.ref = None
+            self._unmark_the_rest()
         return holding
 
-    def _unmark_leaves(self) -> None:
-        """Takes our tokens off the ``AccumulateGrad`` nodes that only a stale view leads to."""
-        left = {
-            record.variable for record in self.records if record.name == "AccumulateGrad" and record.ref is not None
-        }
-        for tensor, known in self._identity.live() if left else ():
-            if known.serial in left:
-                node = describe.gradient_accumulator(tensor)
-                token = node.metadata.get(_KEY) if node is not None else None
-                if token is not None and token.owner is self:
-                    del node.metadata[_KEY]
+    def _unmark_the_rest(self) -> None:
+        """Takes our tokens out of nodes that no tensor of ours leads to without a read that would change the graph. Rare,
+        so the search may be slow: the garbage collector knows the ``metadata`` dict that holds a token."""
+        left = [token for record in self.records if record.ref is not None and (token := record.ref()) is not None]
+        for holder in gc.get_referrers(*left) if left else ():
+            if type(holder) is dict and any(holder.get(_KEY) is token for token in left):
+                del holder[_KEY]
+        for record in self.records:
+            record.ref = None
 
 
 def _up_to_date(tensor: torch.Tensor, record: TensorRecord) -> bool:

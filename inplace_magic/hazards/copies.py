@@ -106,7 +106,10 @@ def in_the_same_statement(write: Written) -> Fix | None:
     statement, path = write.statement, write.path
     if not isinstance(statement, ast.Assign) or path is None or len(statement.targets) != 1:
         return None
-    return _reads_cloned(write, statement.value, path)
+    sentence = (
+        "Let the right-hand side read from a copy: that is then what backward keeps, and the write leaves it alone."
+    )
+    return _reads_cloned(write, statement.value, path, sentence)
 
 
 def of_what_is_read(write: Written) -> Fix | None:
@@ -122,10 +125,10 @@ def of_what_is_read(write: Written) -> Fix | None:
     return None
 
 
-def _reads_cloned(write: Written, value: ast.expr, path: str) -> Fix | None:
+def _reads_cloned(write: Written, value: ast.expr, path: str, sentence: str = "") -> Fix | None:
     listing = write.listing
     changes = [cloned(listing, node) for node in _reads(value, path)]
-    return _fix(write.site, listing, changes, None, "Read from a copy.") if changes else None
+    return _fix(write.site, listing, changes, None, sentence) if changes else None
 
 
 def _reads(value: ast.expr, path: str) -> list[ast.expr]:

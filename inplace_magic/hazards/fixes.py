@@ -190,8 +190,7 @@ def _under_no_grad(write: Written) -> Fix | None:
         return None
     rows = [f"    {line}" for entry in group for line in listing.whole_lines(entry)]
     edit = Edit(first.lineno, group[-1].lineno, (f"{listing.indent(first)}with torch.no_grad():", *rows))
-    sentence = "Put the update under `torch.no_grad()`: it changes the values and is no step of the computation."
-    return Fix(write.site, listing, (edit,), None, sentence)
+    return Fix(write.site, listing, (edit,))
 
 
 def _writes(statement: ast.stmt, path: str | None) -> bool:

@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from inplace_magic.trace import Callsite, Trace
 
@@ -185,6 +185,7 @@ def _place(site: Callsite, line: int) -> str:
     return f"{site.place.rpartition(':')[0]}:{line}"
 
 
+@lru_cache(maxsize=4)
 def _parse(source: tuple[str, ...]) -> Listing | None:
     if sum(map(len, source)) > _MAX_CHARACTERS:
         return None

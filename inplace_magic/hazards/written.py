@@ -186,21 +186,20 @@ def seen_by_others(write: Written) -> bool:
     story, path, meta = write.story, write.path, write.meta
     if meta is None or write.call is None or path is None or write.wanted or _is_snapshot(write):
         return False
-    others = [
+    others = {
         tensor
         for tensor in (story.bindings.by_storage.get(meta.storage, []) if meta.storage is not None else [])
         if tensor != meta.tensor
         and story.first_seen(tensor) < write.call.index
         and may_meet(region_of(meta), region_of(story.observations[tensor]))
-    ]
-    for tensor in others:
-        name = story.bindings.name(tensor)
-        if name is not None and name != path and any(True for _ in loads_after(write.listing, write.statement, name)):
-            return True
+    }
+    names = {name for tensor in others if (name := story.bindings.name(tensor)) is not None and name != path}
+    if any(True for name in names for _ in loads_after(write.listing, write.statement, name)):
+        return True
     for call in story.trace.calls:
         if call.index > write.call.index and any(m.tensor in others for m in call.inputs):
             site = call.callsite
-            same_statement = site is not None and site.line == write.site.line and site.function == write.site.function
+            same_statement = site is not None and (site.line, site.function) == (write.site.line, write.site.function)
             if not same_statement and path not in paths_read(call, write.site):
                 return True
     return False

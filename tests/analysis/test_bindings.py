@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from builders import made, tensor, wrote
@@ -11,7 +12,7 @@ from inplace_magic.analysis.bindings import Bindings, names_of
 from inplace_magic.trace import CallEvent, Callsite, TensorName, Trace
 
 
-def at(text: str, **more: object) -> Callsite:
+def at(text: str, **more: Any) -> Callsite:
     """A place whose statement and expression are both `text`."""
     return replace(Callsite(4, text, cell=7, statement=text, expression=text), **more)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inplace_magic.analysis import expressions
@@ -22,6 +22,7 @@ def sources(nodes: list[ast.expr]) -> list[str]:
     return [ast.unparse(each) for each in nodes]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_parsed_or_not_and_never_raises(text: str) -> None:
     found = expressions.parse(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from builders import tensor
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inplace_magic.analysis.overlap import may_meet, reads_what_it_writes, region_of, writes_one_element_twice
@@ -41,6 +41,7 @@ def broadcast(region: Region, shape: tuple[int, ...]) -> Region:
     return Region(region.offset, shape, tuple(0 if n == 1 else s for n, s in zip(sizes, strides, strict=True)))
 
 
+@settings(deadline=None)
 @given(regions(), regions())
 def test_two_regions_meet_when_they_share_an_element(one: Region, other: Region) -> None:
     shared = {offset for _, offset in elements(one)} & {offset for _, offset in elements(other)}
@@ -59,6 +60,7 @@ def test_large_regions_within_each_others_reach_may_meet() -> None:
     assert not may_meet(even, Region(200_001, (100_000,), (2,)))
 
 
+@settings(deadline=None)
 @given(pairs())
 def test_a_region_that_is_read_for_one_position_and_written_for_another_is_found(pair: tuple[Region, Region]) -> None:
     written, read = pair
@@ -89,6 +91,7 @@ def test_a_read_that_does_not_broadcast_to_the_written_shape_is_none() -> None:
     assert reads_what_it_writes(Region(1, (4,), (1,)), Region(0, (1, 4), (4, 1)))
 
 
+@settings(deadline=None)
 @given(regions())
 def test_an_element_that_stands_for_two_positions_is_found(region: Region) -> None:
     offsets = [offset for _, offset in elements(region)]

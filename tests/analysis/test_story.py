@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from builders import made, sigmoid_trace, site, tensor, wrote
 
@@ -29,7 +30,7 @@ DIAMOND = (
 """Two leaves, a product, a sigmoid of it, and their sum."""
 
 
-def diamond(*backwards: Backward, error: str | None = None, **more: object) -> Story:
+def diamond(*backwards: Backward, error: str | None = None, **more: Any) -> Story:
     calls = tuple(CallEvent(b.call, "Tensor.backward", "query", site(8), error=error) for b in backwards)
     return Story(replace(Trace(calls=calls, nodes=DIAMOND, backwards=backwards), **more))
 

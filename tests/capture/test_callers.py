@@ -24,16 +24,8 @@ def from_python() -> Any:
     return F.softmax(torch.ones(2, 2))
 
 
-def from_a_method() -> Any:
-    return (
-        torch.ones(2, 2).T.sum() + torch.ones(2).sum(),
-        torch.nn.functional.sigmoid(torch.ones(1)),
-        F.softmin(torch.ones(2)),
-    )
-
-
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("program", [from_cpp, from_python, from_a_method])
+@pytest.mark.parametrize("program", [from_cpp, from_python])
 def test_a_warning_has_the_file_line_and_text_that_it_has_unwatched(program: Callable[[], Any], level: str) -> None:
     plain = _warned(program)
     with inplace_magic.watch(level=level):

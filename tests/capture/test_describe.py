@@ -17,11 +17,11 @@ from inplace_magic.capture import describe
 class Logged(torch.Tensor):
     """A subclass that tells of every torch function that reaches it."""
 
-    log: list[str] = []  # noqa: RUF012  one list for all, emptied by the test
+    heard: list[str] = []  # noqa: RUF012  one list for all, emptied by the test
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        cls.log.append(func.__name__)
+        cls.heard.append(func.__name__)
         return super().__torch_function__(func, types, args, kwargs or {})
 
 
@@ -116,25 +116,25 @@ def test_facts_that_a_tensor_does_not_have_are_unknown() -> None:
 
 def test_describing_a_subclass_runs_none_of_its_code() -> None:
     tensor = torch.ones(2).as_subclass(Logged)
-    Logged.log.clear()
+    Logged.heard.clear()
     for read in (describe.static, describe.version, describe.storage, describe.base, describe.grad_fn):
         read(tensor)
     describe.requires_grad(tensor)
     describe.values(tensor, 64)
-    assert Logged.log == []
+    assert Logged.heard == []
 
 
 def test_a_subclass_under_a_watch_hears_what_it_hears_without() -> None:
     tensor = torch.ones(2).as_subclass(Logged)
     logs = []
     for on in (False, True):
-        Logged.log.clear()
+        Logged.heard.clear()
         if on:
             with inplace_magic.watch():
                 tensor.add_(1).mul(2)
         else:
             tensor.add_(1).mul(2)
-        logs.append(list(Logged.log))
+        logs.append(list(Logged.heard))
     assert logs[0] == logs[1] != []
 
 
@@ -179,7 +179,7 @@ def test_what_a_node_saved_can_be_read_after_it_was_overwritten() -> None:
     y = torch.ones(2, requires_grad=True).exp()
     y.mul_(2)
     assert y.grad_fn is not None
-    node = y.grad_fn.next_functions[0][0]
+    node: Any = y.grad_fn.next_functions[0][0]
     ((name, data, hooked),) = describe.saved_values(node)
     assert (name, hooked) == ("result", False)
     assert data.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()

@@ -112,7 +112,7 @@ def test_a_storage_is_born_at_the_call_that_made_it_and_ends_when_it_dies() -> N
 def test_a_tensor_that_is_given_other_memory_is_found_on_it() -> None:
     x, other = torch.ones(2), torch.zeros(3)
     with inplace_magic.watch() as watch:
-        x.set_(other)
+        x.set_(other)  # type: ignore[call-overload]  # torch's stubs do not know of it
         x.add_(1)
         other.mul(2)
     assert call_of(watch, "Tensor.add_").inputs[0].storage == call_of(watch, "Tensor.mul").inputs[0].storage

@@ -185,7 +185,7 @@ def test_no_mark_of_ours_stays_on_the_graph() -> None:
     with inplace_magic.watch():
         y = x.exp().mul(2)
     assert y.grad_fn is not None
-    nodes = [y.grad_fn]
+    nodes: list[Any] = [y.grad_fn]
     while nodes:
         node = nodes.pop()
         assert node.metadata == {}

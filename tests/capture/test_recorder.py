@@ -260,9 +260,11 @@ def test_ctrl_c_leaves_the_calls_before_it_in_the_report_and_no_mode_behind(leve
 
 
 def test_nested_containers_are_looked_into() -> None:
-    parts = [torch.ones(1), (torch.ones(2), {"a": torch.ones(3)})]
-
+    parts: Any = [torch.ones(1), (torch.ones(2), [torch.ones(3)])]
     with inplace_magic.watch() as watch:
-        torch.cat([parts[0], parts[1][0], parts[1][1]["a"]])
-        torch.utils._pytree.tree_map(lambda t: t, parts)
-    assert len(call_of(watch, "torch.cat").inputs) == 3
+        torch._foreach_mul_([parts[0], parts[1][0], *parts[1][1]], 2)
+        torch.block_diag(*parts[:1], parts[1][0])
+        torch.autograd.backward([torch.ones(1, requires_grad=True).sum()], [torch.tensor(1.0)])
+    assert len(call_of(watch, "torch._foreach_mul_").inputs) == 3
+    assert len(call_of(watch, "torch.block_diag").inputs) == 2
+    assert len(call_of(watch, "torch.autograd.backward").inputs) == 2

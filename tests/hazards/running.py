@@ -66,6 +66,11 @@ def example(rule: ModuleType, title: str) -> str:
     return textwrap.dedent(found[1]).strip("\n")
 
 
+def cure(hazard: Hazard) -> str:
+    """The fix of a finding: its sentence, and its diff where there is one."""
+    return f"{hazard.fix}\n{hazard.diff}"
+
+
 def plainly(folder: Path, *parts: str) -> Ran:
     """Runs a program, given in parts, without us."""
     return _run(folder / "plain.py", IMPORTS + "".join(map(_clean, parts)))

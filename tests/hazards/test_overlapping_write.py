@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import made, site, tensor, wrote
-from hazards.running import example, plainly, watched
+from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards import overlapping_write as rule
@@ -44,7 +44,7 @@ def test_a_row_shifted_onto_itself_is_found_by_the_region_of_the_index() -> None
     trace = Trace(calls=(wrote(0, "Tensor.__setitem__", site(1, cell), x, read, region=Region(1, (3,), (1,))),))
     (finding,), _ = find_hazards(trace)
     assert finding.code == rule.CODE
-    assert "right-hand side" in finding.fix
+    assert ".clone()" in cure(finding)
 
 
 def test_an_index_whose_elements_are_unknown_is_no_finding() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from builders import made, sigmoid_trace, site
-from hazards.running import example, plainly, watched
+from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards import saved_tensor_overwritten as rule
@@ -42,7 +42,7 @@ def test_the_finding_names_saver_writer_versions_and_node() -> None:
     assert (finding.tensor, finding.call, finding.saved_call) == (4, 4, 3)
     assert "`probs[2] = 2.0` (Cell In[7], line 6)" in finding.message
     assert "`probs = torch.sigmoid(logits)` (Cell In[7], line 5)" in finding.message
-    assert "probs = probs.clone()" in finding.fix
+    assert "probs = probs.clone()" in cure(finding)
 
 
 def test_it_is_found_before_backward_is_run() -> None:
@@ -106,8 +106,7 @@ def test_a_tensor_packed_by_hooks_is_not_guessed_at() -> None:
     saved = tuple(replace(s, version=None, hooked=True) for s in trace.saved)
     nodes = tuple(replace(n, name="MulBackward0") if n.name == "CopySlices" else n for n in trace.nodes)
     (finding,), _ = find_hazards(replace(trace, saved=saved, nodes=nodes))
-    assert finding.saved is None
-    assert finding.mutation is None
+    assert (finding.saved, finding.saved_by, finding.saved_call) == (None, None, None)
 
 
 def test_the_same_backward_tried_twice_is_one_finding() -> None:

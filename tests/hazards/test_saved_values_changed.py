@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import made, site, tensor, wrote
-from hazards.running import example, plainly, watched
+from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards import saved_values_changed as rule
@@ -18,7 +19,7 @@ SETUP = "x = torch.tensor([-1.0, 1.0], requires_grad=True)"
 TAIL = "gradient = x.grad.tolist()"
 
 
-def clamped_through_data(**saved: object) -> Trace:
+def clamped_through_data(**saved: Any) -> Trace:
     """Sigmoid saved its result; an alias on another counter wrote the same storage; then backward ran."""
     x = tensor(1, requires_grad=True)
     gate = tensor(2, requires_grad=True, is_leaf=False, node=2)
@@ -88,7 +89,7 @@ def test_a_write_from_numpy_is_told_with_the_arrays_name() -> None:
     )
     (finding,), _ = find_hazards(trace)
     assert "`frame`" in finding.message
-    assert "NumPy" in finding.fix
+    assert "NumPy" in cure(finding)
 
 
 def test_a_change_that_nobody_was_seen_making_says_so() -> None:

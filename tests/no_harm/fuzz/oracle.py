@@ -251,9 +251,10 @@ def failing_forward(cell: Cell) -> tuple[int, str] | None:
     warned: list[str] = []
     with torch.autograd.set_detect_anomaly(True, check_nan=False):
         run(cell.source(), warned=warned)
+    told = []
     for text in warned:
         node = re.search(r"Error detected in (\w+)\.", text)
         lines = re.findall(r'File "<cell-\d+>", line (\d+), in <module>', text)
-        if node is not None and lines:
-            return int(lines[-1]), node[1]
-    return None
+        if node is not None:
+            told.append((int(lines[-1]), node[1]) if lines else None)
+    return told[0] if len(told) == 1 else None  # of several failed backwards, it does not say which is meant

@@ -1,0 +1,179 @@
+"""What PyTorch's message, its anomaly mode and this package name of each failing program, as a Markdown page.
+
+    python benchmarks/diagnosis_table.py [--write docs/measured/diagnosis.md] [--only sigmoid ...]
+
+The programs are those of ``tests/programs`` and ``tests/programs/further``; their labels (``cases.jsonl``) say which
+statement wrote, which one saved, and how the user's code calls the tensor. They were taken from public issues, whose
+addresses stand there. Each program runs plainly, under anomaly mode, and under ``%%inplace_watch`` at both levels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+sys.path.insert(0, str(TESTS))
+from programs import score
+from test_program_labels import run, statements
+
+FOLDERS = ("programs", "programs/further")
+LEVELS = ("calls", "ops")
+SYMPTOMS = {
+    "backward_error": "Backward raises",
+    "leaf_error": "A leaf is refused",
+    "view_error": "A view is refused",
+    "silent_wrong": "Wrong numbers without an error",
+}
+TENSOR = re.compile(r"\[(?:torch\.)?(\w+)(?: \[([\d, ]*)\])?\], which is output (\d+) of (\w+)|\[(?:torch\.)?(\w+) \[([\d, ]*)\]\]")
+MARK = {True: "yes", False: "**no**", None: ""}
+HEAD = """\
+| program | PyTorch's message | shows the write | anomaly mode: save | write | here: write | save | name |
+|---|---|---|---|---|---|---|---|"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was named of one program; None where the program has no such thing."""
+
+    case: str
+    symptom: str
+    message: str
+    """The tensor that PyTorch's text speaks of, in its words."""
+    plain: bool
+    """PyTorch's traceback has the statement that wrote."""
+    anomaly: tuple[bool | None, bool]
+    """(save, write): whether the traceback of PyTorch's anomaly mode has the statement."""
+    ours: tuple[bool, bool | None, bool | None]
+    """(write, save, name): whether the first finding is right; for silent programs, any finding of an alarm."""
+
+    def __str__(self) -> str:
+        cells = [self.case, self.message, self.plain, *self.anomaly, *self.ours]
+        return "| " + " | ".join(cell if isinstance(cell, str) else MARK[cell] for cell in cells) + " |"
+
+
+def in_words(error: Exception | None) -> str:
+    """The part of PyTorch's text that says which tensor it means."""
+    if error is None:
+        return "none"
+    text = str(error)
+    versions = re.search(r"is at version (\d+); expected version (\d+)", text)
+    if versions is None:
+        first = text.split(". ")[0].split(", but")[0]
+        return first if len(first) < 90 else first[:87] + "…"
+    tensor = re.search(r"\[torch\.(\w+) \[([\d, ]*)\]\]", text)
+    producer = re.search(r"which is (output \d+ of \w+)", text)
+    what = f"a {tensor[1]} [{tensor[2]}]" if tensor else "a tensor"
+    return f"{what}{', ' + producer[1] if producer else ''}, version {versions[1]} instead of {versions[2]}"
+
+
+def row_of(case: dict[str, Any], path: Path, figures: dict[str, bool]) -> Row:
+    """Runs one program plainly and under anomaly mode.
+
+    Args:
+        case: its label.
+        path: its file.
+        figures: how the watch did, from ``score.score``.
+    """
+    ending = run(path)
+    wrote = statements(path, case["mutating_lines"])
+    shown = bool(wrote & statements(path, ending.lines))
+    anomaly: tuple[bool | None, bool] = (None, shown)
+    if case["symptom"] == "backward_error":
+        named = dict(score.anomaly(case, path))
+        anomaly = (named["saver"], named["culprit"])
+    ours = (figures["culprit"], figures.get("saver"), figures.get("variable"))
+    return Row(case["case"], case["symptom"], in_words(ending.error), shown, anomaly, ours)
+
+
+def score_line(level: str, pairs: list[tuple[str, bool]]) -> str:
+    """What ``score.py`` prints."""
+    asked, right = Counter(name for name, _ in pairs), Counter(name for name, ok in pairs if ok)
+    return f"{level:5}  " + " ".join(f"{name} {right[name]}/{asked[name]}" for name in asked)
+
+
+def measured(shell: Any, folder: Path, only: list[str]) -> tuple[list[Row], list[str]]:
+    """The rows of a folder's failing programs, and its score line at each level, healthy programs included."""
+    cases = [case for case in score.cases_in(folder) if not only or any(word in case["case"] for word in only)]
+    rows, lines = [], []
+    for level in LEVELS:
+        pairs: list[tuple[str, bool]] = []
+        for case in cases:
+            path = folder / f"{case['case']}.py"
+            _, figures = score.score(shell, case, path.read_text(encoding="utf-8"), level)
+            pairs += figures
+            if level == LEVELS[0] and case["symptom"] in SYMPTOMS:
+                rows.append(row_of(case, path, dict(figures)))
+        lines.append(score_line(level, pairs))
+    return rows, lines
+
+
+def sums(rows: list[Row]) -> str:
+    """``right/asked`` under each column."""
+    columns = zip(*[(row.plain, *row.anomaly, *row.ours) for row in rows], strict=True)
+    counts = [[value for value in column if value is not None] for column in columns]
+    return "| **right/asked** | | " + " | ".join(f"{sum(c)}/{len(c)}" if c else "" for c in counts) + " |"
+
+
+def page(rows: list[Row], lines: list[str]) -> Iterator[str]:
+    """The Markdown page, line by line."""
+    yield "# What is named of each failure"
+    yield ""
+    yield "```\npython benchmarks/diagnosis_table.py --write docs/measured/diagnosis.md\n```"
+    yield ""
+    yield (
+        f"Measured with torch {torch.__version__.split('+')[0]}, on the programs of `tests/programs/` and "
+        "`tests/programs/further/`; the labels beside them say what is right. A *write* is named when the statement that "
+        "overwrote the tensor is shown (by PyTorch: in a traceback; here: as the place of the first finding), a *save* when "
+        "the statement is whose autograd node kept the tensor, a *name* when the tensor is called as the user's code "
+        "calls it. Where the write is refused at once, PyTorch's own traceback ends at it. Anomaly mode shows a write "
+        "only where the very statement that saved the tensor wrote it too."
+    )
+    for symptom, title in SYMPTOMS.items():
+        chosen = [row for row in rows if row.symptom == symptom]
+        if chosen:
+            yield f"\n## {title}\n\n{HEAD}"
+            yield from (str(row) for row in chosen)
+            yield sums(chosen)
+    yield "\n## Scores\n"
+    yield "Healthy programs included; each figure is right/asked, as `tests/programs/score.py` explains them.\n"
+    yield "```"
+    yield from lines
+    yield "```"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", type=Path, help="also write the page to this file")
+    parser.add_argument("--only", nargs="*", default=[], help="parts of program names")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    config = Config()
+    config.HistoryManager.hist_file = ":memory:"
+    shell = InteractiveShell.instance(config=config)
+    rows: list[Row] = []
+    lines: list[str] = []
+    for name in FOLDERS:
+        found, scores = measured(shell, TESTS / name, options.only)
+        rows += found
+        lines += [f"tests/{name}", *scores]
+    text = "\n".join(page(rows, lines)) + "\n"
+    print(text, end="")
+    if options.write is not None:
+        options.write.parent.mkdir(parents=True, exist_ok=True)
+        options.write.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
