@@ -35,7 +35,9 @@ SYMPTOMS = {
     "view_error": "A view is refused",
     "silent_wrong": "Wrong numbers without an error",
 }
-TENSOR = re.compile(r"\[(?:torch\.)?(\w+)(?: \[([\d, ]*)\])?\], which is output (\d+) of (\w+)|\[(?:torch\.)?(\w+) \[([\d, ]*)\]\]")
+TENSOR = re.compile(
+    r"\[(?:torch\.)?(\w+)(?: \[([\d, ]*)\])?\], which is output (\d+) of (\w+)|\[(?:torch\.)?(\w+) \[([\d, ]*)\]\]"
+)
 MARK = {True: "yes", False: "**no**", None: ""}
 HEAD = """\
 | program | PyTorch's message | shows the write | anomaly mode: save | write | here: write | save | name |

@@ -67,7 +67,9 @@ def cases(only: list[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
         if wanted(name):
             yield name, text, {}
     if importlib.util.find_spec("transformers") is None:
-        print("transformers is not installed, so its model families are left out: pip install transformers scipy pillow")
+        print(
+            "transformers is not installed, so its model families are left out: pip install transformers scipy pillow"
+        )
         return
     import transformers
 

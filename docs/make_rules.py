@@ -140,7 +140,8 @@ def _markdown(text: str) -> str:
 
     for block in text.split("\n\n"):
         if block.startswith("    "):
-            code.append("\n".join(line[4:] for line in block.splitlines()))
+            # Comments in a column are well in a docstring; `ruff format` wants two spaces in a page.
+            code.append("\n".join(re.sub(r"(?<=\S) {2,}#", "  #", line[4:]) for line in block.splitlines()))
             continue
         if code and good:
             close()

@@ -84,7 +84,7 @@ def watch_parser(magic: str = CELL_MAGIC) -> argparse.ArgumentParser:
         "--max-events",
         metavar="N",
         type=int,
-        help=f"keep at most this many calls; older ones are forgotten, evidence is kept (default: {WatchOptions().max_events})",
+        help=f"keep at most this many calls; of older ones only the evidence (default: {WatchOptions().max_events})",
     )
     parser.add_argument("-h", "--help", action="store_true", help="show this help and do nothing else")
     return parser

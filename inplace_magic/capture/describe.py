@@ -98,7 +98,7 @@ torch values, because turning them into text can wait; none of them keeps the te
 def static(tensor: torch.Tensor) -> Static:
     """The raw description of a tensor; unknown facts are None."""
     kind = type(tensor)
-    if kind in _PLAIN_TYPES:
+    if kind in _PLAIN_TYPES and tensor.layout is torch.strided:
         try:
             return (
                 tensor.shape,
@@ -115,10 +115,11 @@ def static(tensor: torch.Tensor) -> Static:
             pass  # sparse and functorch tensors have no strides or data pointer: read what there is, one by one
     with _NO_SUBCLASS_CODE():
         own_sizes = getattr(kind, "__torch_dispatch__", _DEFAULT_DISPATCH) is _DEFAULT_DISPATCH
+        strided = own_sizes and _try(lambda: tensor.layout) is torch.strided  # sparse tensors answer zeros
         return (
             _try(lambda: tuple(int(size) for size in tensor.shape)) if own_sizes else None,
-            _try(lambda: tuple(int(step) for step in tensor.stride())) if own_sizes else None,
-            _try(lambda: int(tensor.storage_offset())) if own_sizes else None,
+            _try(lambda: tuple(int(step) for step in tensor.stride())) if strided else None,
+            _try(lambda: int(tensor.storage_offset())) if strided else None,
             _try(lambda: tensor.dtype),
             _try(lambda: tensor.device),
             _try(tensor.data_ptr) if own_sizes else None,

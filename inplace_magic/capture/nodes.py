@@ -232,8 +232,8 @@ class NodeMap:
         return holding
 
     def _unmark_the_rest(self) -> None:
-        """Takes our tokens out of nodes that no tensor of ours leads to without a read that would change the graph. Rare,
-        so the search may be slow: the garbage collector knows the ``metadata`` dict that holds a token."""
+        """Takes our tokens out of nodes that no tensor of ours leads to without a read that would change the graph.
+        Rare, so the search may be slow: the garbage collector knows the ``metadata`` dict that holds a token."""
         left = [token for record in self.records if record.ref is not None and (token := record.ref()) is not None]
         for holder in gc.get_referrers(*left) if left else ():
             if type(holder) is dict and any(holder.get(_KEY) is token for token in left):

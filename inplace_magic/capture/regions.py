@@ -15,6 +15,8 @@ def basic_index_region(shape: tuple[int, ...], strides: tuple[int, ...], offset:
         plain = entry is None or entry is Ellipsis or isinstance(entry, slice) or type(entry) is int
         if not plain:
             return None
+    if entries.count(Ellipsis) > 1:
+        return None  # torch takes it, and so rarely is it written that "unknown" will do
     consumed = sum(1 for entry in entries if entry is not None and entry is not Ellipsis)
     if consumed > len(shape):
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import linecache
-import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -62,7 +61,7 @@ class Sources:
             text=text,
             cell=cell,
             file=None if cell is not None or filename.startswith("<") else filename,
-            function=getattr(code, "co_qualname", code.co_name),
+            function=getattr(code, "co_qualname", None) or _qualified_name(tree, code),
             caller=caller,
             end_line=end_line,
             column=column,
@@ -254,13 +253,34 @@ def _where_they_part(before: Callsite, after: Callsite | None) -> tuple[Callsite
     return one[at], other[at]
 
 
+def _qualified_name(tree: ast.AST | None, code: CodeType) -> str:
+    """``Encoder.forward`` on Python 3.10, whose code objects know ``forward`` only: the function that begins on that
+    line."""
+
+    def visit(node: ast.AST, prefix: str) -> Iterator[tuple[int, str, str]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
+                yield first, child.name, f"{prefix}{child.name}"
+                yield from visit(child, f"{prefix}{child.name}.<locals>.")
+            elif isinstance(child, ast.ClassDef):
+                yield from visit(child, f"{prefix}{child.name}.")
+            else:
+                yield from visit(child, prefix)
+
+    for line, name, qualified in visit(tree, "") if tree is not None else ():
+        if (line, name) == (code.co_firstlineno, code.co_name):
+            return qualified
+    return code.co_name
+
+
 def _statements_by_function(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
     """Every simple statement with the qualified name of the function that holds it, as code objects spell it."""
 
     def visit(node: ast.AST, function: str, prefix: str) -> Iterator[tuple[str, ast.stmt]]:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                name = f"{prefix}{child.name}" if sys.version_info >= (3, 11) else child.name
+                name = f"{prefix}{child.name}"
                 yield from visit(child, name, f"{name}.<locals>.")
             elif isinstance(child, ast.ClassDef):
                 yield from visit(child, f"{prefix}{child.name}", f"{prefix}{child.name}.")

@@ -117,16 +117,13 @@ def _only_write(
     """Where no saver was seen: the one write on record that made a tensor of that size leave the expected version, if
     there is just one."""
     fitting = []
-    for writes in story.writes.values():
+    for counter, writes in story.writes.items():
         before = [write for write in writes if write.at < end]
-        if not before or before[-1].after != found or expected is None:
+        if not before or before[-1].after != found or expected is None or shape is None:
             continue
-        for write in before:
-            meta = story.observations.get(write.mutation.tensor) if write.mutation is not None else None
-            if meta is None or meta.shape is None or shape is None or write.before != expected:
-                continue
-            if math.prod(meta.shape) >= math.prod(shape):
-                fitting.append(write)
+        sizes = [m.shape for m in story.observations.values() if m.counter == counter and m.shape is not None]
+        if any(math.prod(size) >= math.prod(shape) for size in sizes):
+            fitting += [write for write in before if write.before == expected]
     return fitting[0] if len(fitting) == 1 else None
 
 

@@ -44,7 +44,7 @@ def test_each_flag_sets_its_field() -> None:
         ("-o class", "%%inplace_watch: --out 'class' is not a variable name"),
         ("--save report.pdf", "%%inplace_watch: --save 'report.pdf': the file name must end in .html,"),
         ("--max-events few", "%%inplace_watch: argument --max-events: invalid int value: 'few'."),
-        ("--max-events -1", "%%inplace_watch: max_events is -1; it cannot be negative."),
+        ("--max-events -1", "%%inplace_watch: max_events is -1; it must be at least 2."),
         ("y = x + 1", "%%inplace_watch takes options only, not 'y'; put the code to watch on the lines below it."),
         ("-o 'r", "cannot be split into words: No closing quotation."),
     ],

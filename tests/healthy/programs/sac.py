@@ -31,7 +31,12 @@ log_alpha = torch.zeros(1, requires_grad=True)
 optimizer_actor = torch.optim.Adam(actor.parameters(), lr=3e-4)
 optimizer_critics = torch.optim.Adam(critics.parameters(), lr=3e-4, fused=True)
 optimizer_alpha = torch.optim.Adam([log_alpha], lr=3e-4)
-replay = {"state": torch.zeros(64, 3), "action": torch.zeros(64, 2), "reward": torch.zeros(64, 1), "next": torch.zeros(64, 3)}
+replay = {
+    "state": torch.zeros(64, 3),
+    "action": torch.zeros(64, 2),
+    "reward": torch.zeros(64, 1),
+    "next": torch.zeros(64, 3),
+}
 losses = []
 # %%
 state = torch.randn(3)
