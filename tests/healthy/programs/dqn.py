@@ -48,7 +48,7 @@ for _ in range(40):
     memory.append((state, action, torch.tensor([reward]), after))
     state = torch.from_numpy(pole.reset()).unsqueeze(0) if after is None else after
 # %%
-for update in range(3):
+for _ in range(3):
     states, actions, rewards, afters = zip(*random.sample(memory, 16), strict=True)
     alive = torch.tensor([after is not None for after in afters])
     chosen = policy(torch.cat(states)).gather(1, torch.cat(actions))

@@ -12,7 +12,7 @@ targets = torch.randint(10, (4,))
 losses = []
 # %%
 model.train()
-for epoch in range(3):
+for _ in range(3):
     logits = model(images)
     loss = F.cross_entropy(logits, targets, label_smoothing=0.1)
     optimizer.zero_grad()
