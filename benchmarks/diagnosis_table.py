@@ -22,11 +22,11 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-TESTS = Path(__file__).resolve().parent.parent / "tests"
-sys.path.insert(0, str(TESTS))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from programs import score
 from test_program_labels import run, statements
 
+TESTS = Path(__file__).resolve().parent.parent / "tests"
 FOLDERS = ("programs", "programs/further")
 LEVELS = ("calls", "ops")
 SYMPTOMS = {
@@ -35,10 +35,14 @@ SYMPTOMS = {
     "view_error": "A view is refused",
     "silent_wrong": "Wrong numbers without an error",
 }
-TENSOR = re.compile(
-    r"\[(?:torch\.)?(\w+)(?: \[([\d, ]*)\])?\], which is output (\d+) of (\w+)|\[(?:torch\.)?(\w+) \[([\d, ]*)\]\]"
-)
 MARK = {True: "yes", False: "**no**", None: ""}
+PREAMBLE = """\
+Measured with torch {torch}, on the programs of `tests/programs/` and `tests/programs/further/`; the labels beside them
+say what is right. A *write* is named when the statement that overwrote the tensor is shown (by PyTorch: in a traceback;
+here, at level `calls`: as the place of the finding), a *save* when it shows the statement whose autograd node kept the
+tensor, a *name* when the tensor is called as the user's code calls it. Empty: nothing to name. Where the write is
+refused at once, PyTorch's own traceback ends at it. Anomaly mode shows a write only where the very statement that saved
+the tensor wrote it too."""
 HEAD = """\
 | program | PyTorch's message | shows the write | anomaly mode: save | write | here: write | save | name |
 |---|---|---|---|---|---|---|---|"""
@@ -133,14 +137,7 @@ def page(rows: list[Row], lines: list[str]) -> Iterator[str]:
     yield ""
     yield "```\npython benchmarks/diagnosis_table.py --write docs/measured/diagnosis.md\n```"
     yield ""
-    yield (
-        f"Measured with torch {torch.__version__.split('+')[0]}, on the programs of `tests/programs/` and "
-        "`tests/programs/further/`; the labels beside them say what is right. A *write* is named when the statement that "
-        "overwrote the tensor is shown (by PyTorch: in a traceback; here: as the place of the first finding), a *save* when "
-        "the statement is whose autograd node kept the tensor, a *name* when the tensor is called as the user's code "
-        "calls it. Where the write is refused at once, PyTorch's own traceback ends at it. Anomaly mode shows a write "
-        "only where the very statement that saved the tensor wrote it too."
-    )
+    yield PREAMBLE.format(torch=torch.__version__.split("+")[0])
     for symptom, title in SYMPTOMS.items():
         chosen = [row for row in rows if row.symptom == symptom]
         if chosen:
@@ -162,7 +159,7 @@ def main() -> int:
     torch.set_num_threads(1)
     config = Config()
     config.HistoryManager.hist_file = ":memory:"
-    shell = InteractiveShell.instance(config=config)
+    shell: Any = InteractiveShell.instance(config=config)
     rows: list[Row] = []
     lines: list[str] = []
     for name in FOLDERS:

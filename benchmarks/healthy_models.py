@@ -1,11 +1,12 @@
 """Healthy models under the watch: nothing changes, and nothing is found.
 
-    python benchmarks/healthy_models.py [--only llama gan] [--levels calls ops] [--ways cell cells function] [-v]
+    python benchmarks/healthy_models.py [--write docs/measured/healthy-models.md] [--only llama gan] [--level ops] [-v]
 
-Real training steps (forward with labels, backward, clipping, optimizer), three each, of tiny models with random weights: the
-families of `transformers` in ``families.py``, where it is installed (``pip install transformers scipy pillow``), and the
-torch-only programs of ``tests/healthy``. Each runs unwatched and watched at both levels, in three ways: as one
-``%%inplace_watch`` cell, as cells between ``%inplace_watch on`` and ``off``, and as a function under ``watch()``.
+Real training steps (forward with labels, backward, clipping, optimizer), three each, of tiny models with random
+weights: the families of `transformers` in ``families.py``, where it is installed (``pip install transformers scipy
+pillow``), and the torch-only programs of ``tests/healthy``. Each runs unwatched and watched at both levels, in three
+ways: as one ``%%inplace_watch`` cell, as cells between ``%inplace_watch on`` and ``off``, and as a function under
+``watch()``.
 
 A row tells the torch calls of the watched cell, how many of them wrote in place, the findings of severity error,
 silent or warning over all runs, and whether every loss, parameter, gradient and optimizer state was the same bit for
@@ -15,9 +16,11 @@ bit. The exit status is 0 when all are the same and nothing was found.
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,69 +55,127 @@ GENERATION = """\
 prompt = {key: value for key, value in batch.items() if key in ("input_ids", "attention_mask", "input_features")}
 tokens = model.generate(**prompt, max_new_tokens=6, do_sample=True)
 """
+MISSING = "transformers is not installed, so its model families are left out: pip install transformers scipy pillow"
+HEAD = """\
+| model | trained by | calls | in-place calls | findings | same |
+|---|---|--:|--:|--:|---|"""
+PAGE = """\
+# Healthy models under the watch
+
+```
+pip install transformers scipy pillow
+python benchmarks/healthy_models.py --write docs/measured/healthy-models.md
+```
+
+Three training steps each of tiny models with random weights, and `generate()` where the model can; {versions}. *Calls*
+are the torch calls of the last run, those that build the model included. *Findings* are those of severity `error`,
+`silent` or `warning`, and faults, over all watched runs: levels {levels}; as one cell, as cells between
+`%inplace_watch on` and `off`, and as a function under `watch()`. *Same*: every loss, parameter, gradient, buffer and
+optimizer state is that of the unwatched run, bit for bit. The rows in small letters are the programs of
+`tests/healthy/programs/`.
+
+{table}
+"""
 
 
-def text_of(family: Family) -> str:
-    """The cells that train and evaluate a family."""
-    training = TRAINING.format(prepare=family.prepare, optimizer=family.optimizer)
-    return training + (GENERATION if family.generates else "")
+@dataclass(frozen=True)
+class Case:
+    """A program, and what it finds in its namespace."""
+
+    name: str
+    trained_by: str
+    program: str
+    names: dict[str, Any]
 
 
-def cases(only: list[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Name, program and namespace of each model; says so when `transformers` is not there."""
-    wanted: Callable[[str], bool] = lambda name: not only or any(word.lower() in name.lower() for word in only)
+@dataclass(frozen=True)
+class Row:
+    """What all the runs of one model gave."""
+
+    case: Case
+    calls: int
+    in_place: int
+    alarms: list[str]
+    differences: list[str]
+
+    def __str__(self) -> str:
+        counts = f"{self.calls:,} | {self.in_place:,} | {len(self.alarms)}"
+        return f"| {self.case.name} | {self.case.trained_by} | {counts} | {'**no**' if self.differences else 'yes'} |"
+
+
+def case_of(family: Family) -> Case:
+    """Cells that build, train and evaluate a family, and let it generate."""
+    program = TRAINING.format(prepare=family.prepare, optimizer=family.optimizer)
+    optimizer = family.optimizer.removeprefix("torch.optim.").split("(")[0]
+    how = [word for word in ("fused", "foreach", "momentum") if word in family.optimizer]
+    trained_by = " ".join([optimizer, *how]) + (", generates" if family.generates else "")
+    names = {"torch": torch, "build": family.build}
+    return Case(family.name, trained_by, program + (GENERATION if family.generates else ""), names)
+
+
+def cases() -> Iterator[Case]:
+    """Every model that can run here; one line says so when `transformers` is not there."""
     for name, text in programs().items():
-        if wanted(name):
-            yield name, text, {}
+        yield Case(name, "its own loop", text, {})
     if importlib.util.find_spec("transformers") is None:
-        print(
-            "transformers is not installed, so its model families are left out: pip install transformers scipy pillow"
-        )
+        print(MISSING)
         return
     import transformers
 
     transformers.logging.set_verbosity_error()
-    for family in FAMILIES:
-        if wanted(family.name):
-            yield family.name, text_of(family), {"torch": torch, "build": family.build}
+    yield from map(case_of, FAMILIES)
+
+
+def row_of(shell: Any, case: Case, levels: list[str]) -> Row:
+    """Runs one model in every way, unwatched and at each level."""
+    calls = in_place = 0
+    alarms: list[str] = []
+    differences: list[str] = []
+    for way in WAYS:
+        plain = run(shell, case.program, way, None, case.names)
+        for level in levels:
+            watched = run(shell, case.program, way, level, case.names)
+            alarms += [f"{way}, {level}: {line}" for line in watched.alarms]
+            differences += [f"{way}, {level}: {path} is not the same" for path in changed(plain, watched)]
+            if watched.report is not None:
+                calls = len(watched.report.calls)
+                in_place = sum(call.kind == "in-place" for call in watched.report.calls)
+    return Row(case, calls, in_place, alarms, differences)
+
+
+def versions() -> str:
+    """``torch 2.13.0, transformers 5.23.0``, of what is installed."""
+    found = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is not None]
+    return ", ".join(f"{name} {importlib.metadata.version(name).split('+')[0]}" for name in found)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", default=[], help="parts of names")
-    parser.add_argument("--levels", nargs="*", choices=LEVELS, default=LEVELS)
-    parser.add_argument("--ways", nargs="*", choices=WAYS, default=WAYS)
-    parser.add_argument("-v", action="store_true", help="print each finding and each changed value in full")
+    parser.add_argument("--level", choices=LEVELS, nargs="*", default=list(LEVELS), help="both, unless given")
+    parser.add_argument("--write", type=Path, help="also write a Markdown page to this file")
+    parser.add_argument("-v", action="store_true", help="print each finding and each changed value")
     options = parser.parse_args()
     torch.set_num_threads(1)
     config = Config()
     config.HistoryManager.hist_file = ":memory:"
-    shell = InteractiveShell.instance(config=config)
+    shell: Any = InteractiveShell.instance(config=config)
     shell.run_cell("%load_ext inplace_magic").raise_error()
-    print(f"{'model':26} {'calls':>6} {'in-place':>8} {'findings':>8}  same")
-    healthy = True
-    for name, program, names in cases(options.only):
-        calls = in_place = 0
-        alarms: list[str] = []
-        differ: list[str] = []
-        for way in options.ways:
-            plain = run(shell, program, way, None, names)
-            for level in options.levels:
-                watched = run(shell, program, way, level, names)
-                alarms += [f"{way}, {level}: {line}" for line in watched.alarms]
-                differ += [f"{way}, {level}: {path} changed" for path in changed(plain, watched)]
-                if watched.report is not None:
-                    calls = len(watched.report.calls)
-                    in_place = sum(call.kind == "in-place" for call in watched.report.calls)
-        print(f"{name:26} {calls:6} {in_place:8} {len(alarms):8}  {'no' if differ else 'yes'}", flush=True)
+    rows: list[Row] = []
+    print(HEAD)
+    for case in cases():
+        if options.only and not any(word.lower() in case.name.lower() for word in options.only):
+            continue
+        row = row_of(shell, case, options.level)
+        rows.append(row)
+        print(row, flush=True)
         if options.v:
-            print(textwrap_lines(alarms + differ))
-        healthy = healthy and not alarms and not differ
-    return 0 if healthy else 1
-
-
-def textwrap_lines(lines: list[str]) -> str:
-    return "\n".join(f"    {line}" for line in lines[:20])
+            print("".join(f"    {line}\n" for line in row.alarms + row.differences), end="")
+    if options.write is not None:
+        table = "\n".join([HEAD, *map(str, rows)])
+        text = PAGE.format(versions=versions(), levels=" and ".join(f"`{one}`" for one in options.level), table=table)
+        options.write.write_text(text, encoding="utf-8")
+    return 1 if any(row.alarms or row.differences for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -32,12 +33,22 @@ def types_override(types: Any) -> bool:
 
 
 def _without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """What is left of a traceback when the frames of this package at its head are taken off."""
-    while traceback is not None and (
-        traceback.tb_frame.f_globals is globals() or is_stand_in(traceback.tb_frame.f_code)
-    ):
+    """What is left of a traceback when the frames of this package, and the detours through torch's override machinery
+    that it caused further down, are taken out."""
+    entries = []
+    while traceback is not None:
+        entries.append(traceback)
         traceback = traceback.tb_next
-    return traceback
+    detour = [entry.tb_frame.f_code.co_filename == torch.overrides.__file__ for entry in entries]
+    kept = [
+        entry
+        for entry, leaves, left in zip(entries, detour, [*detour[1:], False], strict=True)
+        if not (leaves or left or entry.tb_frame.f_globals is globals() or is_stand_in(entry.tb_frame.f_code))
+    ]
+    for entry, below in pairwise([*kept, None]):
+        if entry is not None:
+            entry.tb_next = below
+    return kept[0] if kept else None
 
 
 class CallProbe(TorchFunctionMode):
