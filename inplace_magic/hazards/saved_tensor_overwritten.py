@@ -20,6 +20,9 @@ Good::
     probs[2] = 2.0
     probs.sum().backward()
 
+The elements that were saved may even be intact: a tensor and all its views share one version counter, so a write to
+another column counts as well. The finding says so.
+
 It is found before backward is run as well: the saver is still alive at the end of the watch, keeps what it saved, and
 the version has moved. Silent where backward let go of the saved tensor or where nothing can run backward through the
 saver any more; and where a parameter was stepped although a forgotten result of an earlier forward still hangs
@@ -33,6 +36,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story, Write
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
@@ -187,6 +191,21 @@ def _is_state(story: Story, stale: _Stale) -> bool:
     return meta is not None and meta.is_leaf
 
 
+def _is_intact(stale: _Stale) -> bool:
+    """Whether every write is known to have gone to other elements than those saved."""
+    saved = region_of(stale.saved)
+    for write in stale.writes:
+        if saved is None or write.call is None or write.mutation is None:
+            return False
+        written = write.mutation.region
+        after = next((meta for meta in write.call.mutated if meta.tensor == write.mutation.tensor), None)
+        if written is None and after is not None and not write.call.name.endswith("__setitem__"):
+            written = region_of(after)
+        if may_meet(written, saved):
+            return False
+    return bool(stale.writes)
+
+
 def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None, *, raised: bool) -> Hazard:
     saver, saved_site = story.saver_site(stale.node)
     culprit = stale.culprit
@@ -211,6 +230,7 @@ def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None
             expected=expected,
             found=found,
             raised=raised,
+            intact=_is_intact(stale),
         ),
         fix=wording.overwritten_fix(
             variable=variable,

@@ -56,6 +56,7 @@ def overwritten(
     expected: int | None,
     found: int | None,
     raised: bool,
+    intact: bool,
 ) -> str:
     what = f"`{variable}`" if variable else "A tensor without a name of its own"
     also = f" (the memory of `{saved_name}`)" if saved_name and variable and saved_name != variable else ""
@@ -69,11 +70,17 @@ def overwritten(
         kept = f"after {saver} had saved it for backward before this watch began."
     else:
         kept = f"after {line_of(saved_site)} ({place(saved_site)}) had saved it for backward, in {saver}."
-    why = (
-        f"The gradient of {forward_name(saver)} is computed from the values of that moment; "
-        f"{versions(expected, found)}, "
-        f"so PyTorch {'raised' if raised else 'will raise when backward comes there'} instead of using wrong numbers."
-    )
+    then = "raised" if raised else "will raise when backward comes there"
+    if intact:
+        why = (
+            "The write went to other elements, so what was saved is intact; but a tensor and all its views share one "
+            f"version counter, and PyTorch looks at nothing else: {versions(expected, found)}, so it {then}."
+        )
+    else:
+        why = (
+            f"The gradient of {forward_name(saver)} is computed from the values of that moment; "
+            f"{versions(expected, found)}, so PyTorch {then} instead of using wrong numbers."
+        )
     return f"{done} {kept} {why}"
 
 
@@ -86,17 +93,16 @@ def overwritten_fix(
     if parameter:
         again = f" (the forward at {saved_site.place})" if saved_site is not None else ""
         return (
-            f"Run backward before {line}, or compute the result anew after it{again}: a graph can only be used "
-            "with the "
-            "parameter values it was built from."
+            f"Run backward before {line}, or compute the result anew after it{again}: a graph can only be used with "
+            "the parameter values it was built from."
         )
     if not site.direct and (writer.startswith("F.") or writer.endswith("_")):
         return f"Set `inplace=False` on the module that {line} calls, so that it gives a new tensor."
     name = variable if variable and re.fullmatch(r"[\w.]+", variable) else None
     if name is not None:
         return (
-            f"Write into a copy: put `{name} = {name}.clone()` before {line}, or use an operation that gives a "
-            "new tensor."
+            f"Write into a copy: put `{name} = {name}.clone()` before {line}, or use an operation that gives a new "
+            "tensor."
         )
     return f"Let {line} give a new tensor instead of writing into the saved one (clone it first)."
 

@@ -150,3 +150,17 @@ def test_without_us_pytorch_raises_and_names_no_line(tmp_path: Path) -> None:
     assert "is at version 1; expected version 0 instead" in str(ran.error)
     assert "probs" not in str(ran.error)
     assert "line" not in str(ran.error).replace("inplace", "")
+
+
+def test_a_write_to_other_elements_says_that_what_was_saved_is_intact(tmp_path: Path) -> None:
+    ran = watched(
+        tmp_path,
+        "import torch\n"
+        "pose = torch.ones(3, 2, requires_grad=True) * 1\n"
+        "angle = pose[:, 0].sin()\n"
+        "pose[:, 1] = 0.5\n"
+        "angle.sum().backward()\n",
+    )
+    finding = ran.the("saved-tensor-overwritten")
+    assert "what was saved is intact" in finding.message
+    assert "share one version counter" in finding.message
