@@ -15,9 +15,6 @@ import torch
 from healthy.compare import LEVELS, Outcome, changed, programs, run
 
 PROGRAMS = programs()
-NOT_YET_QUIET: tuple[str, ...] = ("inception", "residual_stack", "squeezenet")
-"""Programs against which a rule still says something. The list can only shrink: a name whose program is quiet fails its
-test until the name is taken off."""
 OVERWRITTEN = """\
 import torch
 weight = torch.ones(3, requires_grad=True)
@@ -49,13 +46,6 @@ def plainly() -> Callable[[Any, str], Outcome]:
     return outcome
 
 
-def assert_quiet(name: str, watched: Outcome) -> None:
-    if name in NOT_YET_QUIET:
-        assert watched.alarms, "nothing is said against it now: take its name off NOT_YET_QUIET"
-        pytest.xfail(watched.alarms[0])
-    assert watched.alarms == []
-
-
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_training_cell_ends_bit_for_bit_as_unwatched_and_nothing_is_found(
@@ -68,7 +58,7 @@ def test_a_training_cell_ends_bit_for_bit_as_unwatched_and_nothing_is_found(
     assert sum(call.kind == "in-place" for call in watched.report.calls) > 10
     assert "losses[2]" in {path[:9] for path in plain.facts}
     assert changed(plain, watched) == []
-    assert_quiet(name, watched)
+    assert watched.alarms == []
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -77,7 +67,7 @@ def test_a_model_trained_cell_by_cell_under_on_and_off_is_quiet_too(
 ) -> None:
     watched = run(loaded_shell, PROGRAMS[name], "cells", "calls")
     assert changed(plainly(loaded_shell, name), watched) == []
-    assert_quiet(name, watched)
+    assert watched.alarms == []
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -86,7 +76,7 @@ def test_a_model_trained_in_a_function_is_quiet_too(loaded_shell: Any, name: str
     watched = run(loaded_shell, PROGRAMS[name], "function", "calls")
     assert any("weight" in path for path in plain.facts)
     assert changed(plain, watched) == []
-    assert_quiet(name, watched)
+    assert watched.alarms == []
 
 
 @pytest.mark.parametrize("way", ["cell", "cells", "function"])
@@ -104,7 +94,3 @@ def test_the_comparison_would_tell_one_changed_bit_of_a_gradient(loaded_shell: A
     plain = run(loaded_shell, program)
     other = run(loaded_shell, program + "net.weight.grad.view(torch.int32)[0, 1] ^= 1\n")
     assert changed(plain, other) == ["net.weight.grad"]
-
-
-def test_only_programs_that_exist_may_be_waited_for() -> None:
-    assert set(NOT_YET_QUIET) <= set(PROGRAMS)

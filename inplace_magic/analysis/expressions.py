@@ -126,6 +126,8 @@ def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -
             node = node.value
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             attr = node.func.attr
+            if isinstance(node.func.value, ast.Name) and node.func.value.id in ("self", "cls"):
+                return node  # `self.squeeze(x)` calls a layer of that name
             if attr not in _ALIASING_METHODS and not (attr.endswith("_") and not attr.endswith("__")):
                 return node
             node = node.func.value

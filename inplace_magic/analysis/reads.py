@@ -27,7 +27,7 @@ def paths_read(call: CallEvent, at: Callsite) -> set[str]:
     site = call.callsite
     if site is None:
         return set()
-    paths = _loaded(site.expression)
+    paths = paths_in(site.expression)
     while (site.function, site.cell, site.file) != (at.function, at.cell, at.file):
         if site.caller is None:
             return set()
@@ -41,7 +41,8 @@ def paths_read(call: CallEvent, at: Callsite) -> set[str]:
     return paths
 
 
-def _loaded(expression: str) -> set[str]:
+def paths_in(expression: str) -> set[str]:
+    """The paths that an expression reads."""
     node = expressions.parse(expression)
     if node is None:
         return set()

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inplace_magic.analysis import expressions
-from inplace_magic.analysis.reads import level, paths_read
+from inplace_magic.analysis.reads import level, paths_in, paths_read
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
@@ -177,8 +177,7 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         if all(meta.tensor != mutation.tensor for meta in read.inputs):
             continue
         at = level(read.callsite, owned.site)
-        same_line = at is not None and (at.line, at.expression) == (owned.site.line, owned.site.expression)
-        if at is None or (same_line and not _reads_beside(at, owned, read)):
+        if at is None or not (_comes_later(at, owned) or _reads_beside(at, owned, read)):
             continue
         for path in sorted(paths_read(read, owned.site) | _names_of_tensor(story, at, mutation.tensor)):
             name = path if path in names else f"{path.split('[')[0]}[]"
@@ -198,10 +197,23 @@ def _names_of_tensor(story: Story, at: Callsite | None, tensor: int) -> set[str]
     }
 
 
+def _comes_later(at: Callsite, owned: _Owned) -> bool:
+    """Whether a place in the owner's function can be reached, by the same run of that function, after the write. The
+    cell itself runs once; in any other function only what stands below the write counts, since a read above it
+    belongs to another run, in which the names are bound anew. After ``return`` there is nothing."""
+    if owned.site.function == "<module>":
+        return (at.line, at.expression) != (owned.site.line, owned.site.expression)
+    return at.line > owned.site.line and not isinstance(expressions.parse(owned.site.statement), ast.Return)
+
+
 def _reads_beside(at: Callsite, owned: _Owned, read: CallEvent) -> bool:
-    """Whether a read in the very statement of the write is the statement's own other operand: ``self.branch(x) +
-    x``."""
-    return read.callsite is not None and read.callsite.expression != owned.site.expression and at == read.callsite
+    """Whether a read in the very statement of the write is the statement's own other operand: ``self.branch(x) + x``;
+    and not a call that takes what the write gave: ``self.fc(dropout(x, inplace=True))``."""
+    same_statement = (at.line, at.statement) == (owned.site.line, owned.site.statement)
+    if not same_statement or at != read.callsite or at.expression == owned.site.expression:
+        return False
+    beside = at.expression.replace(owned.site.expression, "None")
+    return owned.path in paths_in(beside)
 
 
 def _hands_out_another_name(owned: _Owned) -> bool:
