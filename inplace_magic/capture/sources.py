@@ -35,6 +35,8 @@ class Sources:
             self._cells[filename] = cell
         self._shown = {filename: text.splitlines()} if filename is not None and text else {}
         self._trees: dict[str, ast.AST | None] = {}
+        self._texts: dict[str, list[str]] = {}
+        self._statements: dict[str, list[ast.stmt]] = {}
 
     def locate(self, code: CodeType, lasti: int, caller: Callsite | None) -> Callsite:
         """The place of one instruction."""
@@ -47,7 +49,9 @@ class Sources:
         statement, expression = "", ""
         tree = self._tree(filename)
         if tree is not None and line:
-            statement = _statement_text(tree, line, lines)
+            if filename not in self._statements:
+                self._statements[filename] = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+            statement = _statement_text(self._statements[filename], line, lines)
         if end_line is None or column is None or end_column is None:
             node = _executing_node(code, lasti, line, filename)
             if node is not None:
@@ -143,7 +147,9 @@ class Sources:
         return tuple(found)
 
     def _lines(self, filename: str) -> list[str]:
-        return [line.rstrip("\n") for line in linecache.getlines(filename)]
+        if filename not in self._texts:
+            self._texts[filename] = [line.rstrip("\n") for line in linecache.getlines(filename)]
+        return self._texts[filename]
 
     def _tree(self, filename: str) -> ast.AST | None:
         if filename not in self._trees:
@@ -197,15 +203,12 @@ def _characters(lines: list[str], line: int, column: int) -> int:
     return len(lines[line - 1].encode()[:column].decode(errors="replace"))
 
 
-def _statement_text(tree: ast.AST, line: int, lines: list[str]) -> str:
-    """Source of the innermost statement on `line`; of a compound statement, its header."""
+def _statement_text(statements: list[ast.stmt], line: int, lines: list[str]) -> str:
+    """Source of the innermost of a file's statements on `line`; of a compound statement, its header."""
     best: ast.stmt | None = None
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.stmt)
-            and node.lineno <= line <= (node.end_lineno or node.lineno)
-            and (best is None or node.lineno >= best.lineno)
-        ):
+    for node in statements:
+        on_line = node.lineno <= line <= (node.end_lineno or node.lineno)
+        if on_line and (best is None or node.lineno >= best.lineno):
             best = node
     if best is None:
         return ""
