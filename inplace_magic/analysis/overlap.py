@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from inplace_magic.trace import Region, SavedTensor, TensorMetadata
+from inplace_magic.trace import CallEvent, Mutation, Region, SavedTensor, TensorMetadata
 
 _CLIP = 8
 _MOST = 65_536
@@ -20,6 +20,15 @@ def region_of(meta: TensorMetadata | SavedTensor) -> Region | None:
     if meta.shape is None or meta.strides is None or meta.offset is None:
         return None
     return Region(meta.offset, meta.shape, meta.strides)
+
+
+def reach_of_write(call: CallEvent, mutation: Mutation) -> Region | None:
+    """The elements that a write can have reached: those of its index, else all of the written tensor; None when its
+    layout is unknown."""
+    if mutation.region is not None:
+        return mutation.region
+    after = next((meta for meta in call.mutated if meta.tensor == mutation.tensor), None)
+    return region_of(after) if after is not None else None
 
 
 def may_meet(one: Region | None, other: Region | None) -> bool:

@@ -36,7 +36,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inplace_magic.analysis.overlap import may_meet, region_of
+from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story, Write
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
@@ -197,11 +197,7 @@ def _is_intact(stale: _Stale) -> bool:
     for write in stale.writes:
         if saved is None or write.call is None or write.mutation is None:
             return False
-        written = write.mutation.region
-        after = next((meta for meta in write.call.mutated if meta.tensor == write.mutation.tensor), None)
-        if written is None and after is not None and not write.call.name.endswith("__setitem__"):
-            written = region_of(after)
-        if may_meet(written, saved):
+        if may_meet(reach_of_write(write.call, write.mutation), saved):
             return False
     return bool(stale.writes)
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inplace_magic.analysis.overlap import may_meet, region_of
+from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
@@ -79,7 +79,9 @@ def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Chan
     changes = [
         _Change(call.index, call=call, mutation=mutation)
         for call, mutation in story.writes_to_storage.get(saved.storage, ())
-        if call.index > since and _moves_no_version(saved, mutation) and _meets(story, saved, call, mutation)
+        if call.index > since
+        and _moves_no_version(saved, mutation)
+        and may_meet(reach_of_write(call, mutation), region_of(saved))
     ]
     if (
         any(call.index == since for call, _ in story.writes_to_storage.get(saved.storage, ()))
@@ -118,14 +120,6 @@ def _moves_no_version(saved: SavedTensor, mutation: Mutation) -> bool:
     if mutation.counter != saved.counter:
         return saved.counter is not None
     return mutation.version_before == mutation.version_after
-
-
-def _meets(story: Story, saved: SavedTensor, call: CallEvent, mutation: Mutation) -> bool:
-    written = mutation.region
-    if written is None:
-        after = next((meta for meta in call.mutated if meta.tensor == mutation.tensor), None)
-        written = region_of(after) if after is not None else None
-    return may_meet(written, region_of(saved))
 
 
 def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedTensor) -> int | None:
