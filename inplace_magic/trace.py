@@ -257,6 +257,9 @@ class CallEvent:
     """The written tensors as they were when the call returned, in the order of ``mutations``."""
     sequence: int | None = None
     """PyTorch's number for the next autograd node of this thread when the call began; orders calls against nodes."""
+    modules: tuple[str, ...] = ()
+    """Modules whose ``forward`` was running, outermost first: the name of the class that defines the ``forward``,
+    ``Module`` where Python does not tell it (3.10, or a function put in place of the method)."""
 
 
 @dataclass(frozen=True, slots=True)

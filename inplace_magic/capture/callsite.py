@@ -24,6 +24,8 @@ RawChain = tuple[int, ...]
 """``(indirect, id(code), f_lasti, id(code), f_lasti, …)``; the code objects are kept alive by :class:`CallsiteTable`.
 ``indirect`` is 1 when library code stands between the first place and the torch function."""
 
+_MODULE_FILE = torch.nn.Module.__call__.__code__.co_filename
+
 _MOST_PLACES = 15
 """Places kept at each end of a chain of callers."""
 
@@ -47,7 +49,9 @@ class CallsiteTable:
         self._override_files = (torch.overrides.__file__, torch._tensor.__file__)
         self._codes: dict[int, CodeType] = {}
         self.chains: list[RawChain] = []
-        self._numbers: dict[RawChain, int] = {}
+        self.modules: list[tuple[str, ...]] = []
+        """By number of the place: classes of the modules whose ``forward`` was running, outermost first."""
+        self._numbers: dict[tuple[RawChain, tuple[int, ...]], int] = {}
         self._root: CodeType | None = None
         self._root_file: str | None = None
         self._cell_globals: Mapping[str, Any] | None = None
@@ -85,7 +89,7 @@ class CallsiteTable:
             self._cell_globals = None  # found; held no longer
 
     def note(self, frame: FrameType | None, function: CodeType | None = None) -> int | None:
-        """The number of the place at `frame`; None when no frame is the user's.
+        """The number of the place at `frame`, and of the modules around it; None when no frame is the user's.
 
         Args:
             frame: the frame that called the torch function, or torch's override machinery.
@@ -94,6 +98,8 @@ class CallsiteTable:
         if self._cell_globals is not None:
             self._find_cell(frame)
         chain: list[int] = [0]
+        forwards: list[int] = []
+        called: CodeType | None = None
         is_user = self._is_user
         codes = self._codes
         root, root_file = self._root, self._root_file
@@ -109,8 +115,15 @@ class CallsiteTable:
                     codes[key] = code
                 chain.append(key)
                 chain.append(frame.f_lasti)
-            elif len(chain) == 1 and code is not function and filename not in self._override_files:
-                chain[0] = 1
+            else:
+                if len(chain) == 1 and code is not function and filename not in self._override_files:
+                    chain[0] = 1
+                if filename == _MODULE_FILE and called is not None and called.co_name == "forward":
+                    key = id(called)
+                    if key not in codes:
+                        codes[key] = called
+                    forwards.append(key)
+            called = code
             if code is root or (filename == root_file and not code.co_flags & CO_NEWLOCALS):
                 break
             frame = frame.f_back
@@ -119,10 +132,12 @@ class CallsiteTable:
         if len(chain) > 1 + 4 * _MOST_PLACES:  # a deep recursion: its ends tell enough
             del chain[1 + 2 * _MOST_PLACES : -2 * _MOST_PLACES]
         raw = tuple(chain)
-        number = self._numbers.get(raw)
+        place = raw, tuple(forwards[: 2 * _MOST_PLACES])
+        number = self._numbers.get(place)
         if number is None:
-            number = self._numbers[raw] = len(self.chains)
+            number = self._numbers[place] = len(self.chains)
             self.chains.append(raw)
+            self.modules.append(tuple(_class_of(self._codes[forward]) for forward in reversed(place[1])))
         return number
 
     def _belongs_to_user(self, filename: str) -> bool:
@@ -145,3 +160,9 @@ class CallsiteTable:
                 place = replace(place, direct=not chain[0], cell=cell)
             known = made[chain] = place
         return known
+
+
+def _class_of(forward: CodeType) -> str:
+    # Python 3.10 has no qualified name; the class is not read from `f_locals`, which would keep tensors alive.
+    parts = str(getattr(forward, "co_qualname", "forward")).split(".")
+    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else "Module"

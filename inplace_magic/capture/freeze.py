@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 class Freezer:
     """Makes each observation readable once, however many calls refer to it."""
 
-    def __init__(self, sites: list[Callsite]) -> None:
+    def __init__(self, sites: list[Callsite], modules: list[tuple[str, ...]]) -> None:
         self._sites = sites
+        self._modules = modules
         self._made: dict[int, TensorMetadata] = {}
 
     def call(self, done: ClosedCall) -> CallEvent:
@@ -61,6 +62,7 @@ class Freezer:
             grad_enabled=done.grad_enabled,
             mutated=tuple(self._observation(after) for after, *_ in done.mutations),
             sequence=done.sequence,
+            modules=() if done.site is None else self._modules[done.site],
         )
 
     def _observation(self, seen: Observation) -> TensorMetadata:

@@ -441,7 +441,7 @@ class Recorder:
         self._nodes.compare_values(self._begun)
         pending = self._nodes.pending(forget=last)
         sites = self.sites.resolve(sources)
-        freezer = Freezer(sites)
+        freezer = Freezer(sites, self.sites.modules)
         said = list(blindness)
         if self.identity.shared.too_large:
             total = sum(record.nbytes for record in self.identity.shared.too_large.values())

@@ -171,3 +171,30 @@ def test_a_cell_is_called_by_its_number_and_its_lines_by_the_gutter(loaded_shell
     assert (found.place, found.text, found.file) == ("Cell In[1], line 3", "return t.exp()", None)
     assert (found.caller.place, found.caller.text) == ("Cell In[2], line 4", "y = helper(x)")
     assert found.caller.caller is None
+
+
+def test_a_call_knows_the_modules_around_it(tmp_path: Path) -> None:
+    ran = watched(
+        tmp_path,
+        """
+        class Block(torch.nn.Sequential):
+            def forward(self, x):
+                return super().forward(x) + 1
+        class Double(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.mul(2)
+            @staticmethod
+            def backward(ctx, grad):
+                return grad
+        net = torch.nn.Sequential(Block(torch.nn.Linear(2, 2)))
+        Double.apply(net(torch.ones(1, 2)))
+        net[0][0].register_forward_hook(lambda *_: None)
+        net(torch.ones(1, 2))
+        """,
+    )
+    block = ("Sequential", "Block") if sys.version_info >= (3, 11) else ("Module",) * 2
+    linear = (*block, "Linear" if sys.version_info >= (3, 11) else "Module")
+    assert [each.modules for each in ran.report.calls if each.name == "F.linear"] == [linear, linear]
+    assert [each.modules for each in ran.report.calls if each.name == "Tensor.add"] == [block, block]
+    assert call(ran, "Tensor.mul").modules == ()
