@@ -116,7 +116,7 @@ def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, place:
         )
     elif tensor.key in roles.tensors:
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
-    return {"label": _label(lines), "tooltip": _label([*lines, *_about(tensor)], ABOUT_LENGTH), **attributes}
+    return {"label": _label(lines), "tooltip": _label([head, *_about(tensor)], ABOUT_LENGTH), **attributes}
 
 
 def _about(tensor: TensorVertex) -> list[str]:
@@ -156,7 +156,7 @@ def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[
         attributes["class"] = "guilty"
     elif call.key in roles.savers:
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
-    about = [*lines, f"{words.place(call.site)}: {words.code_of(call.site)}", call.error or ""]
+    about = [lines[0], f"{words.place(call.site)}: {words.code_of(call.site)}", call.error or ""]
     return {"label": _label(lines), "tooltip": _label(about, ABOUT_LENGTH), **attributes}
 
 

