@@ -8,6 +8,7 @@ other section of the HTML, of the whole HTML, of the text, and of both together.
 
 from __future__ import annotations
 
+import linecache
 import re
 import sys
 import textwrap
@@ -28,8 +29,10 @@ def watched(source: str) -> Report:
     torch.manual_seed(0)
     names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "watch": inplace_magic.watch, "__name__": "m"}
     body = textwrap.indent(textwrap.dedent(source).strip(), "    ")
+    text = f"with watch() as w:\n{body}\n"
+    linecache.cache["program.py"] = (len(text), None, text.splitlines(keepends=True), "program.py")
     try:
-        exec(compile(f"with watch() as w:\n{body}\n", "<cell>", "exec"), names)
+        exec(compile(text, "program.py", "exec"), names)
     except RuntimeError as error:
         print("  raised:", str(error).splitlines()[0][:60])
     report: Report = names["w"].report  # type: ignore[attr-defined]  # the program's own variable

@@ -12,6 +12,8 @@ from inplace_magic.hazards import Hazard, find_hazards
 from inplace_magic.trace import CallEvent, Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import pandas as pd
 
 FORMAT = "inplace_magic.report"
@@ -142,17 +144,21 @@ class Report:
 
         return to_frame(self, view)
 
-    def to_dot(self, *, raw: bool = False) -> str:
-        """The autograd graph as DOT text. The same run gives the same text unless ``raw`` asks for addresses."""
+    def to_dot(self, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
+        """The autograd graph as DOT text. The same run gives the same text unless ``raw`` asks for addresses.
+
+        A large graph is folded: ``expanded`` names groups to draw open, by the keys that they have in the DOT text and
+        as ``data-k`` in the SVG, e.g. ``F18-23``. Keys that the graph does not have change nothing.
+        """
         from inplace_magic.render.dot import to_dot
 
-        return to_dot(self, raw=raw)
+        return to_dot(self, raw=raw, expanded=expanded)
 
-    def to_svg(self, *, raw: bool = False) -> str:
-        """The autograd graph as a standalone SVG."""
+    def to_svg(self, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
+        """The autograd graph as a standalone SVG; the arguments are those of :meth:`to_dot`."""
         from inplace_magic.render.layout import to_svg
 
-        return to_svg(self.to_dot(raw=raw))
+        return to_svg(self.to_dot(raw=raw, expanded=expanded))
 
     def to_html(self, *, raw: bool = False, graph: bool = True) -> str:
         """One self-contained page: no network, no kernel."""

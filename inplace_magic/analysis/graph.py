@@ -67,6 +67,10 @@ class CallVertex:
     """The autograd nodes that the call made, as PyTorch names them."""
     site: Callsite | None = None
     error: str | None = None
+    modules: tuple[str, ...] = ()
+    """As :attr:`.CallEvent.modules`."""
+    parameters: tuple[str, ...] = ()
+    """Names of the named parameters that it reads, e.g. ``model.layer1[0].conv1.weight``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +171,11 @@ class _Builder:
         for row in rows:
             if row.mutation is not None and row.before is None and row.tensor in self.newest:
                 self.join(self.newest[row.tensor], key, "data")
-        self.calls[key] = CallVertex(key, call.index, call.name, call.kind, nodes, call.callsite, call.error)
+        leaves = [facts.tensor for facts in call.inputs if facts.is_leaf and facts.requires_grad]
+        parameters = tuple(self.names[leaf] for leaf in leaves if leaf in self.names)
+        self.calls[key] = CallVertex(
+            key, call.index, call.name, call.kind, nodes, call.callsite, call.error, call.modules, parameters
+        )
         for row in rows:
             if row.kind != "returned":
                 self.add_effect(row, key)

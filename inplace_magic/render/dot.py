@@ -6,37 +6,51 @@ Labels are escaped piece by piece: a name from the user's code is never read as 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from inplace_magic.analysis.folding import Fold, Frame
 from inplace_magic.analysis.graph import CallVertex, Edge, TensorVertex
 from inplace_magic.render import style, words
-from inplace_magic.render.drawing import drawing_of
+from inplace_magic.render.drawing import Drawing, drawing_of
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
 
+if TYPE_CHECKING:
+    import graphviz
+
 CODE_LENGTH = 44
+MAX_GRAD_FNS = 2
+"""Autograd nodes that the box of a call names."""
+MAX_RESULTS = 2
+"""Tensors that a folded box says it gives."""
 LINE_LENGTH = 120
 """Characters of any line in a label; Graphviz would lay out a box as wide as the longest one."""
 ABOUT_LENGTH = 500
 """Characters of any line in a tooltip."""
 
 LEGEND = "Double border ✎: mutated in place.  Dashed arrow: kept for backward.  Dotted arrow: same memory."
+FOLD_LEGEND = "Green box ⊞: several calls, not drawn one by one.  Green frame: a module, a function or a loop."
 
 
-def to_dot(report: Report, *, raw: bool = False) -> str:
+def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
     """The autograd graph as DOT text; the same run gives the same text.
 
     Args:
         report: what to draw.
         raw: write ``id`` and ``data_ptr`` into the tensors' boxes; they differ from run to run.
+        expanded: keys of folded groups to open, as ``data-k`` gives them in the SVG.
     """
-    return dot_of(Reading(report), raw=raw)
+    return dot_of(Reading(report), raw=raw, expanded=expanded)
 
 
-def dot_of(reading: Reading, *, raw: bool = False) -> str:
+def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
     """As :func:`to_dot`, of a report that is being read already."""
     import graphviz
 
-    drawing = drawing_of(reading.graph, reading.report.findings)
+    drawing = drawing_of(reading.graph, reading.report.findings, expanded=expanded)
     shown, roles = drawing.graph, drawing.roles
     dot = graphviz.Digraph(
         "autograd",
@@ -45,7 +59,7 @@ def dot_of(reading: Reading, *, raw: bool = False) -> str:
             "fontname": style.DOT_FONT,
             "fontsize": "10",
             "fontcolor": style.MUTED_INK,
-            "label": _label([*drawing.captions, LEGEND]),
+            "label": _label([*drawing.captions, LEGEND, FOLD_LEGEND if drawing.folds else ""]),
             "labelloc": "b",
             "nodesep": "0.3",
             "pad": "0.15",
@@ -74,9 +88,15 @@ def dot_of(reading: Reading, *, raw: bool = False) -> str:
         dot.node(tensor.key, **_tensor(tensor, roles, maker, _place(maker, reading), raw))
     for call in shown.calls:
         dot.node(call.key, **_call(call, roles, _place(call, reading), drawing.notes.get(call.key, [])))
+    for fold in drawing.folds:
+        dot.node(fold.key, **_fold(fold, reading))
+    _frames(dot, drawing)
     pairs: dict[tuple[str, str], list[Edge]] = {}
     for edge in shown.edges:
         pairs.setdefault((edge.source, edge.target), []).append(edge)
+    if drawing.folds:
+        for before, after in _waiting(drawing, {target for _, target in pairs}):
+            dot.edge(before, after, style="invis")
     viewing = {call.key for call in shown.calls if call.kind == "view"}
     joined = {(edge.source, edge.target) for edge in shown.edges if edge.kind == "data"}
     for (source, target), edges in pairs.items():
@@ -134,7 +154,8 @@ def _about(tensor: TensorVertex) -> list[str]:
 
 
 def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[str, str]:
-    nodes = ", ".join(node for node in call.nodes if node != "AccumulateGrad")
+    found = list(dict.fromkeys(node for node in call.nodes if node != "AccumulateGrad"))
+    nodes = ", ".join(found[:MAX_GRAD_FNS]) + (" …" if len(found) > MAX_GRAD_FNS else "")
     symbol = style.KIND_SYMBOL[call.kind] if call.error is None else style.EFFECT_SYMBOL["raised"]
     attributes = {"style": "filled", "fillcolor": style.ZEBRA}
     if call.key in roles.guilty or call.key in roles.savers:
@@ -158,6 +179,81 @@ def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
     about = [lines[0], f"{words.place(call.site)}: {words.code_of(call.site)}", call.error or ""]
     return {"label": _label(lines), "tooltip": _label(about, ABOUT_LENGTH), **attributes}
+
+
+def _fold(fold: Fold, reading: Reading) -> dict[str, str]:
+    lines = [part for part in (_heading(fold), _extent(fold, reading)) if part]
+    lines[0] = f"⊞ {lines[0]}"
+    if fold.mutated:
+        count = words.plural(len(fold.mutated), "write")
+        lines.append(f"{style.EFFECT_SYMBOL['mutated']} {count} in place inside")
+    for result in fold.results[:MAX_RESULTS]:
+        label = words.tensor_label(result.tensor, {result.tensor: _tail(result.name)})
+        lines.append(f"gives {label}  {words.shape(result.facts)}")
+    if len(fold.results) > MAX_RESULTS:
+        lines.append(f"and {len(fold.results) - MAX_RESULTS} more")
+    about = [lines[0], f"{words.place(fold.site)}: {words.code_of(fold.site)}"]
+    look = {"style": "filled", "fillcolor": style.GREEN_TINT, "color": style.GREEN, "class": "fold"}
+    return {"label": _label(lines), "tooltip": _label(about, ABOUT_LENGTH), **look}
+
+
+def _heading(group: Fold | Frame) -> str:
+    where = _tail(group.path)
+    if isinstance(group, Fold) and group.more:
+        named = f"{group.name}, " if group.name else ""
+        return f"{where}{': ' if where else ''}{named}{words.plural(group.passes, 'more pass', 'more passes')}"
+    code = words.code_of(group.site) if isinstance(group, Fold) and not group.name and _one_line(group) else ""
+    if code:
+        return words.shortened(code, CODE_LENGTH)
+    times = f"{group.passes} passes" if group.passes > 1 else ""
+    name = f"{group.name} × {group.passes}" if group.name and times else group.name or times
+    return ": ".join(part for part in (where, name) if part)
+
+
+def _one_line(fold: Fold) -> bool:
+    return fold.lines is None or fold.lines[0] == fold.lines[1]
+
+
+def _extent(fold: Fold, reading: Reading) -> str:
+    where = ""
+    if fold.lines is not None:
+        first, last = fold.lines
+        where = f", line {first}" if first == last else f", lines {first}–{last}"
+    elif fold.site is not None and fold.site.line:
+        where = f", {words.place_in(fold.site, reading.trace)}"
+    return f"{words.plural(len(fold.calls), 'call')}{where}"
+
+
+def _frames(dot: graphviz.Digraph, drawing: Drawing) -> None:
+    """Groups that are drawn open, each around its parts; Graphviz draws what is called ``cluster…`` as a frame."""
+    frames = {frame.key: frame for frame in drawing.frames}
+    drawn = {tensor.key for tensor in drawing.graph.tensors} | {call.key for call in drawing.graph.calls}
+    drawn |= {fold.key for fold in drawing.folds}
+    inner = {key for frame in drawing.frames for key in frame.members if key in frames and key != frame.key}
+
+    def draw(parent: graphviz.Digraph, frame: Frame) -> None:
+        with parent.subgraph(name=f"cluster_{frame.key}") as part:
+            shown = f", {frame.shown} drawn" if frame.shown < frame.passes else ""
+            look = {"style": "rounded", "color": style.GREEN, "fontcolor": style.GREEN_INK, "fontsize": "10"}
+            part.attr(label=_label([_heading(frame) + shown]), labeljust="l", labelloc="t", **look)
+            for key in frame.members:
+                if key in frames and key != frame.key:
+                    draw(part, frames[key])
+                elif key in drawn:
+                    part.node(key)
+
+    for frame in drawing.frames:
+        if frame.key not in inner:
+            draw(dot, frame)
+
+
+def _waiting(drawing: Drawing, reached: set[str]) -> list[tuple[str, str]]:
+    """Boxes to which no arrow leads, such as an optimizer's step, with the one that ran before."""
+    boxes = [(fold.calls[0], fold.key) for fold in drawing.folds]
+    boxes += [(call.call, call.key) for call in drawing.graph.calls]
+    order = [key for _, key in sorted(boxes)]
+    made = {edge.source: edge.target for edge in drawing.graph.edges if edge.kind == "data"}
+    return [(made.get(before, before), key) for before, key in pairwise(order) if key not in reached]
 
 
 def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:

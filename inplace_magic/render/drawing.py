@@ -1,15 +1,18 @@
-"""What of the graph is drawn: everything when it is small, the readable part of it when it is large.
+"""What of the graph is drawn: everything when it is small, a readable summary of it when it is large.
 
-A training step of a small ResNet has a thousand vertices, of which most are the optimizer's arithmetic and parameters
-that only flow in. Three things are done, each only when the graph is still too large, and each said in the caption:
-calls that autograd does not track are left out; parameters that flow into one call, and statistics that it writes
-without counting, move into that call's box; and of what is larger still, the part nearest to the findings is shown.
+A training step of a small ResNet has a thousand vertices, of which most are parameters that only flow in and the
+optimizer's arithmetic. Of a large graph, calls before the first one that autograd tracks are left out; parameters, and
+statistics that a call writes without counting, move into the call's box; and groups of calls are folded into one box
+each, see :mod:`inplace_magic.analysis.folding`. Each of it is said in the caption. What the findings are about, and
+what is next to it, is always drawn.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
+from inplace_magic.analysis.folding import Fold, FoldedGraph, Frame, folded
 from inplace_magic.analysis.graph import AutogradGraph, CallVertex, Edge, TensorVertex
 from inplace_magic.hazards import Hazard
 from inplace_magic.render import style, words
@@ -17,12 +20,14 @@ from inplace_magic.render.roles import Roles, roles_of
 
 SMALL = 40
 """Graphs up to this many vertices are drawn as they are."""
+MANY = 3
+"""A call that writes more tensors than this, such as an optimizer's, names them in its own box."""
 MAX_NODES = 300
-"""Larger graphs are not drawn whole."""
-NEAR = 60
-"""How many vertices around the findings are drawn instead; more would not be readable on one screen."""
+"""No picture has more; only then something is left out that findings are about."""
+NEAR = 24
+"""How many vertices around the findings are never folded."""
 STARTS = 8
-"""How many vertices that part grows from; with more of them it would be many islands without arrows."""
+"""Around how many of the vertices that findings name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +42,21 @@ class Drawing:
     """By call key: lines on the tensors that moved into the call's box."""
     captions: list[str] = field(default_factory=list)
     """Sentences on what is not drawn."""
+    folds: tuple[Fold, ...] = ()
+    """Boxes that stand for several calls."""
+    frames: tuple[Frame, ...] = ()
 
 
-def drawing_of(whole: AutogradGraph, findings: tuple[Hazard, ...]) -> Drawing:
-    """Chooses what to draw of a graph."""
+def drawing_of(
+    whole: AutogradGraph, findings: tuple[Hazard, ...], *, expanded: Collection[str] = frozenset()
+) -> Drawing:
+    """Chooses what to draw of a graph.
+
+    Args:
+        whole: the graph of the trace.
+        findings: what must stay visible.
+        expanded: keys of :class:`Fold` boxes to open; ignored where the picture would become too large.
+    """
     roles = roles_of(whole, findings)
     graph, captions = whole, []
     if len(graph) > SMALL:
@@ -51,22 +67,68 @@ def drawing_of(whole: AutogradGraph, findings: tuple[Hazard, ...]) -> Drawing:
     notes: dict[str, list[str]] = {}
     if len(graph) > SMALL:
         graph, notes = _moved_into_calls(graph, roles)
-    if len(graph) > MAX_NODES:
-        starts, what = _focus(graph, roles)
-        part = graph.around(starts[:STARTS], NEAR)
-        captions.append(f"{len(part)} of {len(whole)} nodes are drawn: those nearest to {what}.")
-        graph = part
+    cut = FoldedGraph(graph)
+    if len(graph) > SMALL:
+        cut = _folded(graph, roles, expanded)
+        if len(cut) > MAX_NODES:
+            near = graph.around(_starts(graph, roles) or [graph.calls[0].key], MAX_NODES)
+            captions.append(f"{len(near)} of {len(whole)} nodes are drawn: those nearest to the findings.")
+            cut = FoldedGraph(near)
+        elif cut.folds:
+            inside = words.plural(sum(len(fold.calls) for fold in cut.folds), "call")
+            captions.append(f"{inside} folded into {words.plural(len(cut.folds), 'green box', 'green boxes')}.")
+    graph = cut.graph
     makers = _makers(whole, graph, roles)
     made = {maker.key for maker in makers.values()}
     calls = tuple(call for call in graph.calls if call.key not in made)
     edges = tuple(edge for edge in graph.edges if edge.source not in made)
-    return Drawing(AutogradGraph(graph.tensors, calls, edges, graph.unplaced), roles, makers, notes, captions)
+    return Drawing(
+        AutogradGraph(graph.tensors, calls, edges, graph.unplaced),
+        roles,
+        makers,
+        notes,
+        captions,
+        cut.folds,
+        cut.frames,
+    )
+
+
+def _folded(graph: AutogradGraph, roles: Roles, expanded: Collection[str]) -> FoldedGraph:
+    keep = _neighbourhood(graph, roles)
+    cut = folded(graph, keep=keep, expanded=expanded)
+    return cut if len(cut) <= MAX_NODES else folded(graph, keep=keep)  # too much was asked to be open
+
+
+def _neighbourhood(graph: AutogradGraph, roles: Roles) -> set[str]:
+    near = graph.around(_starts(graph, roles)[:STARTS], NEAR)
+    return _keys(near) | set(roles.keys[: MAX_NODES // 2])
+
+
+def _keys(graph: AutogradGraph) -> set[str]:
+    return {tensor.key for tensor in graph.tensors} | {call.key for call in graph.calls}
+
+
+def _starts(graph: AutogradGraph, roles: Roles) -> list[str]:
+    """What the findings name, else the call that raised."""
+    shown = _keys(graph)
+    raised = [call.key for call in graph.calls if call.error is not None]
+    return [key for key in roles.keys if key in shown] or raised[-1:]
 
 
 def _tracked(graph: AutogradGraph, roles: Roles) -> AutogradGraph:
     named = set(roles.keys)
-    kept = {call.key for call in graph.calls if call.nodes or call.error is not None or call.key in named}
-    return _without(graph, {call.key for call in graph.calls if call.key not in kept}, roles) if kept else graph
+    first = next((call.call for call in graph.calls if call.nodes), None)
+    if first is None:
+        return graph
+    steps = {tensor.key for tensor in graph.tensors if _is_step(tensor, first)}
+    stepped = {edge.source for edge in graph.edges if edge.target in steps}
+    kept = {call.key for call in graph.calls if call.nodes or call.error is not None} | named | stepped
+    return _without(graph, {call.key for call in graph.calls if call.key not in kept}, roles)
+
+
+def _is_step(tensor: TensorVertex, first: int) -> bool:
+    """Whether a parameter was written after training began: what an optimizer's step is about."""
+    return tensor.mutated and _is_parameter(tensor) and tensor.made_by is not None and tensor.made_by > first
 
 
 def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGraph:
@@ -88,6 +150,10 @@ def _moved_into_calls(graph: AutogradGraph, roles: Roles) -> tuple[AutogradGraph
     for edge in graph.edges:
         targets.setdefault(edge.source, []).append(edge)
         sources.setdefault(edge.target, []).append(edge)
+    written: dict[str, list[TensorVertex]] = {}
+    for tensor in graph.tensors:
+        if tensor.mutated:
+            written.setdefault(f"C{tensor.made_by}", []).append(tensor)
     reads: dict[str, list[TensorVertex]] = {}
     writes: dict[str, list[TensorVertex]] = {}
     for tensor in graph.tensors:
@@ -95,34 +161,36 @@ def _moved_into_calls(graph: AutogradGraph, roles: Roles) -> tuple[AutogradGraph
         out_of = {edge.source for edge in sources.get(tensor.key, ())}
         if tensor.key in named:
             continue
-        if tensor.origin == "given" and not out_of and len(into) == 1:
-            reads.setdefault(into.pop(), []).append(tensor)
-        elif tensor.mutated and "+" in tensor.key and len(out_of) == 1 and not into:
+        if not out_of and (len(into) == 1 or _is_parameter(tensor)):
+            for key in into:
+                reads.setdefault(key, []).append(tensor)
+        elif tensor.mutated and "+" in tensor.key and len(out_of) == 1:
             writes.setdefault(out_of.pop(), []).append(tensor)
+        elif tensor.mutated and len(written.get(key := f"C{tensor.made_by}", ())) > MANY:
+            writes.setdefault(key, []).append(tensor)
     gone = {tensor.key for tensors in (*reads.values(), *writes.values()) for tensor in tensors}
     notes: dict[str, list[str]] = {}
     for key, tensors in reads.items():
         notes.setdefault(key, []).append(f"reads {_listed(tensors)}")
     for key, tensors in writes.items():
         notes.setdefault(key, []).append(f"{style.EFFECT_SYMBOL['mutated']} writes {_listed(tensors)}")
-    return _without(graph, gone, roles), notes
+    passed_on = {tensor.key: key for key, tensors in writes.items() for tensor in tensors if "+" not in tensor.key}
+    edges = [
+        replace(edge, source=passed_on[edge.source]) if edge.source in passed_on and edge.kind == "data" else edge
+        for edge in graph.edges
+    ]
+    return _without(replace(graph, edges=tuple(dict.fromkeys(edges))), gone, roles), notes
+
+
+def _is_parameter(tensor: TensorVertex) -> bool:
+    facts = tensor.facts
+    return facts is not None and facts.is_leaf and facts.requires_grad
 
 
 def _listed(tensors: list[TensorVertex]) -> str:
     first = tensors[0]
     more = f" and {len(tensors) - 1} more" if len(tensors) > 1 else ""
     return words.tensor_label(first.tensor, {first.tensor: first.name}) + more
-
-
-def _focus(graph: AutogradGraph, roles: Roles) -> tuple[list[str], str]:
-    shown = {vertex.key for vertex in graph.tensors} | {vertex.key for vertex in graph.calls}
-    raised = [call.key for call in graph.calls if call.error is not None]
-    mutated = [tensor.key for tensor in graph.tensors if tensor.mutated]
-    if roles.keys:
-        return [key for key in roles.keys if key in shown], "the findings"
-    if raised:
-        return raised[-1:], "the call that raised"
-    return (mutated[:1], "the first mutation") if mutated else ([graph.calls[0].key], "the first call")
 
 
 def _makers(whole: AutogradGraph, graph: AutogradGraph, roles: Roles) -> dict[str, CallVertex]:

@@ -89,7 +89,7 @@ class _Writer:
             source, _, target = key.partition("->")
             made.attrib.update({"data-f": source, "data-t": target})
         else:
-            made.set("data-k", key)
+            made.set("data-k", key.removeprefix("cluster_"))
         said = link.get(XLINK_TITLE) if link is not None else None
         if said:
             ET.SubElement(made, "title").text = said

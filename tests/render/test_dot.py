@@ -22,6 +22,10 @@ def nodes(dot: str) -> list[str]:
     return re.findall(r'^\t"?([CT]\d+(?:@v[\d?]+(?:\+\d+)?)?)"? \[', dot, re.MULTILINE)
 
 
+def folds(dot: str) -> list[str]:
+    return re.findall(r'^\t"?(F\d+-\d+)"? \[', dot, re.MULTILINE)
+
+
 def test_the_whole_dot_of_the_sigmoid_failure(golden):
     golden("sigmoid.dot", sigmoid_report().to_dot())
 
@@ -71,20 +75,22 @@ def test_the_legend_stands_in_the_picture():
     assert "Dashed arrow: kept for backward" in sigmoid_report().to_dot()
 
 
-def test_a_large_graph_shows_the_part_around_the_finding_and_says_so():
+def test_a_large_graph_is_folded_but_around_the_finding_and_says_so():
     report = long_report(MAX_NODES)
     dot = report.to_dot()
 
-    assert len(nodes(dot)) == 60
-    assert f"C{report.findings[0].call}" in nodes(dot)
-    assert "60 of 601 nodes are drawn: those nearest to the findings." in dot
+    middle = report.findings[0].call
+    assert {f"C{middle}", f"C{middle - 1}", f"C{middle + 1}"} <= set(nodes(dot))
+    assert len(nodes(dot)) + len(folds(dot)) <= 80
+    assert f"{MAX_NODES - sum(key[0] == 'C' for key in nodes(dot))} calls folded into" in dot
+    assert "Green box ⊞: several calls" in dot
 
 
-def test_a_large_graph_without_findings_starts_at_the_first_call():
+def test_a_folded_box_says_how_many_calls_where_and_what_it_gives():
     dot = Report(long_report(MAX_NODES).trace).to_dot()
 
-    assert "C0" in nodes(dot)
-    assert "nearest to the first call" in dot
+    assert "⊞ 15 calls, lines 2–16\\ngives T15 t15  float32[8]" in node(dot, "F0-14")
+    assert "F0-14" not in Report(long_report(MAX_NODES).trace).to_dot(expanded={"F0-14"}).replace('"', "")
 
 
 def test_in_a_large_graph_what_autograd_does_not_track_is_left_out_and_counted():

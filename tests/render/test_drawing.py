@@ -8,7 +8,7 @@ from builders import sigmoid_report, site, tensor
 from render.samples import long_report
 
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.render.drawing import SMALL, drawing_of
+from inplace_magic.render.drawing import MAX_NODES, SMALL, drawing_of
 from inplace_magic.trace import AutogradNode, CallEvent, Mutation, Trace
 
 
@@ -36,11 +36,11 @@ def test_a_small_graph_is_drawn_as_it_is_but_for_calls_that_made_a_tensor_out_of
 
 
 def test_in_a_large_graph_parameters_and_statistics_stand_in_the_box_of_the_only_call_that_uses_them():
-    drawing = drawing_of(AutogradGraph.from_trace(network(SMALL)), ())
+    drawing = drawing_of(AutogradGraph.from_trace(network(SMALL // 2)), ())
 
     assert drawing.notes["C3"] == ["reads T103 and 1 more", "✎ writes T203"]
-    assert {vertex.tensor for vertex in drawing.graph.tensors} == set(range(1, SMALL + 1))
-    assert len(drawing.graph.calls) == SMALL
+    assert {vertex.tensor for vertex in drawing.graph.tensors} == set(range(1, SMALL // 2 + 1))
+    assert len(drawing.graph.calls) == SMALL // 2
 
 
 def test_in_a_small_graph_they_stay_boxes_of_their_own():
@@ -61,6 +61,27 @@ def test_what_a_finding_names_is_never_left_out():
 
 
 def test_a_graph_without_autograd_is_still_drawn():
-    trace = replace(network(SMALL), nodes=())
+    trace = replace(network(SMALL // 2), nodes=())
 
-    assert len(drawing_of(AutogradGraph.from_trace(trace), ()).graph.calls) == SMALL
+    assert len(drawing_of(AutogradGraph.from_trace(trace), ()).graph.calls) == SMALL // 2
+
+
+def test_however_many_findings_there_are_no_picture_is_larger_than_the_limit():
+    report = long_report(400)
+    (finding,) = report.findings
+    many = tuple(replace(finding, call=call, saved_call=call - 1) for call in range(1, 400))
+
+    drawing = drawing_of(AutogradGraph.from_trace(report.trace), many)
+
+    assert len(drawing.graph) + len(drawing.folds) <= MAX_NODES
+    assert any("nearest to the findings" in caption for caption in drawing.captions)
+
+
+def test_opening_more_than_a_picture_can_hold_changes_nothing():
+    graph = AutogradGraph.from_trace(long_report(400).trace)
+    keys = {fold.key for fold in drawing_of(graph, ()).folds}
+
+    one = drawing_of(graph, (), expanded=set(sorted(keys)[:1]))
+
+    assert {call.key for call in one.graph.calls} == {f"C{i}" for i in range(20)}
+    assert drawing_of(graph, (), expanded=keys) == drawing_of(graph, ())

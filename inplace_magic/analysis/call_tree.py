@@ -1,0 +1,194 @@
+"""Calls as a tree: lines, the functions and modules that they run, and loops.
+
+A trace is a flat list of calls, each with its chain of places. A reader sees statements that run functions, and loops
+that run statements again; this module finds them in the list. A loop is nowhere recorded, it shows: within one run of
+one piece of code the lines go forward, so a place that comes again begins another pass. ::
+
+    line 3, line 4, line 5, line 4, line 5, line 6   ->   line 3, 2 x (line 4, line 5), line 6
+
+Two blocks of one class, run one after the other from the same place, look exactly like a loop in that class, and are
+drawn as one: two passes of the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Literal, NamedTuple
+
+from inplace_magic.analysis.graph import CallVertex
+from inplace_magic.trace import Callsite
+
+BranchKind = Literal["call", "line", "run", "loop", "pass"]
+
+
+class Step(NamedTuple):
+    """One level on the way from the watched block to a call."""
+
+    kind: BranchKind
+    name: str
+    line: int = 0
+    where: tuple[int | None, str | None] = (None, None)
+    column: tuple[int | None, int | None] = (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A call, or a group of calls that follow each other."""
+
+    kind: BranchKind
+    step: Step
+    calls: tuple[CallVertex, ...]
+    parts: tuple[Branch, ...] = ()
+    """What it consists of; of a loop: its passes."""
+    site: Callsite | None = None
+    """The line, or the line that runs the function or module."""
+
+    @property
+    def key(self) -> str:
+        """A name that is the same in every look at the same trace."""
+        return f"F{self.calls[0].call}-{self.calls[-1].call}"
+
+
+def call_tree(calls: Sequence[CallVertex]) -> tuple[Branch, ...]:
+    """The tree of some calls; every level has at least two parts or is a call."""
+    return _branches([_Placed(call, _way_to(call)) for call in calls], 0)
+
+
+class _Placed(NamedTuple):
+    call: CallVertex
+    way: list[tuple[Step, Callsite | None]]
+
+
+def _way_to(call: CallVertex) -> list[tuple[Step, Callsite | None]]:
+    frames: list[Callsite] = []
+    site = call.site
+    while site is not None:
+        frames.append(site)
+        site = site.caller
+    way: list[tuple[Step, Callsite | None]] = []
+    modules = list(call.modules)
+    column: tuple[int | None, int | None] = (None, None)
+    above: Callsite | None = None
+    for frame in reversed(frames):
+        *_, owner, function = ("", *frame.function.split("."))
+        if above is not None and function.startswith("<"):
+            continue  # a comprehension or lambda: no run of its own to the reader
+        if above is not None:
+            if function == "forward" and owner:
+                function = owner
+                while owner in modules:
+                    module = modules.pop(0)
+                    if module == owner:
+                        break
+                    # Of a library, such as Sequential, between two of the user's frames.
+                    way.append((Step("run", module, column=column), above))
+                    column = (None, None)
+            way.append((Step("run", function, column=column), above))
+        way.append((Step("line", "", frame.line, (frame.cell, frame.file)), frame))
+        above, column = frame, (frame.column, frame.end_column)
+    for module in modules:
+        way.append((Step("run", module, column=column), above))
+        column = (None, None)
+    way.append((Step("call", call.name, column=column), call.site))
+    return way
+
+
+def _branches(placed: list[_Placed], depth: int) -> tuple[Branch, ...]:
+    """The parts of one group: neighbours with the same step at this depth belong together, then loops are found."""
+    levels = [_Level()]
+    for step, group in groupby(placed, key=lambda each: each.way[depth][0]):
+        members = list(group)
+        if step.kind == "call":
+            found = [Branch("call", step, (each.call,), (), each.way[depth][1]) for each in members]
+        else:
+            parts = _branches(members, depth + 1)
+            calls = tuple(each.call for each in members)
+            found = [_flat(Branch(step.kind, step, calls, parts, members[0].way[depth][1]))]
+        for branch in found:
+            _add(levels, step, branch)
+    while len(levels) > 1:
+        _close(levels)
+    return tuple(levels[0].parts)
+
+
+def _flat(branch: Branch) -> Branch:
+    """A group of one part is that part; it keeps the name that says most, that of a function or module."""
+    if len(branch.parts) != 1:
+        return branch
+    (part,) = branch.parts
+    named = branch.kind == "run" and part.step.kind == "line"
+    kind: BranchKind = "run" if part.kind == "line" else part.kind
+    return replace(part, kind=kind, step=branch.step, site=branch.site) if named else part
+
+
+class _Level:
+    """The parts of a group, or of the current pass of a loop, while they are being found."""
+
+    def __init__(self) -> None:
+        self.parts: list[Branch] = []
+        self.seen: dict[Step, int] = {}
+        self.passes: list[tuple[Branch, ...]] = []
+        """The passes before this one; none at the level of the group itself."""
+        self.body: set[Step] = set()
+
+    def add(self, step: Step, branch: Branch) -> None:
+        self.seen.setdefault(step, len(self.parts))
+        self.parts.append(branch)
+        self.body.add(step)
+
+    def ends_before(self, step: Step) -> bool:
+        if step.kind != "line":
+            return step not in self.body
+        lines = [known.line for known in self.body if known.kind == "line" and known.where == step.where]
+        return not lines or not min(lines) <= step.line <= max(lines)
+
+
+def _add(levels: list[_Level], step: Step, branch: Branch) -> None:
+    while len(levels) > 1 and levels[-1].ends_before(step):
+        _close(levels)
+    level = levels[-1]
+    start = level.seen.get(step)
+    if start is None:
+        level.add(step, branch)
+        return
+    if start == 0 and len(levels) > 1:
+        level.passes.append(tuple(level.parts))
+        level.parts, level.seen = [], {}
+    else:
+        inner = _Level()
+        inner.passes.append(tuple(level.parts[start:]))
+        inner.body = {known for known, position in level.seen.items() if position >= start}
+        del level.parts[start:]
+        level.seen = {step: position for step, position in level.seen.items() if position < start}
+        levels.append(inner)
+        level = inner
+    level.add(step, branch)
+
+
+def _close(levels: list[_Level]) -> None:
+    level = levels.pop()
+    outer = levels[-1]
+    rest: list[Branch] = []
+    if len(level.parts) < len(level.passes[0]):  # a last pass that broke off, or a chain such as conv, relu, conv
+        rest = level.parts
+        level.parts = list(level.passes.pop())
+    if level.passes:
+        passes = tuple(map(_pass, (*level.passes, tuple(level.parts))))
+        calls = tuple(call for each in passes for call in each.calls)
+        first = passes[0].step
+        outer.parts.append(Branch("loop", Step("line", "", first.line, first.where), calls, passes, passes[0].site))
+    else:
+        outer.parts += level.parts
+    outer.parts += rest
+    for step in level.body:  # the loop's lines are passed: the same line again is another pass of what is around it
+        outer.seen.setdefault(step, len(outer.parts) - 1)
+        outer.body.add(step)
+
+
+def _pass(parts: tuple[Branch, ...]) -> Branch:
+    if len(parts) == 1:
+        return parts[0]
+    calls = tuple(call for part in parts for call in part.calls)
+    return Branch("pass", Step("line", "", parts[0].step.line), calls, parts, parts[0].site)

@@ -1,0 +1,311 @@
+"""Which parts of a large graph are drawn as one box each: a cut through the tree of calls.
+
+The cut starts with one box for each statement and opens boxes, outer ones first, while the picture stays within its
+limit. What a finding is about is always open. Of a loop one pass is opened, and the passes before and after it stay one
+box each: a training loop reads as one iteration and "499 more".
+
+A pure function of the graph, so that the same cell gives the same picture, and a box keeps its key when it is opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from inplace_magic.analysis.call_tree import Branch, call_tree
+from inplace_magic.analysis.graph import AutogradGraph, Edge, TensorVertex
+from inplace_magic.trace import Callsite
+
+LIMIT = 40
+"""Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
+FEW = 5
+"""A group of fewer boxes is opened where there is room, although its neighbours are not."""
+WIDE, CHUNKS = 40, 20
+"""A group of more parts than ``WIDE``, such as a cell of 200 different lines, is divided into ``CHUNKS`` groups."""
+
+
+_PARTS = re.compile(r"\[[^\]]*\]|\.?[^.\[]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Several calls, and the tensors that they made, drawn as one box."""
+
+    key: str
+    """Stable for a trace, e.g. ``F18-23``: from the first call to the last."""
+    name: str
+    """The function or the class of the modules that it ran; empty for a line of code."""
+    path: str = ""
+    """Where the parameters lie that only it reads, e.g. ``model.layer1``."""
+    passes: int = 1
+    """How often the same code ran."""
+    more: bool = False
+    """Passes of a loop of which another one is drawn."""
+    calls: tuple[int, ...] = ()
+    tensors: tuple[str, ...] = ()
+    """Keys of the versions inside."""
+    results: tuple[TensorVertex, ...] = ()
+    """The versions inside that something outside uses, or nothing does."""
+    mutated: tuple[TensorVertex, ...] = ()
+    """The versions inside that a write into an existing tensor made."""
+    site: Callsite | None = None
+    lines: tuple[int, int] | None = None
+    """First and last line, where all of it lies in one function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A group that is drawn open: its name stands around its parts."""
+
+    key: str
+    name: str
+    path: str
+    passes: int
+    """For a loop: how many passes it has."""
+    shown: int
+    """How many of them are drawn as a box or frame of their own."""
+    members: tuple[str, ...]
+    """Keys of the vertices, folds and frames directly inside."""
+    site: Callsite | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedGraph:
+    """A graph of which parts are folded; arrows lead to the folds instead of what is inside."""
+
+    graph: AutogradGraph
+    folds: tuple[Fold, ...] = ()
+    frames: tuple[Frame, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.graph) + len(self.folds)
+
+
+def folded(
+    graph: AutogradGraph, *, keep: Collection[str] = (), expanded: Collection[str] = (), limit: int = LIMIT
+) -> FoldedGraph:
+    """Folds a graph.
+
+    Args:
+        graph: what to draw.
+        keep: keys of vertices that must be drawn themselves.
+        expanded: keys of folds to open, whatever the limit says.
+        limit: up to how many boxes further groups are opened.
+    """
+    return _Cut(graph, keep, expanded, limit).result()
+
+
+@dataclass(slots=True)
+class _Opened:
+    branch: Branch
+    shown: list[Branch] = field(default_factory=list)
+
+
+class _Cut:
+    def __init__(self, graph: AutogradGraph, keep: Collection[str], expanded: Collection[str], limit: int) -> None:
+        self.graph = graph
+        self.expanded = frozenset(expanded)
+        self.tensors = {vertex.key: vertex for vertex in graph.tensors}
+        makers = {
+            edge.target: edge.source for edge in graph.edges if edge.kind == "data" and edge.target in self.tensors
+        }
+        made = Counter(makers.values())
+        self.keep = {makers.get(key, key) for key in keep}
+        self.sizes = {call.key: 1 + made[call.key] for call in graph.calls}
+        self.made: dict[str, list[str]] = {}
+        for tensor, maker in makers.items():
+            self.made.setdefault(maker, []).append(tensor)
+        self.makers = makers
+        self.tracks = any(call.nodes for call in graph.calls)
+        self.opened: dict[str, _Opened] = {}
+        self.more: set[str] = set()
+        self.top = _chunked(call_tree(graph.calls))
+        self._open_all(limit)
+
+    def _open_all(self, limit: int) -> None:
+        readers = Counter(edge.source for edge in self.graph.edges if edge.kind == "data")
+        shared = sum(readers[key] > 1 for key in self.tensors if key not in self.makers)
+        boxes = shared + sum(map(self._cost, self.top))
+        level = list(self.top)
+        while level:
+            groups = [(branch, self._parts(branch)) for branch in level if branch.kind != "call"]
+            must = [pair for pair in groups if self._must(pair[0])]
+            boxes += sum(map(self._growth, must))
+            # Blocks that are alike shall look alike: of one depth all are opened or, where that is too much, none but
+            # the small ones.
+            may = [pair for pair in groups if not self._must(pair[0]) and self._may(pair[0])]
+            for some in (may, [pair for pair in may if self._growth(pair) < FEW]):
+                growth = sum(map(self._growth, some))
+                if boxes + growth <= limit:
+                    break
+            else:
+                some, growth = [], 0
+            boxes += growth
+            level = []
+            for branch, parts in (*must, *some):
+                self.opened[branch.key] = _Opened(branch, parts)
+                level += parts
+
+    def _growth(self, group: tuple[Branch, list[Branch]]) -> int:
+        return sum(map(self._cost, group[1])) - 1
+
+    def _may(self, branch: Branch) -> bool:
+        return branch.key not in self.more and (not self.tracks or any(call.nodes for call in branch.calls))
+
+    def _must(self, branch: Branch) -> bool:
+        return branch.key in self.expanded or any(call.key in self.keep for call in branch.calls)
+
+    def _cost(self, branch: Branch) -> int:
+        return self.sizes[branch.calls[0].key] if branch.kind == "call" else 1
+
+    def _parts(self, branch: Branch) -> list[Branch]:
+        """The parts of a group; of a loop, the passes to show and the passes between them as one part each."""
+        if branch.kind != "loop":
+            return _chunked(branch.parts)
+        wanted = [self._must(each) for each in branch.parts]
+        if not any(wanted):
+            wanted[0] = True
+        parts: list[Branch] = []
+        for alone, group in groupby(zip(wanted, branch.parts, strict=True), key=lambda pair: pair[0]):
+            passes = [each for _, each in group]
+            if alone or len(passes) == 1:
+                parts += passes
+                continue
+            rest = replace(branch, calls=tuple(call for each in passes for call in each.calls), parts=tuple(passes))
+            self.more.add(rest.key)
+            parts.append(rest)
+        return parts
+
+    def result(self) -> FoldedGraph:
+        closed: list[Branch] = []
+        frames: list[Branch] = []
+        self._walk(self.top, closed, frames)
+        inside = {call.key: branch.key for branch in closed for call in branch.calls}
+        for tensor, call in self.makers.items():
+            if call in inside:
+                inside[tensor] = inside[call]
+        self._take_in_sources(inside)
+        edges: dict[Edge, None] = {}
+        leaves: dict[str, dict[str, None]] = {}
+        used = {edge.source for edge in self.graph.edges}
+        for edge in self.graph.edges:
+            source, target = inside.get(edge.source, edge.source), inside.get(edge.target, edge.target)
+            if source != edge.source and source != target and edge.kind == "data":
+                leaves.setdefault(source, {})[edge.source] = None
+            if source == target or (edge.kind != "data" and (source, target) != (edge.source, edge.target)):
+                continue
+            edges[replace(edge, source=source, target=target)] = None
+        shown = AutogradGraph(
+            tuple(vertex for vertex in self.graph.tensors if vertex.key not in inside),
+            tuple(call for call in self.graph.calls if call.key not in inside),
+            tuple(edges),
+            self.graph.unplaced,
+        )
+        members: dict[str, list[str]] = {}
+        for key, fold in inside.items():
+            members.setdefault(fold, []).append(key)
+        folds = tuple(self._fold(branch, members[branch.key], leaves.get(branch.key, {}), used) for branch in closed)
+        return FoldedGraph(shown, folds, tuple(self._frame(branch, inside) for branch in frames))
+
+    def _walk(self, branches: Iterable[Branch], closed: list[Branch], frames: list[Branch]) -> None:
+        for branch in branches:
+            if branch.kind == "call":
+                continue
+            known = self.opened.get(branch.key)
+            if known is None or known.branch is not branch:
+                closed.append(branch)
+                continue
+            if branch.kind in ("loop", "run") and branch.key not in self.more:
+                frames.append(branch)
+            self._walk(known.shown, closed, frames)
+
+    def _take_in_sources(self, inside: dict[str, str]) -> None:
+        """A tensor that nobody made and only one fold uses is drawn inside it."""
+        users: dict[str, set[str]] = {}
+        for edge in self.graph.edges:
+            if edge.source not in self.makers and edge.source in self.tensors:
+                users.setdefault(edge.source, set()).add(inside.get(edge.target, edge.target))
+        folds = set(inside.values())
+        for tensor, keys in users.items():
+            if len(keys) == 1 and keys <= folds and tensor not in self.keep:
+                inside[tensor] = next(iter(keys))
+
+    def _fold(self, branch: Branch, members: list[str], leaves: dict[str, None], used: set[str]) -> Fold:
+        versions = [self.tensors[key] for key in members if key in self.tensors]
+        made = [vertex for vertex in versions if vertex.key in self.makers]
+        unused = [vertex for vertex in made if vertex.key not in used and not vertex.mutated]
+        results = [self.tensors[key] for key in leaves] or unused[-1:]
+        return Fold(
+            key=branch.key,
+            name=branch.step.name if branch.step.kind == "run" else "",
+            path=_path(branch),
+            passes=len(branch.parts) if branch.kind == "loop" else 1,
+            more=branch.key in self.more,
+            calls=tuple(call.call for call in branch.calls),
+            tensors=tuple(vertex.key for vertex in versions),
+            results=tuple(results),
+            mutated=tuple(vertex for vertex in made if vertex.mutated),
+            site=branch.site,
+            lines=_lines(branch),
+        )
+
+    def _frame(self, branch: Branch, inside: dict[str, str]) -> Frame:
+        members: list[str] = []
+        for part in self.opened[branch.key].shown:
+            members += self._drawn(part)
+        return Frame(
+            branch.key,
+            branch.step.name if branch.step.kind == "run" else "",
+            _path(branch),
+            len(branch.parts) if branch.kind == "loop" else 1,
+            sum(part.key not in self.more for part in self.opened[branch.key].shown),
+            tuple(key for key in members if key not in inside),
+            branch.site,
+        )
+
+    def _drawn(self, branch: Branch) -> list[str]:
+        """Keys of what stands for a branch: its call with the tensors it made, its fold, its frame or its parts."""
+        if branch.kind == "call":
+            call = branch.calls[0].key
+            return [call, *self.made.get(call, ())]
+        known = self.opened.get(branch.key)
+        framed = branch.kind in ("loop", "run") and branch.key not in self.more
+        if known is None or known.branch is not branch or framed:
+            return [branch.key]
+        return [key for part in known.shown for key in self._drawn(part)]
+
+
+def _path(branch: Branch) -> str:
+    """The common beginning of the names of the parameters that it reads: the module that they belong to."""
+    names = [_PARTS.findall(name)[:-1] for call in branch.calls for name in call.parameters if "." in name]
+    path: list[str] = []
+    for parts in zip(*names, strict=False):
+        if len(set(parts)) > 1:
+            break
+        path.append(parts[0])
+    return "".join(path).removeprefix(".")
+
+
+def _chunked(parts: Sequence[Branch]) -> list[Branch]:
+    if len(parts) <= WIDE:
+        return list(parts)
+    size = -(-len(parts) // CHUNKS)
+    chunks = []
+    for start in range(0, len(parts), size):
+        some = tuple(parts[start : start + size])
+        calls = tuple(call for part in some for call in part.calls)
+        whole = Branch("line", some[0].step, calls, some, some[0].site)
+        chunks.append(whole if len(some) > 1 else some[0])
+    return chunks
+
+
+def _lines(branch: Branch) -> tuple[int, int] | None:
+    sites = [call.site for call in branch.calls]
+    if any(site is None for site in sites):
+        return None
+    places = {(site.cell, site.file, site.function) for site in sites if site is not None}
+    lines = [site.line for site in sites if site is not None]
+    return (min(lines), max(lines)) if len(places) == 1 and min(lines) > 0 else None
