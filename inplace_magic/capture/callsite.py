@@ -26,6 +26,10 @@ RawChain = tuple[int, ...]
 
 _MODULE_FILE = torch.nn.Module.__call__.__code__.co_filename
 
+_OVERRIDE, _LIBRARY, _MODULE, _USER, _END = range(5)
+"""What a frame is to a chain: torch's override machinery, other code that is not the user's, ``nn.Module``'s own, the
+user's, and the user's at which the chain ends."""
+
 _MOST_PLACES = 15
 """Places kept at each end of a chain of callers."""
 
@@ -48,6 +52,8 @@ class CallsiteTable:
         self._is_user: dict[str, bool] = {}
         self._override_files = (torch.overrides.__file__, torch._tensor.__file__)
         self._codes: dict[int, CodeType] = {}
+        self._kinds: dict[int, int] = {}
+        """By ``id`` of the code, for the present cell."""
         self.chains: list[RawChain] = []
         self.modules: list[tuple[str, ...]] = []
         """By number of the place: classes of the modules whose ``forward`` was running, outermost first."""
@@ -69,6 +75,7 @@ class CallsiteTable:
                 outermost of its callers that runs a module's statements in this namespace. What is above it (IPython,
                 ipykernel, the user's script that runs a shell) is no part of the story.
         """
+        self._kinds.clear()
         self._root = root.f_code if root is not None else None
         self._root_file = None
         self._cell_globals = cell_globals if root is None else None
@@ -86,6 +93,7 @@ class CallsiteTable:
         if outermost is not None:
             self._root_file = outermost.f_code.co_filename
             self._is_user[self._root_file] = True
+            self._kinds.clear()
             self._cell_globals = None  # found; held no longer
 
     def note(self, frame: FrameType | None, function: CodeType | None = None) -> int | None:
@@ -97,35 +105,29 @@ class CallsiteTable:
         """
         if self._cell_globals is not None:
             self._find_cell(frame)
-        chain: list[int] = [0]
+        kinds = self._kinds
+        chain = [0]
         forwards: list[int] = []
         called: CodeType | None = None
-        is_user = self._is_user
-        codes = self._codes
-        root, root_file = self._root, self._root_file
         while frame is not None:
             code = frame.f_code
-            filename = code.co_filename
-            mine = is_user.get(filename)
-            if mine is None:
-                mine = is_user[filename] = self._belongs_to_user(filename)
-            if mine:
-                key = id(code)
-                if key not in codes:
-                    codes[key] = code
+            key = id(code)
+            kind = kinds.get(key)
+            if kind is None:
+                kind = self._kind(code)
+            if kind >= _USER:
                 chain.append(key)
                 chain.append(frame.f_lasti)
-            else:
-                if len(chain) == 1 and code is not function and filename not in self._override_files:
+                if kind == _END:
+                    break
+            elif kind == _MODULE:
+                if called is not None and called.co_name == "forward":
+                    forwards.append(id(called))
+                if len(chain) == 1:
                     chain[0] = 1
-                if filename == _MODULE_FILE and called is not None and called.co_name == "forward":
-                    key = id(called)
-                    if key not in codes:
-                        codes[key] = called
-                    forwards.append(key)
+            elif len(chain) == 1 and kind == _LIBRARY and code is not function:
+                chain[0] = 1
             called = code
-            if code is root or (filename == root_file and not code.co_flags & CO_NEWLOCALS):
-                break
             frame = frame.f_back
         if len(chain) == 1:
             return None
@@ -139,6 +141,24 @@ class CallsiteTable:
             self.chains.append(raw)
             self.modules.append(tuple(_class_of(self._codes[forward]) for forward in reversed(place[1])))
         return number
+
+    def _kind(self, code: CodeType) -> int:
+        """What a frame of this code is to a chain; noted, and the code kept, so that its ``id`` stays its own."""
+        filename = code.co_filename
+        mine = self._is_user.get(filename)
+        if mine is None:
+            mine = self._is_user[filename] = self._belongs_to_user(filename)
+        if code is self._root or (filename == self._root_file and not code.co_flags & CO_NEWLOCALS):
+            kind = _END
+        elif mine:
+            kind = _USER
+        elif filename == _MODULE_FILE:
+            kind = _MODULE
+        else:
+            kind = _OVERRIDE if filename in self._override_files else _LIBRARY
+        self._codes[id(code)] = code
+        self._kinds[id(code)] = kind
+        return kind
 
     def _belongs_to_user(self, filename: str) -> bool:
         if filename.startswith("<"):

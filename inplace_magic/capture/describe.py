@@ -9,6 +9,7 @@ careful one, with subclass overrides switched off and sizes left unknown where t
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -19,7 +20,8 @@ from inplace_magic.trace import Number
 
 T = TypeVar("T")
 
-_PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter)
+PLAIN_TYPES = frozenset((torch.Tensor, torch.nn.Parameter))
+"""Types whose properties are read by no code but torch's own."""
 _NO_SUBCLASS_CODE = torch._C.DisableTorchFunctionSubclass
 """If it vanishes: reads of tensor subclasses would run their ``__torch_function__``; use the public
 ``torch._C.DisableTorchFunctionSubclass`` successor."""
@@ -41,7 +43,7 @@ def _try(read: Callable[[], T]) -> T | None:
 def version(tensor: torch.Tensor) -> int | None:
     """``_version``; None for inference tensors, which do not count."""
     try:
-        if type(tensor) in _PLAIN_TYPES:
+        if type(tensor) in PLAIN_TYPES:
             return tensor._version
         with _NO_SUBCLASS_CODE():
             return tensor._version
@@ -53,7 +55,7 @@ def storage(tensor: torch.Tensor) -> Any:
     """The storage object, None where there is none (sparse, functorch wrappers). Torch keeps one Python object per
     storage for the storage's whole life, so a weak reference to it tells when the memory goes."""
     try:
-        if type(tensor) in _PLAIN_TYPES:
+        if type(tensor) in PLAIN_TYPES:
             return tensor.untyped_storage()
         with _NO_SUBCLASS_CODE():
             return tensor.untyped_storage()
@@ -64,7 +66,7 @@ def storage(tensor: torch.Tensor) -> Any:
 def base(tensor: torch.Tensor) -> torch.Tensor | None:
     """The tensor that this one is a differentiable view of. If ``_base`` vanishes: views made before the watch lose
     their tie to the version counter of their base."""
-    if type(tensor) in _PLAIN_TYPES:
+    if type(tensor) in PLAIN_TYPES:
         return tensor._base
     with _NO_SUBCLASS_CODE():
         return _try(lambda: tensor._base)
@@ -73,7 +75,7 @@ def base(tensor: torch.Tensor) -> torch.Tensor | None:
 def is_view(tensor: torch.Tensor) -> bool:
     """Whether autograd takes the tensor for a view, whose ``grad_fn`` may be computed when it is read. If ``_is_view``
     vanishes: ``_base is not None`` says the same."""
-    if type(tensor) in _PLAIN_TYPES:
+    if type(tensor) in PLAIN_TYPES:
         return tensor._is_view()
     with _NO_SUBCLASS_CODE():
         return bool(_try(lambda: tensor._is_view()))
@@ -82,7 +84,7 @@ def is_view(tensor: torch.Tensor) -> bool:
 def grad_fn(tensor: torch.Tensor) -> Any:
     """``grad_fn``; None also where reading it raises (a multi-output view whose base was written)."""
     try:
-        if type(tensor) in _PLAIN_TYPES:
+        if type(tensor) in PLAIN_TYPES:
             return tensor.grad_fn
         with _NO_SUBCLASS_CODE():
             return tensor.grad_fn
@@ -98,7 +100,7 @@ torch values, because turning them into text can wait; none of them keeps the te
 def static(tensor: torch.Tensor) -> Static:
     """The raw description of a tensor; unknown facts are None."""
     kind = type(tensor)
-    if kind in _PLAIN_TYPES and tensor.layout is torch.strided:
+    if kind in PLAIN_TYPES and tensor.layout is torch.strided:
         try:
             return (
                 tensor.shape,
@@ -131,14 +133,14 @@ def static(tensor: torch.Tensor) -> Static:
 
 def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
     """``grad`` of a plain leaf; None for any other tensor, where reading it would warn."""
-    if type(tensor) not in _PLAIN_TYPES or tensor._is_view() or not tensor.is_leaf:
+    if type(tensor) not in PLAIN_TYPES or tensor._is_view() or not tensor.is_leaf:
         return None  # of a view even `is_leaf` would compute its `grad_fn`
     return tensor.grad
 
 
 def requires_grad(tensor: torch.Tensor) -> bool:
     """Whether autograd follows the tensor."""
-    if type(tensor) in _PLAIN_TYPES:
+    if type(tensor) in PLAIN_TYPES:
         return tensor.requires_grad
     with _NO_SUBCLASS_CODE():
         return bool(_try(lambda: tensor.requires_grad))
@@ -161,14 +163,20 @@ def readable(raw: Static) -> dict[str, Any]:
     }
 
 
+_LETTERS = {torch.float32: "f", torch.float64: "d", torch.int64: "q", torch.int32: "i", torch.bool: "?"}
+
+
 def values(tensor: torch.Tensor, limit: int) -> Any:
-    """The elements as nested lists, of a small plain tensor in CPU memory; else None. Reading a CUDA tensor would
-    wait for the device, so that is never done here."""
-    if type(tensor) not in _PLAIN_TYPES:
+    """The elements, as nested lists or (letter of ``struct``, bytes), of a small plain tensor in CPU memory; else None.
+    Reading a CUDA tensor would wait for the device, so that is never done here."""
+    if type(tensor) not in PLAIN_TYPES:
         return None
     try:
         if tensor.numel() > limit or tensor.device.type != "cpu" or tensor.layout is not torch.strided:
             return None
+        letter = _LETTERS.get(tensor.dtype)
+        if letter is not None and tensor.is_contiguous() and not tensor.is_neg() and (address := tensor.data_ptr()):
+            return letter, ctypes.string_at(address, tensor.nbytes)  # one object instead of one for each element
         if tensor.is_complex() or tensor.is_quantized:
             return None
         return tensor.tolist()
@@ -183,24 +191,20 @@ def error_text(error: BaseException) -> str:
 
 
 def flat(nested: Any) -> tuple[Number, ...] | None:
-    """Nested lists of numbers in row-major order."""
+    """The numbers that :func:`values` gave, in row-major order."""
     if nested is None:
         return None
+    if isinstance(nested, tuple):
+        letter, raw = nested
+        return tuple(memoryview(raw).cast(letter).tolist())
     if not isinstance(nested, list):
         return (nested,)
     return tuple(number for item in nested for number in flat(item) or ())
 
 
-def storage_size(untyped: Any) -> int:
-    """Bytes of a storage."""
-    try:
-        size: int = untyped.nbytes()
-    except Exception:  # as in `_try`, which costs more; this runs for every new storage
-        return 0
-    return size
-
-
 _NO_SEQUENCE = 2**63
+_NOTHING: list[Any] = []
+_NODE_NAMES: dict[type, str] = {}
 _SAVED_ATTRIBUTES: dict[type, tuple[tuple[str, str], ...]] = {}
 
 
@@ -209,19 +213,26 @@ def storage_address(untyped: Any) -> int | None:
     return _try(untyped.data_ptr)
 
 
-def resizable(untyped: Any) -> bool:
-    """Whether torch may resize the storage; it may not where the memory belongs to somebody else (NumPy, DLPack, a
-    file)."""
+def storage_facts(untyped: Any) -> tuple[int, torch.device | None, bool]:
+    """(bytes, device, whether torch may resize it) of a storage. Torch may not where the memory belongs to somebody
+    else (NumPy, DLPack, a file)."""
     try:
-        return untyped.resizable() is not False
-    except Exception:  # as above
-        return True
+        return untyped.nbytes(), untyped.device, untyped.resizable() is not False
+    except Exception:  # as in `_try`, which costs more; this runs for every new storage
+        return _try(untyped.nbytes) or 0, _try(lambda: untyped.device), _try(untyped.resizable) is not False
 
 
 def node_name(node: Any) -> str:
     """As PyTorch prints it: ``SigmoidBackward0``."""
-    name = type(node).__name__
-    return str(node.name()) if name == "CppFunction" else name
+    kind = type(node)
+    name = _NODE_NAMES.get(kind)
+    if name is None:
+        name = kind.__name__
+        if name == "CppFunction":
+            return str(node.name())
+        if not issubclass(kind, torch._C._FunctionBase):  # caching the user's class would keep it alive
+            _NODE_NAMES[kind] = name
+    return name
 
 
 def node_sequence(node: Any) -> int | None:
@@ -240,16 +251,13 @@ def saved_values(node: Any) -> list[tuple[str, Any, bool]]:
     Read from ``_raw_saved_*`` without unpacking: ``_saved_*`` unpacks, which raises after a write and, under
     non-reentrant checkpoint, runs the user's function again. If the raw attributes vanish, no saver can be named.
     """
-    kind = type(node)
-    names = _SAVED_ATTRIBUTES.get(kind)
-    if names is None and issubclass(kind, torch._C._FunctionBase):
-        names = (("_raw_saved_tensors", "saved_tensors"),)  # not cached: that would keep the user's class alive
-    elif names is None:
-        prefix = "_raw_saved_"
-        attributes = [name for name in dir(kind) if name.startswith(prefix)]
-        names = _SAVED_ATTRIBUTES[kind] = tuple((name, name.removeprefix(prefix)) for name in attributes)
+    names = _SAVED_ATTRIBUTES.get(type(node))
+    if names is None:
+        names = _saved_attributes(type(node))
+    if not names:
+        return _NOTHING
     found: list[tuple[str, Any, bool]] = []
-    for attribute, name in names or ():
+    for attribute, name in names:
         try:
             raw = getattr(node, attribute)
         except RuntimeError:  # a custom Function that let go of its tensors
@@ -257,9 +265,19 @@ def saved_values(node: Any) -> list[tuple[str, Any, bool]]:
         if isinstance(raw, tuple):
             for i, entry in enumerate(raw):
                 _add_saved(found, f"{name}[{i}]", entry)
-        else:
+        elif raw is not None:
             _add_saved(found, name, raw)
     return found
+
+
+def _saved_attributes(kind: type) -> tuple[tuple[str, str], ...]:
+    """(attribute, name of what is saved) of a class of nodes."""
+    if issubclass(kind, torch._C._FunctionBase):
+        return (("_raw_saved_tensors", "saved_tensors"),)  # not cached: that would keep the user's class alive
+    prefix = "_raw_saved_"
+    names = tuple((name, name.removeprefix(prefix)) for name in dir(kind) if name.startswith(prefix))
+    _SAVED_ATTRIBUTES[kind] = names
+    return names
 
 
 def _add_saved(found: list[tuple[str, Any, bool]], name: str, entry: Any) -> None:

@@ -4,27 +4,26 @@ facts."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from inplace_magic.capture import describe
 from inplace_magic.capture.nodes import NodeRecord
-from inplace_magic.capture.records import UNREAD, Observation, StorageRecord, TensorRecord
+from inplace_magic.capture.records import UNREAD, ClosedCall, Observation, StorageRecord, TensorRecord
 from inplace_magic.capture.sources import Sources
 from inplace_magic.trace import (
+    Access,
     AutogradNode,
     CallEvent,
     Callsite,
     ForeignWrite,
     Mutation,
+    OpEvent,
     SavedTensor,
     Storage,
     TensorMetadata,
     TensorName,
     UnseenWrite,
 )
-
-if TYPE_CHECKING:
-    from inplace_magic.capture.recorder import ClosedCall
 
 
 class Freezer:
@@ -38,7 +37,7 @@ class Freezer:
     def call(self, done: ClosedCall) -> CallEvent:
         """One call."""
         return CallEvent(
-            index=done.index,
+            index=done.number,
             name=done.facts.name,
             kind=done.kind,
             callsite=None if done.site is None else self._sites[done.site],
@@ -46,11 +45,11 @@ class Freezer:
             outputs=tuple(map(self._observation, done.outputs)),
             mutations=tuple(
                 Mutation(
-                    tensor=after[0].serial,
+                    tensor=after.record.serial,
                     version_before=before,
-                    version_after=after[2],
-                    storage=after[1].serial if after[1] is not None else None,
-                    counter=after[0].counter.serial,
+                    version_after=after.version,
+                    storage=after.storage.serial if after.storage is not None else None,
+                    counter=after.record.counter.serial,
                     values_before=describe.flat(old),
                     values_after=describe.flat(new),
                     region=region,
@@ -121,6 +120,25 @@ def frozen_unseen(
     called = tuple(entry.name for entry in names if entry.tensor == raw.record.serial)
     statement = None if first is None else sources.only_statement_between(first, last, called, sites)
     return UnseenWrite(raw.record.counter.serial, raw.before, raw.after, raw.noticed, statement)
+
+
+RawOp = tuple[str, int | None, bool, tuple[int, ...], tuple[int, ...]]
+"""(name, call, whether backward ran it, serial numbers of what it read or, as ``~serial``, wrote; those of its
+outputs): plain numbers, so that the garbage collector has nothing to look at."""
+
+
+def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
+    """All aten operators."""
+    return tuple(
+        OpEvent(
+            name,
+            call,
+            tuple(Access(~serial, "WRITE") if serial < 0 else Access(serial, "READ") for serial in accesses),
+            outputs,
+            in_backward,
+        )
+        for name, call, in_backward, accesses, outputs in raw
+    )
 
 
 def frozen_storages(records: Iterable[StorageRecord]) -> tuple[Storage, ...]:

@@ -52,6 +52,10 @@ _FUSED_OPTIMIZERS = frozenset(
 """They write their tensor lists without moving a version; measured on 2.13."""
 
 
+EXPORTERS = frozenset(("numpy", "__array__", "__dlpack__", "to_dlpack"))
+"""Functions that hand the memory of a tensor to somebody outside torch."""
+
+
 class FunctionFacts:
     """One torch function, as far as it can be known before the call."""
 
@@ -60,11 +64,13 @@ class FunctionFacts:
         "attribute",
         "cannot_warn",
         "code",
+        "exports",
         "func",
         "ignored",
         "inplace_position",
         "is_getter",
         "is_look",
+        "keeps_layout",
         "key",
         "may_write",
         "metadata_only",
@@ -92,6 +98,8 @@ class FunctionFacts:
             or self.is_look
         )
         self.metadata_only = self.key in METADATA_ONLY
+        self.keeps_layout = not self.metadata_only and "resize" not in bare
+        self.exports = self.attribute in EXPORTERS
         self.predicts_write = (bare.endswith("_") and not bare.startswith("__")) or bare in INPLACE_DUNDERS
         self.aliases_data = self.key == "data.__get__"
         self.runs_backward = func in RUNS_BACKWARD

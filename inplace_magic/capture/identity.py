@@ -7,29 +7,22 @@ anything alive.
 
 from __future__ import annotations
 
-import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from inplace_magic.capture import describe
-from inplace_magic.capture.records import CounterRecord, StorageRecord, TensorRecord
+from inplace_magic.capture.records import (
+    AnotherStorageObject,
+    CounterRecord,
+    InsideRecord,
+    Reference,
+    StorageRecord,
+    TensorRecord,
+)
 from inplace_magic.capture.witness import SharedMemory
-
-
-class Reference(weakref.ref[Any]):
-    """A weak reference that knows its place in a table; cheaper, and less work for the garbage collector, than a
-    closure."""
-
-    __slots__ = ("key", "table")
-    key: int
-    table: Any
-
-
-def forget_entry(reference: Reference) -> None:
-    """Called when the referent dies."""
-    reference.table.pop(reference.key, None)
 
 
 class IdentityMap:
@@ -44,15 +37,38 @@ class IdentityMap:
         self._clock = clock
         self.shared = SharedMemory(check_values)
         self.tensors: dict[int, TensorRecord] = {}
-        """By ``id``, of live tensors only: an entry goes when its tensor dies."""
-        self._inside: dict[int, tuple[int, Any]] = {}
-        """(serial, weak reference) by ``id``, of live tensors that only operators have met so far."""
-        self._more_references: list[Reference] = []
-        self._live_storages: dict[int, StorageRecord] = {}
+        """By ``id``, of live tensors only: an entry goes when the death of its tensor is read."""
+        self.deaths: deque[Reference] = deque()
+        """What died since :meth:`bury`."""
+        self._died = self.deaths.append
+        self._inside: dict[int, InsideRecord] = {}
+        """By ``id``, of live tensors that only operators have met so far."""
+        self._live_storages: dict[int, StorageRecord | AnotherStorageObject] = {}
         self.storages: list[StorageRecord] = []
         self._serial = 0
         self._storage_serial = 0
         self._counters = 0
+
+    def bury(self) -> None:
+        """Notes what died since the last time. It must come before any look-up by ``id``, since Python gives the
+        ``id`` of a dead object to the next one, and before the clock moves on."""
+        deaths = self.deaths
+        while deaths:
+            dead = deaths[0]  # taken out when it is done with: an interrupt on the way loses nothing
+            key = dead.key
+            if type(dead) is TensorRecord:
+                if self.tensors.get(key) is dead:
+                    del self.tensors[key]
+            elif type(dead) is InsideRecord:
+                if self._inside.get(key) is dead:
+                    del self._inside[key]
+            elif self._live_storages.get(key) is dead:
+                del self._live_storages[key]
+                record: StorageRecord = dead.record
+                record.objects -= 1
+                if not record.objects:
+                    record.ended = self._clock()
+            deaths.popleft()
 
     def register(
         self, tensor: torch.Tensor, *, born: int | None = None, aliases: TensorRecord | None = None
@@ -64,19 +80,31 @@ class IdentityMap:
             born: index of the call that made it, None when it existed before.
             aliases: a record whose version counter it shares, where the caller knows that.
         """
+        record = self.known(tensor)
+        return record if record is not None else self.enter(tensor, self.storage_of(tensor, born), aliases)
+
+    def known(self, tensor: torch.Tensor) -> TensorRecord | None:
+        """The record of a tensor that was seen already."""
+        record = self.tensors.get(id(tensor))
+        if record is not None and record() is not tensor:  # it died since the queue was read
+            self.bury()
+            return None
+        return record
+
+    def enter(
+        self, tensor: torch.Tensor, storage: StorageRecord | None, aliases: TensorRecord | None = None
+    ) -> TensorRecord:
+        """A record for a tensor that has none yet."""
         key = id(tensor)
-        record = self.tensors.get(key)
-        if record is not None:
-            return record
-        storage = self.storage_of(tensor, born)
         counter = self._counter(tensor, storage, aliases)
-        inside = self._inside.pop(key, None)
-        if inside is None:
-            self._serial += 1
-        record = TensorRecord(self._serial if inside is None else inside[0], storage, counter)
-        record.ref = reference = Reference(tensor, forget_entry)
-        reference.table, reference.key = self.tensors, key
-        self.tensors[key] = record
+        inside = self._inside.pop(key, None) if self._inside else None
+        if inside is not None and inside() is tensor:
+            serial = inside.serial
+        else:
+            serial = self._serial = self._serial + 1
+        record = self.tensors[key] = TensorRecord(tensor, self._died)
+        record.key, record.serial, record.storage, record.counter = key, serial, storage, counter
+        record.latest = record.static = record.static_at = record.used_at = None
         return record
 
     def serial_inside(self, tensor: torch.Tensor, born: int | None) -> int:
@@ -95,13 +123,12 @@ class IdentityMap:
             return record.serial
         known = self._inside.get(key)
         if known is not None:
-            return known[0]
+            return known.serial
         self.storage_of(tensor, born)
-        self._serial += 1
-        reference = Reference(tensor, forget_entry)
-        reference.table, reference.key = self._inside, key
-        self._inside[key] = (self._serial, reference)
-        return self._serial
+        serial = self._serial = self._serial + 1
+        inside = self._inside[key] = InsideRecord(tensor, self._died)
+        inside.key, inside.serial = key, serial
+        return serial
 
     def rebase(self, tensor: torch.Tensor, record: TensorRecord, born: int | None) -> None:
         """Looks the storage up again, after ``set_`` or ``t.data = …`` gave the tensor another one."""
@@ -109,7 +136,7 @@ class IdentityMap:
         if storage is not record.storage:
             record.storage, record.latest = storage, None
         if record.storage is not None and record.counter not in record.storage.counters:
-            record.storage.counters.append(record.counter)
+            record.storage.counters += (record.counter,)
 
     def counter_of(self, tensor: torch.Tensor, storage: StorageRecord | None) -> CounterRecord | None:
         """The version counter of a tensor that needs no record of its own, such as one that a node saved; None when
@@ -126,8 +153,9 @@ class IdentityMap:
     def live(self) -> list[tuple[torch.Tensor, TensorRecord]]:
         """The registered tensors that are alive now; for the end of the watch."""
         found = []
+        self.bury()
         for record in list(self.tensors.values()):
-            tensor = record.ref()
+            tensor = record()
             if tensor is not None:
                 found.append((tensor, record))
         return found
@@ -138,17 +166,24 @@ class IdentityMap:
         if untyped is None:
             return None
         key = id(untyped)
-        record = self._live_storages.get(key)
-        if record is not None:
-            return record
-        foreign = not describe.resizable(untyped)
+        live = self._live_storages.get(key)
+        if live is not None:
+            if live() is untyped:
+                return live.record
+            self.bury()  # that one died since the queue was read
+        nbytes, device, resizable = describe.storage_facts(untyped)
+        foreign = not resizable
         twin = self._same_memory(untyped) if foreign else None
         if twin is not None:
-            self._forget_at_death(untyped, twin)
+            another = self._live_storages[key] = AnotherStorageObject(untyped, self._died)
+            another.key, another.record = key, twin
+            twin.objects += 1
             return twin
-        self._storage_serial += 1
-        record = StorageRecord(self._storage_serial, describe.storage_size(untyped), untyped.device, born)
-        record.ref = self._forget_at_death(untyped, record)
+        serial = self._storage_serial = self._storage_serial + 1
+        record = self._live_storages[key] = StorageRecord(untyped, self._died)
+        record.key, record.serial, record.born = key, serial, born
+        record.nbytes, record.device = nbytes, device
+        record.ended, record.objects, record.counters = None, 1, ()
         self.storages.append(record)
         if foreign:
             self.shared.add(record)
@@ -157,28 +192,13 @@ class IdentityMap:
     def _same_memory(self, untyped: Any) -> StorageRecord | None:
         """The live storage that already has the memory which NumPy or DLPack handed in under another storage object."""
         address = describe.storage_address(untyped)
-        for record in set(self._live_storages.values()) if address else ():
-            other = record.ref()
+        for live in self._live_storages.values() if address else ():
+            other = live()
+            record = live.record
             start = describe.storage_address(other) if other is not None and other.device == untyped.device else None
             if start and address is not None and start <= address < start + max(1, record.nbytes):
                 return record
         return None
-
-    def _forget_at_death(self, untyped: Any, record: StorageRecord) -> Any:
-        reference = Reference(untyped, self._storage_died)
-        reference.table, reference.key = record, id(untyped)
-        self._live_storages[id(untyped)] = record
-        record.objects += 1
-        if record.ref is not None:  # a second storage object on this memory
-            self._more_references.append(reference)
-        return reference
-
-    def _storage_died(self, reference: Reference) -> None:
-        record = reference.table
-        self._live_storages.pop(reference.key, None)
-        record.objects -= 1
-        if not record.objects:
-            record.ended = self._clock()
 
     def _counter(
         self, tensor: torch.Tensor, storage: StorageRecord | None, aliases: TensorRecord | None
@@ -192,5 +212,5 @@ class IdentityMap:
         self._counters += 1
         counter = CounterRecord(self._counters, version)
         if storage is not None:
-            storage.counters.append(counter)
+            storage.counters += (counter,)
         return counter

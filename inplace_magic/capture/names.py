@@ -34,6 +34,7 @@ class Namespace:
 def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Namespace:
     """Every name of every tensor that the watch has met, shortest paths first, in the order of the namespace; the
     NumPy arrays on the same memory; and the modules with forward hooks."""
+    identity.bury()
     found: list[tuple[int, TensorName]] = []
     arrays: dict[int, tuple[str, ...]] = {}
     hooked: list[str] = []
@@ -48,7 +49,7 @@ def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Names
                 if vars(item).get("_forward_hooks"):
                     hooked.append(path)
                 continue
-            record = identity.tensors.get(id(item))
+            record = identity.known(item)
             if record is not None:
                 found.append((depth, TensorName(record.serial, path)))
     found.sort(key=lambda entry: entry[0])
@@ -58,7 +59,7 @@ def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Names
 def _storages_at(address: int, identity: IdentityMap) -> list[int]:
     found = []
     for record in identity.storages:
-        untyped = record.ref() if record.ended is None else None
+        untyped = record() if record.ended is None else None
         if untyped is not None and untyped.device.type == "cpu":
             start = untyped.data_ptr()
             if start and start <= address < start + max(1, record.nbytes):

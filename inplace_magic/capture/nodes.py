@@ -8,14 +8,15 @@ call.
 from __future__ import annotations
 
 import gc
+from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 
 from inplace_magic.capture import describe
-from inplace_magic.capture.identity import IdentityMap, Reference
-from inplace_magic.capture.records import UNREAD, CounterRecord, StorageRecord, TensorRecord
+from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.records import UNREAD, CounterRecord, Reference, StorageRecord, TensorRecord
 from inplace_magic.capture.witness import saved_digest, still_equal
 
 _KEY = "inplace_magic"
@@ -27,9 +28,8 @@ class _Token:
 
     __slots__ = ("__weakref__", "owner", "record")
 
-    def __init__(self, owner: object, record: NodeRecord) -> None:
-        self.owner = owner
-        self.record = record
+    owner: object
+    record: NodeRecord
 
 
 class SavedRecord(NamedTuple):
@@ -45,24 +45,21 @@ class SavedRecord(NamedTuple):
     witness: tuple[int, int, int] | None = None
 
 
-class NodeRecord:
-    """One autograd node."""
+class NodeRecord(Reference):
+    """One autograd node; a weak reference to its token."""
 
-    __slots__ = ("call", "changed", "ended", "name", "next", "ref", "saved", "sequence", "serial", "variable")
+    __slots__ = ("call", "changed", "ended", "name", "next", "saved", "sequence", "serial", "variable")
 
-    def __init__(self, serial: int, name: str, sequence: int | None, call: int | None) -> None:
-        self.serial = serial
-        self.name = name
-        self.sequence = sequence
-        self.call = call
-        self.next: tuple[int | None, ...] = ()
-        self.variable: int | None = None
-        self.ended: int | None = None
-        self.saved: list[SavedRecord] = _NONE
-        self.changed: dict[str, int] | None = None
-        """Index of the call before which a saved tensor's content was first found changed, by its name; None: none
-        was."""
-        self.ref: Any = None
+    serial: int
+    name: str
+    sequence: int | None
+    call: int | None
+    next: tuple[int | None, ...]
+    variable: int | None
+    ended: int | None
+    saved: list[SavedRecord]
+    changed: dict[str, int] | None
+    """Index of the call before which a saved tensor's content was first found changed, by its name; None: none was."""
 
 
 class NodeMap:
@@ -80,6 +77,9 @@ class NodeMap:
         self._check_values = check_values
         self._witnessed: dict[NodeRecord, None] = {}
         """Live nodes with digests, in the order of their making."""
+        self.deaths: deque[NodeRecord] = deque()
+        """Nodes that died since :meth:`bury`."""
+        self._died = self.deaths.append
         self.records: list[NodeRecord] = []
         self.made = 0
         """How many nodes were met so far; the last serial number."""
@@ -121,32 +121,36 @@ class NodeMap:
     def _add(self, node: Any, call: int | None, since: int | None) -> NodeRecord:
         sequence = describe.node_sequence(node)
         made_now = call is not None and (sequence is None or since is None or sequence >= since)
-        self.made += 1
-        record = NodeRecord(self.made, describe.node_name(node), sequence, call if made_now else None)
+        serial = self.made = self.made + 1
+        token = node.metadata[_KEY] = _Token()
+        token.owner = self
+        token.record = record = NodeRecord(token, self._died)
+        record.serial, record.name, record.sequence = serial, describe.node_name(node), sequence
+        record.call = call if made_now else None
+        record.next, record.saved = (), _NONE
+        record.variable = record.ended = record.changed = None
         self.records.append(record)
-        token = _Token(self, record)
-        record.ref = reference = Reference(token, self._node_died)
-        reference.table = record
-        node.metadata[_KEY] = token
         if sequence is None:
             if record.name == "AccumulateGrad":
                 record.variable = self._identity.register(node.variable).serial
             return record
         values = describe.saved_values(node)
-        record.saved = [] if values else _NONE
-        for name, data, hooked in values:
-            saved = SavedRecord(name, None, None, None, None, None)
-            if not hooked:
-                saved = self._saved(name, data, record, made_now)
-                if saved.witness is not None:
+        if values:
+            record.saved = saved = [self._saved(*value, record, made_now) for value in values]
+            for each in saved:
+                if each.witness is not None:
                     self._witnessed[record] = None
-            record.saved.append(saved)
+                    break
         return record
 
-    def _node_died(self, reference: Reference) -> None:
-        record = reference.table
-        record.ended = self._clock()
-        self._witnessed.pop(record, None)
+    def bury(self) -> None:
+        """Notes which nodes died since the last time; it must come before the clock moves on."""
+        deaths = self.deaths
+        while deaths:
+            record = deaths[0]
+            record.ended = self._clock()
+            self._witnessed.pop(record, None)
+            deaths.popleft()
 
     def compare_values(self, before: int) -> None:
         """Looks whether what live nodes saved still has the content that it had.
@@ -161,19 +165,25 @@ class NodeMap:
                 if not still_equal(saved.storage, saved.witness):
                     record.changed = {**(record.changed or {}), saved.name: before}
 
-    def _saved(self, name: str, data: torch.Tensor, node: NodeRecord, made_now: bool) -> SavedRecord:
-        known = self._identity.tensors.get(id(data))
-        storage: StorageRecord | None
+    def _saved(
+        self, name: str, data: torch.Tensor | None, hooked: bool, node: NodeRecord, made_now: bool
+    ) -> SavedRecord:
+        if hooked or data is None:
+            return SavedRecord(name, None, None, None, None, None)
+        known = self._identity.known(data)
         counter: CounterRecord | None
+        version = describe.version(data)
         if known is not None:
             storage, counter = known.storage, known.counter
+            static = known.static if known.static is not None and known.static_at == version else describe.static(data)
         else:
             storage = self._identity.storage_of(data, node.call)
             counter = self._identity.counter_of(data, storage)
-        version = self._version_when_saved(describe.version(data), counter, node.sequence, made_now)
-        if made_now and counter in self.moved and not name.startswith("result"):
+            static = describe.static(data)
+        if not made_now:
+            version = self._version_when_saved(version, counter, node.sequence)
+        elif counter in self.moved and not name.startswith("result"):
             version = self.moved[counter]  # an in-place call saves its inputs before the write, its result after it
-        static = describe.static(data)
         return SavedRecord(
             name,
             known.serial if known is not None else None,
@@ -181,16 +191,13 @@ class NodeMap:
             counter,
             version,
             static,
-            saved_digest(data, static, self._check_values) if made_now else None,
+            saved_digest(static, self._check_values) if made_now else None,
         )
 
-    def _version_when_saved(
-        self, now: int | None, counter: CounterRecord | None, sequence: int | None, made_now: bool
-    ) -> int | None:
-        """A node that the call just made saved the present version. One that is discovered late (a custom
-        ``Function``'s) saved the version before the first write that came after its making; one from before the
-        watch, unknown."""
-        if made_now or now is None or now == 0:
+    def _version_when_saved(self, now: int | None, counter: CounterRecord | None, sequence: int | None) -> int | None:
+        """The version that a node saved which is discovered late (a custom ``Function``'s): the one before the first
+        write that came after its making. Of a node from before the watch it is unknown."""
+        if now is None or now == 0:
             return now
         if sequence is None or sequence < self._first_sequence or counter is None:
             return None
@@ -207,6 +214,7 @@ class NodeMap:
             forget: also take our tokens out of the nodes; at the end of the watch.
         """
         holding: set[int] = set()
+        self.bury()
         met: dict[int, Any] = {}  # by id; holding the nodes keeps the ids theirs
         todo: list[Any] = []
         for tensor, record in self._identity.live():
@@ -224,7 +232,6 @@ class NodeMap:
                 if describe.still_saves(node):
                     holding.add(token.record.serial)
                 if forget:
-                    token.record.ref = None  # a node that dies from now on outlived the watch
                     del node.metadata[_KEY]
             todo.extend(behind for behind, _ in node.next_functions if behind is not None)
         if forget:
@@ -234,12 +241,10 @@ class NodeMap:
     def _unmark_the_rest(self) -> None:
         """Takes our tokens out of nodes that no tensor of ours leads to without a read that would change the graph.
         Rare, so the search may be slow: the garbage collector knows the ``metadata`` dict that holds a token."""
-        left = [token for record in self.records if record.ref is not None and (token := record.ref()) is not None]
+        left = [token for record in self.records if (token := record()) is not None]
         for holder in gc.get_referrers(*left) if left else ():
             if type(holder) is dict and any(holder.get(_KEY) is token for token in left):
                 del holder[_KEY]
-        for record in self.records:
-            record.ref = None
 
 
 def _up_to_date(tensor: torch.Tensor, record: TensorRecord) -> bool:
@@ -248,5 +253,5 @@ def _up_to_date(tensor: torch.Tensor, record: TensorRecord) -> bool:
         return True
     version = describe.version(tensor)
     latest = record.latest
-    read_at = latest[2] if latest is not None and latest[5] not in (None, UNREAD) else None
+    read_at = latest.version if latest is not None and latest.node not in (None, UNREAD) else None
     return version is not None and version in (read_at, record.used_at)

@@ -68,10 +68,10 @@ class CallProbe(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         __tracebackhide__ = True  # IPython leaves this frame out of the user's traceback
-        kwargs = kwargs or {}
         known = FACTS.get(func)
         if known is not None and known.is_look and (known.cannot_warn or type(args[0]) is torch.nn.Parameter):
-            return func(*args, **kwargs)
+            return func(*args, **kwargs) if kwargs else func(*args)
+        kwargs = kwargs or {}
         facts, call, pass_on = self._open(func, args, kwargs)
         try:
             if facts is not None and facts.runs_backward and not types_override(types):

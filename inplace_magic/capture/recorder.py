@@ -8,7 +8,6 @@ call of the user's, so whatever can wait until the watch ends (source lines, tex
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import FrameType
 from typing import Any
@@ -16,13 +15,17 @@ from typing import Any
 import torch
 
 from inplace_magic.capture import describe
+from inplace_magic.capture.arguments import WITHOUT_TENSORS, tensors_in
 from inplace_magic.capture.callsite import CallsiteTable
+from inplace_magic.capture.forgetting import kept_calls
 from inplace_magic.capture.freeze import (
     Freezer,
     RawForeignWrite,
+    RawOp,
     RawUnseenWrite,
     frozen_foreign,
     frozen_nodes,
+    frozen_ops,
     frozen_saved,
     frozen_storages,
     frozen_unseen,
@@ -32,12 +35,11 @@ from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.ops import op_facts_of, restore_versions
-from inplace_magic.capture.records import UNREAD, Observation, TensorRecord
+from inplace_magic.capture.records import UNREAD, ClosedCall, Observation, TensorRecord
 from inplace_magic.capture.regions import basic_index_region
 from inplace_magic.capture.sources import Sources
-from inplace_magic.capture.witness import EXPORTERS
 from inplace_magic.options import WatchOptions
-from inplace_magic.trace import Access, AccessType, Backward, Kind, OpEvent, Region, Trace
+from inplace_magic.trace import Backward, Kind, Region, Trace
 
 
 class OpenCall:
@@ -47,6 +49,7 @@ class OpenCall:
         "before",
         "facts",
         "index",
+        "keeps_layout",
         "nodes_before",
         "parent",
         "produced",
@@ -76,44 +79,17 @@ class OpenCall:
     """Elements of small targets before the call, by ``id``."""
     region: Region | None
     """What ``x[index] = …`` writes."""
+    keeps_layout: bool
+    """Whether a write leaves shape, strides and memory as they are."""
     produced: list[torch.Tensor]
     written: list[tuple[torch.Tensor, TensorRecord, int | None]]
     """(tensor, record, version before)."""
 
 
-class ClosedCall:
-    """One call after it ran: numbers only."""
-
-    __slots__ = (
-        "error",
-        "facts",
-        "grad_enabled",
-        "index",
-        "inputs",
-        "kind",
-        "mutations",
-        "outputs",
-        "parent",
-        "sequence",
-        "site",
-    )
-
-    index: int
-    facts: FunctionFacts
-    kind: Kind
-    site: int | None
-    inputs: list[Observation]
-    outputs: list[Observation]
-    mutations: list[tuple[Observation, int | None, Any, Any, Region | None]]
-    """(tensor afterwards, version before, values before, values after, elements written)."""
-    error: str | None
-    parent: int | None
-    grad_enabled: bool
-    sequence: int
-
-
 _NONE: list[Any] = []
 _NOTHING: dict[Any, Any] = {}
+_new = tuple.__new__
+"""Makes a named tuple without the detour through its Python ``__new__``."""
 
 
 class Recorder:
@@ -126,7 +102,7 @@ class Recorder:
         self.identity = IdentityMap(self.clock, options.check_values)
         self._nodes = NodeMap(self.identity, self.clock, options.check_values)
         self._calls: list[ClosedCall] = []
-        self._ops: list[OpEvent] = []
+        self._ops: list[RawOp] = []
         self._backwards: list[Backward] = []
         self._unseen: list[RawUnseenWrite] = []
         self._foreign: list[RawForeignWrite] = []
@@ -135,6 +111,12 @@ class Recorder:
         self.faults: list[str] = []
         self._forgotten = 0
         self._forget_at = options.max_events
+
+    def _bury(self) -> None:
+        if self.identity.deaths:
+            self.identity.bury()
+        if self._nodes.deaths:
+            self._nodes.bury()
 
     def clock(self) -> int:
         """How many calls have begun."""
@@ -146,18 +128,29 @@ class Recorder:
 
     def open(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None) -> OpenCall:
         """Notes a call that is about to run."""
+        self._bury()
         if len(self._calls) >= self._forget_at:
             self._forget()
+        identity = self.identity
         call = OpenCall()
         call.facts = facts
         call.tensors = tensors = tensors_in(args, [])
         if kwargs:
             tensors_in(kwargs.values(), tensors)
         call.site = site = self.sites.note(frame, facts.code)
-        if self.identity.shared:
+        if identity.shared.digests:
             self._look_at_shared_memory(self._begun, site)
         self._last_site = site
-        call.before = [self._observe_input(tensor) for tensor in tensors]
+        call.before = before = []
+        known = identity.tensors
+        for tensor in tensors:
+            record = known.get(id(tensor))
+            latest = record.latest if record is not None else None
+            if record is None or latest is None or latest.version != describe.version(tensor):
+                before.append(self._observe(tensor, record or identity.register(tensor), None, direct=False))
+            else:  # an unchanged version means an unchanged tensor
+                record.counter.seen_at = site
+                before.append(latest)
         call.index = self._begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
             self._begun += 1
@@ -168,62 +161,82 @@ class Recorder:
         call.uncounted = facts.uncounted(args, kwargs) if facts.uncounted is not None else _NONE
         announced = facts.announced_writes(args, kwargs) if facts.may_write or kwargs else ()
         call.targets = tensors_in(announced, []) if announced else _NONE
-        call.values = {}
+        call.keeps_layout = facts.keeps_layout and "out" not in kwargs
+        call.values = _NOTHING
         call.produced = call.written = _NONE
-        for tensor in call.targets:
-            value = describe.values(tensor, self._options.max_values)
-            if value is not None:
-                call.values[id(tensor)] = value
-        call.region = _written_region(facts, call, args)
+        call.region = None
+        if call.targets:
+            self._look_at_targets(call, args)
         if facts.runs_backward:
             self._nodes.compare_values(call.index)
             self._backwards.append(self._backward(call, args, kwargs))
         running.append(call)
         return call
 
+    def _look_at_targets(self, call: OpenCall, args: tuple[Any, ...]) -> None:
+        limit = self._options.max_values
+        values = ((id(tensor), describe.values(tensor, limit)) for tensor in call.targets)
+        call.values = {key: value for key, value in values if value is not None}
+        call.region = _written_region(call, args)
+
     def close(self, call: OpenCall, result: Any = None, error: BaseException | None = None) -> None:
         """Notes how a call ended; :meth:`drop` must follow."""
-        produced = [result] if isinstance(result, torch.Tensor) else tensors_in((result,), [])
+        self._bury()
+        produced = [result] if type(result) in describe.PLAIN_TYPES else tensors_in((result,), [])
         if not call.tensors:
             if not produced:
                 return
             call.index = self._begun
             self._begun += 1
         facts = call.facts
-        if facts.attribute in EXPORTERS:
+        nodes = self._nodes
+        if facts.exports:
             self._exported(call)
-        if self.identity.shared:
+        if self.identity.shared.digests:
             self.identity.shared.changed()  # what this call wrote was no foreign write
-        done = ClosedCall()
-        done.index = call.index
-        done.facts = facts
-        done.site = call.site
-        done.parent = call.parent
-        done.sequence = call.sequence
-        done.grad_enabled = torch.is_grad_enabled()
-        done.inputs = call.before
-        done.error = None if error is None else describe.error_text(error)
         call.produced = produced
         call.written = written = self._writes(call, produced)
-        self._nodes.moved = {entry[1].counter: entry[2] for entry in written} if written else _NOTHING
-        done.outputs, fresh, shared = self._outputs(call, produced)
-        done.mutations = [self._mutation(call, *entry) for entry in written] if written else _NONE
-        self._nodes.moved = _NOTHING
-        if self._nodes.made != call.nodes_before:
-            for tensor, seen in zip(call.tensors, call.before, strict=True):
-                if seen[5] == UNREAD:
-                    seen[0].used_at = describe.version(tensor)
-        if facts.metadata_only:
-            done.kind = "metadata"
-        elif written or (error is not None and call.targets):
-            done.kind = "in-place"
-        elif fresh:
-            done.kind = "ordinary"
-        elif shared:
-            done.kind = "view"
+        if written:
+            nodes.moved = {entry[1].counter: entry[2] for entry in written}
+            outputs, fresh, shared = self._outputs(call, produced)
+            mutations = [self._mutation(call, *entry) for entry in written]
+            nodes.moved = _NOTHING
         else:
-            done.kind = "query"
-        self._calls.append(done)
+            outputs, fresh, shared = self._outputs(call, produced)
+            mutations = _NONE
+        if nodes.made != call.nodes_before:
+            for tensor, seen in zip(call.tensors, call.before, strict=True):
+                if seen.node == UNREAD:
+                    seen.record.used_at = describe.version(tensor)
+        kind: Kind
+        if facts.metadata_only:
+            kind = "metadata"
+        elif written or (error is not None and call.targets):
+            kind = "in-place"
+        elif fresh:
+            kind = "ordinary"
+        elif shared:
+            kind = "view"
+        else:
+            kind = "query"
+        self._calls.append(
+            _new(
+                ClosedCall,
+                (
+                    call.index,
+                    facts,
+                    kind,
+                    call.site,
+                    call.before,
+                    outputs,
+                    mutations,
+                    None if error is None else describe.error_text(error),
+                    call.parent,
+                    torch.is_grad_enabled(),
+                    call.sequence,
+                ),
+            )
+        )
 
     def drop(self, call: OpenCall) -> None:
         """Lets go of a call that is over, and of any above it that never came to its end, with the tensors they
@@ -246,13 +259,13 @@ class Recorder:
         kept = self._calls = kept_calls(self._calls, needed, counters)
         self._forgotten = self._begun - len(kept)
         self._forget_at = max(self._options.max_events, 2 * len(kept))  # a graph that is alive as a whole is kept whole
-        known = {done.index for done in kept}
-        oldest = kept[-self._options.max_events // 2].index if kept else 0
+        known = {done.number for done in kept}
+        oldest = kept[-self._options.max_events // 2].number if kept else 0
         self._nodes.records = [r for r in self._nodes.records if r.ended is None or r.call in known]
         self.identity.storages = [
             r for r in self.identity.storages if r.ended is None or r.ended >= oldest or r.born in known
         ]
-        self._ops = [op for op in self._ops if op.call in known]
+        self._ops = [op for op in self._ops if op[1] in known]
         self._backwards = [backward for backward in self._backwards if backward.call in known]
         self._unseen = [raw for raw in self._unseen if raw.noticed >= oldest or raw.record.counter in counters]
 
@@ -261,30 +274,31 @@ class Recorder:
     ) -> list[tuple[torch.Tensor, TensorRecord, int | None]]:
         """(tensor, record, version before) of the inputs whose version counter moved, each counter once, and of those
         known to be written without moving one."""
-        found: list[tuple[torch.Tensor, TensorRecord, int | None]] = []
-        moved: dict[int, int] = {}
+        found = _NONE
         for tensor, seen in zip(call.tensors, call.before, strict=True):
             version = describe.version(tensor)
-            if version == seen[2]:
+            if version == seen.version:
                 continue
-            record = seen[0]
+            record = seen.record
+            if call.keeps_layout and record.static_at == seen.version:
+                record.static_at = version
             counter = record.counter
-            place = moved.get(counter.serial)
-            if place is None:
-                moved[counter.serial] = len(found)
-                found.append((tensor, record, seen[2]))
-                counter.note_write(call.sequence, seen[2])
+            for place, entry in enumerate(found):
+                if entry[1].counter is counter:
+                    if any(tensor is out for out in produced):
+                        found[place] = (tensor, record, seen.version)
+                    break
+            else:
+                found = [*found, (tensor, record, seen.version)]
+                counter.note_write(call.sequence, seen.version)
                 counter.version = version
-            elif any(tensor is out for out in produced):
-                found[place] = (tensor, record, seen[2])
         if call.facts.metadata_only and call.tensors:
-            self.identity.rebase(call.tensors[0], call.before[0][0], call.index)
+            self.identity.rebase(call.tensors[0], call.before[0].record, call.index)
         if call.uncounted or (call.targets and describe.version(call.targets[0]) is None):
             for tensor in (*call.uncounted, *(t for t in call.targets if describe.version(t) is None)):
                 record = self.identity.register(tensor)
-                if record.counter.serial not in moved:
-                    moved[record.counter.serial] = len(found)
-                    found.append((tensor, record, describe.version(tensor)))
+                if all(entry[1].counter is not record.counter for entry in found):
+                    found = [*found, (tensor, record, describe.version(tensor))]
         return found
 
     def _mutation(
@@ -293,13 +307,13 @@ class Recorder:
         old = call.values.get(id(tensor))
         new = describe.values(tensor, self._options.max_values) if old is not None else None
         region = call.region if tensor is call.tensors[0] else None
-        brought_up_to_date = any(tensor is out for out in call.produced)
-        return self._observe(tensor, record, call, direct=brought_up_to_date), before, old, new, region
+        after = record.latest if any(tensor is out for out in call.produced) else None  # just seen among the outputs
+        return after or self._observe(tensor, record, call, direct=False), before, old, new, region
 
     def _exported(self, call: OpenCall) -> None:
         for seen in call.before:
-            if seen[1] is not None:
-                self.identity.shared.add(seen[1])
+            if seen.storage is not None:
+                self.identity.shared.add(seen.storage)
 
     def _look_at_shared_memory(self, index: int, site: int | None) -> None:
         for storage in self.identity.shared.changed():
@@ -307,38 +321,30 @@ class Recorder:
 
     def _outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:
         """The outputs; whether one has a storage of its own, and whether one shares an input's."""
+        if not produced:
+            return _NONE, False, False
         described: list[Observation] = []
         fresh = shared = False
         identity = self.identity
-        written = {id(tensor) for tensor, _, _ in call.written}
         for tensor in produced:
-            record = identity.tensors.get(id(tensor))
-            direct = record is None or id(tensor) in written
+            record = identity.known(tensor)
             storage = record.storage if record is not None else identity.storage_of(tensor, call.index)
             donor = None
             for seen in call.before:
-                if seen[0] is record or (storage is not None and seen[1] is storage):
-                    donor = seen[0]
+                if seen.record is record or (storage is not None and seen.storage is storage):
+                    donor = seen.record
                     break
             if donor is not None:
                 shared = True
             else:
                 fresh = True
             if record is None:
-                record = identity.register(tensor, born=call.index, aliases=None if call.facts.aliases_data else donor)
+                record = identity.enter(tensor, storage, None if call.facts.aliases_data else donor)
+                direct = True
+            else:
+                direct = any(tensor is entry[0] for entry in call.written)
             described.append(self._observe(tensor, record, call, direct=direct))
         return described, fresh, shared
-
-    def _observe_input(self, tensor: torch.Tensor) -> Observation:
-        """An input; an unchanged version means an unchanged tensor."""
-        record = self.identity.tensors.get(id(tensor))
-        if record is None:
-            record = self.identity.register(tensor)
-        latest = record.latest
-        if latest is not None and latest[2] == describe.version(tensor):
-            record.counter.seen_at = self._last_site
-            return latest
-        return self._observe(tensor, record, None, direct=False)
 
     def _observe(
         self, tensor: torch.Tensor, record: TensorRecord, call: OpenCall | None, *, direct: bool
@@ -363,20 +369,22 @@ class Recorder:
             counter.version = version
         counter.seen_at = self._last_site
         latest = record.latest
-        known = latest is not None and latest[2] == version
+        static = record.static
+        if static is None or record.static_at != version or (call is not None and call.facts.metadata_only):
+            static = record.static = describe.static(tensor)
+            record.static_at = version
         node = None
-        if direct or known or not describe.is_view(tensor):
-            grad_fn = describe.grad_fn(tensor)
+        requires_grad = describe.requires_grad(tensor)
+        is_view = static[6]
+        if direct or not is_view or (latest is not None and latest.version == version):
+            grad_fn = describe.grad_fn(tensor) if requires_grad or is_view else None
             if grad_fn is not None:
-                node = self._nodes.number(grad_fn, *((call.index, call.sequence) if call is not None else (None,)))
-        elif describe.requires_grad(tensor):
+                nodes = self._nodes
+                node = nodes.number(grad_fn, None) if call is None else nodes.number(grad_fn, call.index, call.sequence)
+                requires_grad = describe.requires_grad(tensor)
+        elif requires_grad:
             node = UNREAD
-        static = (
-            latest[3]
-            if latest is not None and known and (call is None or not call.facts.metadata_only)
-            else describe.static(tensor)
-        )
-        seen: Observation = (record, record.storage, version, static, describe.requires_grad(tensor), node)
+        seen: Observation = _new(Observation, (record, record.storage, version, static, requires_grad, node))
         record.latest = seen
         return seen
 
@@ -401,6 +409,7 @@ class Recorder:
 
     def op(self, func: Any, args: tuple[Any, ...], kwargs: Keywords, result: Any) -> None:
         """Notes an aten operator that ran under the innermost open call."""
+        self._bury()
         facts = op_facts_of(func)
         restore_versions(facts, args, kwargs)
         call = self._running[-1].index if self._running else None
@@ -409,15 +418,19 @@ class Recorder:
         # the call itself, below the dispatcher (`torch.tensor` does).
         given = None if in_backward else call
         serial = self.identity.serial_inside
-        accesses: list[Access] = []
+        written = facts.written_positions
+        accesses: list[int] = []
         for position, value in enumerate(args):
-            kind: AccessType = "WRITE" if position in facts.written_positions else "READ"
-            accesses += [Access(serial(t, given), kind) for t in tensors_in((value,), [])]
+            if type(value) in WITHOUT_TENSORS:
+                continue
+            for tensor in (value,) if type(value) in describe.PLAIN_TYPES else tensors_in((value,), []):
+                accesses.append(~serial(tensor, given) if position in written else serial(tensor, given))
         for name, value in kwargs.items():
-            kind = "WRITE" if name in facts.written_names else "READ"
-            accesses += [Access(serial(t, given), kind) for t in tensors_in((value,), [])]
-        outputs = tuple(serial(t, call) for t in tensors_in((result,), []))
-        self._ops.append(OpEvent(facts.name, call, tuple(accesses), outputs, in_backward))
+            for tensor in tensors_in((value,), []):
+                accesses.append(~serial(tensor, given) if name in facts.written_names else serial(tensor, given))
+        produced = (result,) if type(result) in describe.PLAIN_TYPES else tensors_in((result,), [])
+        outputs = tuple([serial(tensor, call) for tensor in produced])
+        self._ops.append((facts.name, call, in_backward, tuple(accesses), outputs))
 
     def fault(self, doing: str, fault: Exception) -> None:
         """Notes a fault of our own, once per kind."""
@@ -437,6 +450,7 @@ class Recorder:
             blindness: what this watch cannot see at all.
             last: nothing more will be recorded; the marks that it left on autograd nodes are taken off.
         """
+        self._bury()
         self._look_at_shared_memory(self._begun, None)
         self._nodes.compare_values(self._begun)
         pending = self._nodes.pending(forget=last)
@@ -457,12 +471,12 @@ class Recorder:
                 "matter to a backward were kept. Memory by line covers only what was kept."
             )
         return Trace(
-            calls=tuple(freezer.call(done) for done in sorted(self._calls, key=lambda done: done.index)),
+            calls=tuple(freezer.call(done) for done in sorted(self._calls, key=lambda done: done.number)),
             nodes=frozen_nodes(self._nodes.records, pending),
             saved=frozen_saved(self._nodes.records),
             storages=frozen_storages(self.identity.storages),
             backwards=tuple(self._backwards),
-            ops=tuple(self._ops),
+            ops=frozen_ops(self._ops),
             unseen=tuple(frozen_unseen(raw, sites, sources, namespace.names) for raw in self._unseen),
             foreign=tuple(
                 frozen_foreign(raw, sites, sources, namespace.arrays.get(raw.storage.serial, ()))
@@ -478,61 +492,17 @@ class Recorder:
         )
 
 
-def _written_region(facts: FunctionFacts, call: OpenCall, args: tuple[Any, ...]) -> Region | None:
-    if facts.key != "__setitem__" or len(args) < 2 or not call.before:
+def _written_region(call: OpenCall, args: tuple[Any, ...]) -> Region | None:
+    if call.facts.key != "__setitem__" or len(args) < 2 or not call.before:
         return None
-    shape, strides, offset = call.before[0][3][:3]
+    shape, strides, offset = call.before[0].static[:3]
     if shape is None or strides is None or offset is None:
         return None
     return basic_index_region(tuple(shape), strides, offset, args[1])
 
 
-_FIRST_OF_A_LINE = 3
-_FIRST_OF_A_COUNTER = 8
-
-
-def kept_calls(calls: list[ClosedCall], needed: set[int | None], counters: dict[Any, int]) -> list[ClosedCall]:
-    """The younger half; of the older one, what findings rest on.
-
-    Args:
-        calls: all calls kept so far.
-        needed: indexes of the calls that made nodes which are still alive.
-        counters: version counters of what these nodes saved, with the oldest version saved; of each, the first writes
-            after it are kept.
-    """
-    ordered = sorted(calls, key=lambda done: done.index)
-    half = len(ordered) // 2
-    times: Counter[Any] = Counter()
-    kept = []
-    for position, done in enumerate(ordered):
-        times[done.site] += 1
-        keep = position >= half or times[done.site] <= _FIRST_OF_A_LINE or done.index in needed
-        for after, before, *_ in done.mutations:
-            counter = after[0].counter
-            if counter in counters and (before or 0) >= counters[counter]:
-                times[counter] += 1
-                keep = keep or times[counter] <= _FIRST_OF_A_COUNTER
-        if keep:
-            kept.append(done)
-    return kept
-
-
-_MAX_DEPTH = 4
 _BACKWARD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "torch.autograd.backward": ("tensors", "grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs"),
     "Tensor.backward": ("self", "gradient", "retain_graph", "create_graph", "inputs"),
     "torch.autograd.grad": ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph"),
 }
-
-
-def tensors_in(values: Iterable[Any], found: list[torch.Tensor], depth: int = _MAX_DEPTH) -> list[torch.Tensor]:
-    """Adds the tensors among `values` to `found`, those inside lists, tuples and dicts too; gives `found`."""
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            if depth:
-                tensors_in(value, found, depth - 1)
-        elif type(value) is dict and depth:
-            tensors_in(value.values(), found, depth - 1)
-    return found

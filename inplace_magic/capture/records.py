@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+import weakref
+from typing import Any, NamedTuple
 
 import torch
 
 from inplace_magic.capture import describe
+from inplace_magic.capture.functions import FunctionFacts
+from inplace_magic.trace import Kind, Region
 
 _MOST_WRITES = 256
+_NO_WRITES: list[Any] = []
+
+
+class Reference(weakref.ref[Any]):
+    """A weak reference that is the record of what it stands for; nothing is equal to it but itself.
+
+    Its callback is the bound C method ``deque.append`` of a queue of deaths, so that no Python code of ours runs when
+    an object of the user's dies: Python drops whatever is raised there, an interrupt of the user's too. The queue is
+    read before the next look at anything by ``id``.
+    """
+
+    __slots__ = ("key",)
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+    key: int
+    """``id`` of the referent."""
 
 
 class CounterRecord:
@@ -22,53 +41,97 @@ class CounterRecord:
         """As last seen; None for inference tensors, which do not count."""
         self.seen_at: int | None = None
         """Number of the place where the version was last read."""
-        self.writes: list[tuple[int, int | None]] = []
+        self.writes: list[tuple[int, int | None]] = _NO_WRITES
         """(autograd sequence number at the time, version before) of the latest writes seen, oldest first."""
 
     def note_write(self, sequence: int, before: int | None) -> None:
         """Adds a write; of many only the later half is kept."""
-        if len(self.writes) >= _MOST_WRITES:
+        if not self.writes:
+            self.writes = []
+        elif len(self.writes) >= _MOST_WRITES:
             del self.writes[: _MOST_WRITES // 2]
         self.writes.append((sequence, before))
 
 
-class StorageRecord:
-    """One block of memory."""
+class StorageRecord(Reference):
+    """One block of memory; a weak reference to its storage object."""
 
-    __slots__ = ("born", "counters", "device", "ended", "nbytes", "objects", "ref", "serial")
+    __slots__ = ("born", "counters", "device", "ended", "nbytes", "objects", "serial")
 
-    def __init__(self, serial: int, nbytes: int, device: torch.device | None, born: int | None) -> None:
-        self.serial = serial
-        self.nbytes = nbytes
-        self.device = device
-        self.born = born
-        self.ended: int | None = None
-        self.ref: Any = None
-        self.objects = 0
-        """Storage objects on this memory: several after ``from_dlpack`` or a second ``from_numpy``."""
-        self.counters: list[CounterRecord] = []
-        """Counters of the tensors seen on it; more than one after ``.data``."""
+    serial: int
+    nbytes: int
+    device: torch.device | None
+    born: int | None
+    ended: int | None
+    objects: int
+    """Storage objects on this memory: several after ``from_dlpack`` or a second ``from_numpy``."""
+    counters: tuple[CounterRecord, ...]
+    """Counters of the tensors seen on it; more than one after ``.data``."""
 
-
-class TensorRecord:
-    """One tensor object: its serial number, and the latest observation of it."""
-
-    __slots__ = ("counter", "latest", "ref", "serial", "storage", "used_at")
-
-    def __init__(self, serial: int, storage: StorageRecord | None, counter: CounterRecord) -> None:
-        self.serial = serial
-        self.storage = storage
-        self.counter = counter
-        self.latest: Observation | None = None
-        self.used_at: int | None = None
-        """Of a view whose ``grad_fn`` was not read: the version at which an operation took it into the graph, and so
-        brought it up to date."""
-        self.ref: Any = None
+    @property
+    def record(self) -> StorageRecord:
+        """Itself."""
+        return self
 
 
-Observation = tuple[TensorRecord, StorageRecord | None, int | None, describe.Static, bool, int | None]
-"""(record, storage, version, static facts, requires grad, autograd node): a tensor at one moment, not yet made
-readable."""
+class AnotherStorageObject(Reference):
+    """A weak reference to a second storage object on the memory of a record."""
+
+    __slots__ = ("record",)
+    record: StorageRecord
+
+
+class InsideRecord(Reference):
+    """A tensor that only operators have met so far."""
+
+    __slots__ = ("serial",)
+    serial: int
+
+
+class TensorRecord(Reference):
+    """One tensor object: its serial number, and the latest observation of it; a weak reference to it."""
+
+    __slots__ = ("counter", "latest", "serial", "static", "static_at", "storage", "used_at")
+
+    serial: int
+    storage: StorageRecord | None
+    counter: CounterRecord
+    latest: Observation | None
+    static: describe.Static | None
+    static_at: int | None
+    """The version at which `static` holds."""
+    used_at: int | None
+    """Of a view whose ``grad_fn`` was not read: the version at which an operation took it into the graph, and so
+    brought it up to date."""
+
+
+class Observation(NamedTuple):
+    """A tensor at one moment, not yet made readable."""
+
+    record: TensorRecord
+    storage: StorageRecord | None
+    version: int | None
+    static: describe.Static
+    requires_grad: bool
+    node: int | None
+
 
 UNREAD = -1
 """Stands for the node of a tensor whose ``grad_fn`` must not be read now; told as unknown."""
+
+
+class ClosedCall(NamedTuple):
+    """One call after it ran: numbers only."""
+
+    number: int
+    facts: FunctionFacts
+    kind: Kind
+    site: int | None
+    inputs: list[Observation]
+    outputs: list[Observation]
+    mutations: list[tuple[Observation, int | None, Any, Any, Region | None]]
+    """(tensor afterwards, version before, values before, values after, elements written)."""
+    error: str | None
+    parent: int | None
+    grad_enabled: bool
+    sequence: int

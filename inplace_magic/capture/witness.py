@@ -14,9 +14,8 @@ A digest costs about 1 µs per KiB. CUDA memory is never read here: that would w
 from __future__ import annotations
 
 import ctypes
+from functools import lru_cache
 from typing import Any
-
-import torch
 
 from inplace_magic.capture import describe
 from inplace_magic.capture.records import StorageRecord
@@ -25,8 +24,6 @@ SAVED_LIMIT = 4096
 """Bytes up to which a saved tensor is digested unless ``check_values`` asks for all."""
 SHARED_LIMIT = 65536
 """Bytes up to which memory shared with NumPy and the like is digested unless ``check_values`` asks for all."""
-EXPORTERS = frozenset(("numpy", "__array__", "__dlpack__", "to_dlpack"))
-"""Functions that hand the memory of a tensor to somebody outside torch."""
 
 
 def digest_bytes(pointer: int, nbytes: int) -> int:
@@ -39,6 +36,12 @@ def dense_span(static: describe.Static) -> tuple[int, int] | None:
     shape, strides, _, dtype, device, pointer, *_ = static
     if shape is None or strides is None or dtype is None or device is None or device.type != "cpu" or not pointer:
         return None
+    elements = _elements_without_gaps(shape, strides)
+    return None if elements is None else (pointer, elements * dtype.itemsize)
+
+
+@lru_cache(maxsize=1024)
+def _elements_without_gaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:
     elements = 1
     for size, stride in sorted(zip(shape, strides, strict=True), key=lambda pair: pair[1]):
         if size == 1:
@@ -46,7 +49,7 @@ def dense_span(static: describe.Static) -> tuple[int, int] | None:
         if stride != elements:
             return None
         elements *= size
-    return pointer, elements * dtype.itemsize
+    return elements
 
 
 class SharedMemory:
@@ -58,38 +61,36 @@ class SharedMemory:
 
     def __init__(self, check_values: bool) -> None:
         self._limit = None if check_values else SHARED_LIMIT
-        self._digests: dict[StorageRecord, int] = {}
+        self.digests: dict[StorageRecord, int] = {}
+        """By storage; empty while nothing is shared."""
         self.too_large: dict[int, StorageRecord] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._digests)
 
     def add(self, record: StorageRecord) -> None:
         """Begins to watch a storage; CPU only."""
-        if record in self._digests or record.device is None or record.device.type != "cpu":
+        if record in self.digests or record.device is None or record.device.type != "cpu":
             return
         if self._limit is not None and record.nbytes > self._limit:
             self.too_large[record.serial] = record
             return
         digest = self._digest(record)
         if digest is not None:
-            self._digests[record] = digest
+            self.digests[record] = digest
 
     def changed(self) -> list[StorageRecord]:
         """The storages whose content is another than when it was last looked at."""
         found = []
-        for record, before in list(self._digests.items()):
+        for record, before in list(self.digests.items()):
             now = self._digest(record)
             if now is None:
-                del self._digests[record]
+                del self.digests[record]
             elif now != before:
-                self._digests[record] = now
+                self.digests[record] = now
                 found.append(record)
         return found
 
     @staticmethod
     def _digest(record: StorageRecord) -> int | None:
-        untyped: Any = record.ref()
+        untyped: Any = record()
         if untyped is None:
             return None
         try:
@@ -98,21 +99,18 @@ class SharedMemory:
             return None
 
 
-def saved_digest(data: torch.Tensor, static: describe.Static, check_values: bool) -> tuple[int, int, int] | None:
+def saved_digest(static: describe.Static, check_values: bool) -> tuple[int, int, int] | None:
     """(offset in the storage, bytes, digest) of a saved tensor; None where it is too large, not dense or not in CPU
     memory."""
     span = dense_span(static)
     if span is None or span[1] == 0 or (span[1] > SAVED_LIMIT and not check_values):
         return None
-    untyped = describe.storage(data)
-    if untyped is None:
-        return None
-    return span[0] - untyped.data_ptr(), span[1], digest_bytes(*span)
+    return static[2] * static[3].itemsize, span[1], digest_bytes(*span)
 
 
 def still_equal(record: StorageRecord, witness: tuple[int, int, int]) -> bool:
     """Whether the memory holds what the digest was taken of; True as well where it is gone."""
-    untyped: Any = record.ref()
+    untyped: Any = record()
     offset, nbytes, digest = witness
     if untyped is None or untyped.nbytes() < offset + nbytes:
         return True
