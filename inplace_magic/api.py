@@ -139,7 +139,11 @@ class watch:
     ) -> Report:
         if self._session is None:
             raise InplaceMagicError("This watch was never started.")
-        self._session.leave()
+        try:
+            self._session.leave()
+        except BaseException:  # an interrupt that struck before its first line: it protects itself only from there on
+            self._session.leave()
+            raise
         from inplace_magic.capture.sources import Sources
 
         cell, filename, source = self._place

@@ -134,7 +134,7 @@ class IdentityMap:
         """Looks the storage up again, after ``set_`` or ``t.data = …`` gave the tensor another one."""
         storage = self.storage_of(tensor, born)
         if storage is not record.storage:
-            record.storage, record.latest = storage, None
+            record.storage, record.latest, record.static = storage, None, None
         if record.storage is not None and record.counter not in record.storage.counters:
             record.storage.counters += (record.counter,)
 

@@ -72,7 +72,7 @@ class CallProbe(TorchFunctionMode):
         if known is not None and known.is_look and (known.cannot_warn or type(args[0]) is torch.nn.Parameter):
             return func(*args, **kwargs) if kwargs else func(*args)
         kwargs = kwargs or {}
-        facts, call, pass_on = self._open(func, args, kwargs)
+        facts, call, pass_on = self._open(func, args, kwargs, known)
         try:
             if facts is not None and facts.runs_backward and not types_override(types):
                 result = self._with_user_code_seen(func, pass_on, args, kwargs)
@@ -88,12 +88,11 @@ class CallProbe(TorchFunctionMode):
         return result
 
     def _open(
-        self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+        self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], facts: FunctionFacts | None
     ) -> tuple[FunctionFacts | None, OpenCall | None, PassOn]:
-        facts = None
         pass_on: PassOn = call_plainly
         try:
-            facts = facts_of(func)
+            facts = facts or facts_of(func)
             frame = sys._getframe(2)
             pass_on = self._callers.like(frame, facts.code)
             if facts.ignored or (self._backward_depth and _called_by_autograd(frame, facts)):

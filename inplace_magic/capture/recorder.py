@@ -113,10 +113,8 @@ class Recorder:
         self._forget_at = options.max_events
 
     def _bury(self) -> None:
-        if self.identity.deaths:
-            self.identity.bury()
-        if self._nodes.deaths:
-            self._nodes.bury()
+        self.identity.bury()
+        self._nodes.bury()
 
     def clock(self) -> int:
         """How many calls have begun."""
@@ -128,7 +126,8 @@ class Recorder:
 
     def open(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None) -> OpenCall:
         """Notes a call that is about to run."""
-        self._bury()
+        if self.identity.deaths or self._nodes.deaths:
+            self._bury()
         if len(self._calls) >= self._forget_at:
             self._forget()
         identity = self.identity
@@ -143,14 +142,17 @@ class Recorder:
         self._last_site = site
         call.before = before = []
         known = identity.tensors
+        version = describe.version
         for tensor in tensors:
             record = known.get(id(tensor))
-            latest = record.latest if record is not None else None
-            if record is None or latest is None or latest.version != describe.version(tensor):
-                before.append(self._observe(tensor, record or identity.register(tensor), None, direct=False))
+            if record is None:
+                record = identity.register(tensor)
+            latest = record.latest
+            if latest is None or latest.version != version(tensor):
+                latest = self._observe(tensor, record, None, direct=False)
             else:  # an unchanged version means an unchanged tensor
                 record.counter.seen_at = site
-                before.append(latest)
+            before.append(latest)
         call.index = self._begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
             self._begun += 1
@@ -174,14 +176,16 @@ class Recorder:
         return call
 
     def _look_at_targets(self, call: OpenCall, args: tuple[Any, ...]) -> None:
-        limit = self._options.max_values
-        values = ((id(tensor), describe.values(tensor, limit)) for tensor in call.targets)
-        call.values = {key: value for key, value in values if value is not None}
+        for tensor in call.targets:
+            values = describe.values(tensor, self._options.max_values)
+            if values is not None:
+                call.values = {**call.values, id(tensor): values}
         call.region = _written_region(call, args)
 
     def close(self, call: OpenCall, result: Any = None, error: BaseException | None = None) -> None:
         """Notes how a call ended; :meth:`drop` must follow."""
-        self._bury()
+        if self.identity.deaths or self._nodes.deaths:
+            self._bury()
         produced = [result] if type(result) in describe.PLAIN_TYPES else tensors_in((result,), [])
         if not call.tensors:
             if not produced:
@@ -275,8 +279,9 @@ class Recorder:
         """(tensor, record, version before) of the inputs whose version counter moved, each counter once, and of those
         known to be written without moving one."""
         found = _NONE
+        version_of = describe.version
         for tensor, seen in zip(call.tensors, call.before, strict=True):
-            version = describe.version(tensor)
+            version = version_of(tensor)
             if version == seen.version:
                 continue
             record = seen.record
@@ -285,7 +290,7 @@ class Recorder:
             counter = record.counter
             for place, entry in enumerate(found):
                 if entry[1].counter is counter:
-                    if any(tensor is out for out in produced):
+                    if _is_among(tensor, produced):
                         found[place] = (tensor, record, seen.version)
                     break
             else:
@@ -307,7 +312,7 @@ class Recorder:
         old = call.values.get(id(tensor))
         new = describe.values(tensor, self._options.max_values) if old is not None else None
         region = call.region if tensor is call.tensors[0] else None
-        after = record.latest if any(tensor is out for out in call.produced) else None  # just seen among the outputs
+        after = record.latest if _is_among(tensor, call.produced) else None  # just seen among the outputs
         return after or self._observe(tensor, record, call, direct=False), before, old, new, region
 
     def _exported(self, call: OpenCall) -> None:
@@ -342,7 +347,7 @@ class Recorder:
                 record = identity.enter(tensor, storage, None if call.facts.aliases_data else donor)
                 direct = True
             else:
-                direct = any(tensor is entry[0] for entry in call.written)
+                direct = any(tensor is entry[0] for entry in call.written) if call.written else False
             described.append(self._observe(tensor, record, call, direct=direct))
         return described, fresh, shared
 
@@ -409,7 +414,8 @@ class Recorder:
 
     def op(self, func: Any, args: tuple[Any, ...], kwargs: Keywords, result: Any) -> None:
         """Notes an aten operator that ran under the innermost open call."""
-        self._bury()
+        if self.identity.deaths or self._nodes.deaths:
+            self._bury()
         facts = op_facts_of(func)
         restore_versions(facts, args, kwargs)
         call = self._running[-1].index if self._running else None
@@ -490,6 +496,13 @@ class Recorder:
             level=self._options.level,
             torch_version=torch.__version__,
         )
+
+
+def _is_among(tensor: torch.Tensor, others: list[torch.Tensor]) -> bool:
+    for other in others:  # noqa: SIM110  not `in`, which asks for equality; and a generator costs more
+        if tensor is other:
+            return True
+    return False
 
 
 def _written_region(call: OpenCall, args: tuple[Any, ...]) -> Region | None:

@@ -37,10 +37,6 @@ BOUNDARY: dict[str, str] = {
     "session.Session.leave": "takes the probes off",
     "modes.take_off": "takes the probes off",
     "modes._stacks": "takes the probes off",
-    "recorder.Recorder.clock": "runs when a tensor dies, where Python itself prints what fails and nobody can catch it",
-    "identity.forget_entry": "runs when a tensor dies, as above",
-    "identity.IdentityMap._storage_died": "runs when a storage dies, as above",
-    "nodes.NodeMap._node_died": "runs when a node dies, as above",
 }
 """They are the walls: nothing stands outside them that could contain a fault of theirs, so they are not broken here."""
 
