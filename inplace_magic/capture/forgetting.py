@@ -5,10 +5,41 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from inplace_magic.capture.records import ClosedCall
+from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.nodes import NodeMap
+from inplace_magic.capture.records import ClosedCall, Log
 
 _FIRST_OF_A_LINE = 3
 _FIRST_OF_A_COUNTER = 8
+
+
+def forget(log: Log, identity: IdentityMap, nodes: NodeMap, bound: int) -> int:
+    """Bounds memory: of the older half, keeps each line's first calls and what a backward to come may need.
+
+    Args:
+        log: the calls so far, and what belongs to them.
+        identity: the storages met.
+        nodes: the autograd nodes met.
+        bound: how many calls shall be kept at most.
+
+    Returns:
+        How many calls there may be before it is worth while to try again.
+    """
+    alive = [record for record in nodes.records if record.ended is None]
+    counters: dict[Any, int] = {}
+    for saved in (saved for record in alive for saved in record.saved):
+        if saved.counter is not None:
+            counters[saved.counter] = min(counters.get(saved.counter, saved.version or 0), saved.version or 0)
+    kept = log.calls = kept_calls(log.calls, {record.call for record in alive}, counters)
+    log.forgotten = log.begun - len(kept)
+    known = {done.number for done in kept}
+    oldest = kept[-bound // 2].number if kept else 0
+    nodes.records = [r for r in nodes.records if r.ended is None or r.call in known]
+    identity.storages = [r for r in identity.storages if r.ended is None or r.ended >= oldest or r.born in known]
+    log.ops = [op for op in log.ops if op[1] in known]
+    log.backwards = [backward for backward in log.backwards if backward.call in known]
+    log.unseen = [raw for raw in log.unseen if raw.noticed >= oldest or raw.record.counter in counters]
+    return max(bound, 2 * len(kept))  # a graph that is alive as a whole is kept whole
 
 
 def kept_calls(calls: list[ClosedCall], needed: set[int | None], counters: dict[Any, int]) -> list[ClosedCall]:

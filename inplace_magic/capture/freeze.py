@@ -3,13 +3,27 @@ facts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+
+import torch
 
 from inplace_magic.capture import describe
+from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeRecord
-from inplace_magic.capture.records import UNREAD, ClosedCall, Observation, StorageRecord, TensorRecord
+from inplace_magic.capture.recorder import Recorder
+from inplace_magic.capture.records import (
+    UNREAD,
+    ClosedCall,
+    Log,
+    Observation,
+    RawForeignWrite,
+    RawOp,
+    RawUnseenWrite,
+    StorageRecord,
+)
 from inplace_magic.capture.sources import Sources
+from inplace_magic.capture.witness import SharedMemory
+from inplace_magic.options import WatchOptions
 from inplace_magic.trace import (
     Access,
     AutogradNode,
@@ -22,8 +36,72 @@ from inplace_magic.trace import (
     Storage,
     TensorMetadata,
     TensorName,
+    Trace,
     UnseenWrite,
 )
+
+
+def frozen_trace(
+    recorder: Recorder,
+    options: WatchOptions,
+    sources: Sources,
+    namespace: Namespace,
+    blindness: Iterable[str],
+    *,
+    last: bool,
+) -> Trace:
+    """The trace of what was recorded so far.
+
+    Args:
+        recorder: the record of the watch.
+        options: those of the watch.
+        sources: source text of the watched code.
+        namespace: the user's names.
+        blindness: what this watch cannot see at all.
+        last: nothing more will be recorded; the marks that it left on autograd nodes are taken off.
+    """
+    recorder.look_once_more()
+    log, nodes, identity = recorder.log, recorder.nodes, recorder.identity
+    pending = nodes.pending(forget=last)
+    sites = recorder.sites.resolve(sources)
+    freezer = Freezer(sites, recorder.sites.modules)
+    return Trace(
+        calls=tuple(freezer.call(done) for done in sorted(log.calls, key=lambda done: done.number)),
+        nodes=frozen_nodes(nodes.records, pending),
+        saved=frozen_saved(nodes.records),
+        storages=frozen_storages(identity.storages),
+        backwards=tuple(log.backwards),
+        ops=frozen_ops(log.ops),
+        unseen=tuple(frozen_unseen(raw, sites, sources, namespace.names) for raw in log.unseen),
+        foreign=tuple(
+            frozen_foreign(raw, sites, sources, namespace.arrays.get(raw.storage.serial, ())) for raw in log.foreign
+        ),
+        aliases=sources.aliases(),
+        hooked_modules=namespace.hooked_modules,
+        names=namespace.names,
+        blindness=(*blindness, *_not_checked(identity.shared), *_not_kept(log, options)),
+        faults=tuple(log.faults),
+        level=options.level,
+        torch_version=torch.__version__,
+    )
+
+
+def _not_checked(shared: SharedMemory) -> Iterator[str]:
+    if shared.too_large:
+        total = sum(record.nbytes for record in shared.too_large.values())
+        yield (
+            f"{len(shared.too_large)} storages ({total:,} B) are shared with NumPy or other code outside torch and too "
+            "large to be checked for writes from there; --check-values checks them."
+        )
+
+
+def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
+    if log.forgotten:
+        yield (
+            f"{log.forgotten:,} of {log.begun:,} calls were forgotten again to bound memory (--max-events "
+            f"{options.max_events:,}); each line's first calls, the latest calls and all that may still matter to a "
+            "backward were kept. Memory by line covers only what was kept."
+        )
 
 
 class Freezer:
@@ -81,15 +159,6 @@ class Freezer:
         return made
 
 
-class RawForeignWrite(NamedTuple):
-    """Shared memory that changed between two calls."""
-
-    storage: StorageRecord
-    noticed: int
-    after_site: int | None
-    before_site: int | None
-
-
 def frozen_foreign(
     raw: RawForeignWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...]
 ) -> ForeignWrite:
@@ -98,17 +167,6 @@ def frozen_foreign(
     after = None if raw.before_site is None else sites[raw.before_site]
     statement = None if before is None else sources.only_statement_between(before, after, names, sites)
     return ForeignWrite(raw.storage.serial, raw.noticed, names, statement)
-
-
-class RawUnseenWrite(NamedTuple):
-    """A version that moved between two looks at it."""
-
-    record: TensorRecord
-    before: int | None
-    after: int | None
-    noticed: int
-    after_site: int | None
-    before_site: int | None
 
 
 def frozen_unseen(
@@ -120,11 +178,6 @@ def frozen_unseen(
     called = tuple(entry.name for entry in names if entry.tensor == raw.record.serial)
     statement = None if first is None else sources.only_statement_between(first, last, called, sites)
     return UnseenWrite(raw.record.counter.serial, raw.before, raw.after, raw.noticed, statement)
-
-
-RawOp = tuple[str, int | None, bool, tuple[int, ...], tuple[int, ...]]
-"""(name, call, whether backward ran it, serial numbers of what it read or, as ``~serial``, wrote; those of its
-outputs): plain numbers, so that the garbage collector has nothing to look at."""
 
 
 def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:

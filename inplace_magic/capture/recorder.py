@@ -8,7 +8,6 @@ call of the user's, so whatever can wait until the watch ends (source lines, tex
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from types import FrameType
 from typing import Any
 
@@ -16,30 +15,25 @@ import torch
 
 from inplace_magic.capture import describe
 from inplace_magic.capture.arguments import WITHOUT_TENSORS, tensors_in
+from inplace_magic.capture.backward import backward_of
 from inplace_magic.capture.callsite import CallsiteTable
-from inplace_magic.capture.forgetting import kept_calls
-from inplace_magic.capture.freeze import (
-    Freezer,
-    RawForeignWrite,
-    RawOp,
-    RawUnseenWrite,
-    frozen_foreign,
-    frozen_nodes,
-    frozen_ops,
-    frozen_saved,
-    frozen_storages,
-    frozen_unseen,
-)
+from inplace_magic.capture.forgetting import forget
 from inplace_magic.capture.functions import FunctionFacts, Keywords
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.ops import op_facts_of, restore_versions
-from inplace_magic.capture.records import UNREAD, ClosedCall, Observation, TensorRecord
+from inplace_magic.capture.records import (
+    UNREAD,
+    ClosedCall,
+    Log,
+    Observation,
+    RawForeignWrite,
+    RawUnseenWrite,
+    TensorRecord,
+)
 from inplace_magic.capture.regions import basic_index_region
-from inplace_magic.capture.sources import Sources
 from inplace_magic.options import WatchOptions
-from inplace_magic.trace import Backward, Kind, Region, Trace
+from inplace_magic.trace import Kind, Region
 
 
 class OpenCall:
@@ -98,27 +92,21 @@ class Recorder:
     def __init__(self, options: WatchOptions) -> None:
         self._options = options
         self.sites = CallsiteTable()
-        self._begun = 0
+        self.log = Log()
         self.identity = IdentityMap(self.clock, options.check_values)
-        self._nodes = NodeMap(self.identity, self.clock, options.check_values)
-        self._calls: list[ClosedCall] = []
-        self._ops: list[RawOp] = []
-        self._backwards: list[Backward] = []
-        self._unseen: list[RawUnseenWrite] = []
-        self._foreign: list[RawForeignWrite] = []
+        self.nodes = NodeMap(self.identity, self.clock, options.check_values)
         self._last_site: int | None = None
         self._running: list[OpenCall] = []
-        self.faults: list[str] = []
-        self._forgotten = 0
         self._forget_at = options.max_events
 
-    def _bury(self) -> None:
+    def bury(self) -> None:
+        """Notes which tensors, storages and nodes died."""
         self.identity.bury()
-        self._nodes.bury()
+        self.nodes.bury()
 
     def clock(self) -> int:
         """How many calls have begun."""
-        return self._begun
+        return self.log.begun
 
     def begin_block(self) -> None:
         """The next call is the first of a cell: nothing is known of what ran right before it."""
@@ -126,10 +114,10 @@ class Recorder:
 
     def open(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None) -> OpenCall:
         """Notes a call that is about to run."""
-        if self.identity.deaths or self._nodes.deaths:
-            self._bury()
-        if len(self._calls) >= self._forget_at:
-            self._forget()
+        if self.identity.deaths or self.nodes.deaths:
+            self.bury()
+        if len(self.log.calls) >= self._forget_at:
+            self._forget_at = forget(self.log, self.identity, self.nodes, self._options.max_events)
         identity = self.identity
         call = OpenCall()
         call.facts = facts
@@ -138,7 +126,7 @@ class Recorder:
             tensors_in(kwargs.values(), tensors)
         call.site = site = self.sites.note(frame, facts.code)
         if identity.shared.digests:
-            self._look_at_shared_memory(self._begun, site)
+            self._look_at_shared_memory(site)
         self._last_site = site
         call.before = before = []
         known = identity.tensors
@@ -153,13 +141,13 @@ class Recorder:
             else:  # an unchanged version means an unchanged tensor
                 record.counter.seen_at = site
             before.append(latest)
-        call.index = self._begun  # a call without tensors counts only if it turns out to give one, see close()
+        call.index = self.log.begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
-            self._begun += 1
+            self.log.begun += 1
         running = self._running
         call.parent = running[-1].index if running else None
         call.sequence = describe.sequence_number()
-        call.nodes_before = self._nodes.made
+        call.nodes_before = self.nodes.made
         call.uncounted = facts.uncounted(args, kwargs) if facts.uncounted is not None else _NONE
         announced = facts.announced_writes(args, kwargs) if facts.may_write or kwargs else ()
         call.targets = tensors_in(announced, []) if announced else _NONE
@@ -170,8 +158,8 @@ class Recorder:
         if call.targets:
             self._look_at_targets(call, args)
         if facts.runs_backward:
-            self._nodes.compare_values(call.index)
-            self._backwards.append(self._backward(call, args, kwargs))
+            self.nodes.compare_values(call.index)
+            self.log.backwards.append(backward_of(facts, call.index, args, kwargs, identity, self.nodes))
         running.append(call)
         return call
 
@@ -184,16 +172,16 @@ class Recorder:
 
     def close(self, call: OpenCall, result: Any = None, error: BaseException | None = None) -> None:
         """Notes how a call ended; :meth:`drop` must follow."""
-        if self.identity.deaths or self._nodes.deaths:
-            self._bury()
+        if self.identity.deaths or self.nodes.deaths:
+            self.bury()
         produced = [result] if type(result) in describe.PLAIN_TYPES else tensors_in((result,), [])
         if not call.tensors:
             if not produced:
                 return
-            call.index = self._begun
-            self._begun += 1
+            call.index = self.log.begun
+            self.log.begun += 1
         facts = call.facts
-        nodes = self._nodes
+        nodes = self.nodes
         if facts.exports:
             self._exported(call)
         if self.identity.shared.digests:
@@ -223,7 +211,7 @@ class Recorder:
             kind = "view"
         else:
             kind = "query"
-        self._calls.append(
+        self.log.calls.append(
             _new(
                 ClosedCall,
                 (
@@ -251,27 +239,6 @@ class Recorder:
             last.tensors = last.targets = last.uncounted = last.produced = last.written = _NONE
             if last is call:
                 break
-
-    def _forget(self) -> None:
-        """Bounds memory: of the older half, keeps each line's first calls and what a backward to come may need."""
-        alive = [record for record in self._nodes.records if record.ended is None]
-        counters: dict[Any, int] = {}
-        for saved in (saved for record in alive for saved in record.saved):
-            if saved.counter is not None:
-                counters[saved.counter] = min(counters.get(saved.counter, saved.version or 0), saved.version or 0)
-        needed = {record.call for record in alive}
-        kept = self._calls = kept_calls(self._calls, needed, counters)
-        self._forgotten = self._begun - len(kept)
-        self._forget_at = max(self._options.max_events, 2 * len(kept))  # a graph that is alive as a whole is kept whole
-        known = {done.number for done in kept}
-        oldest = kept[-self._options.max_events // 2].number if kept else 0
-        self._nodes.records = [r for r in self._nodes.records if r.ended is None or r.call in known]
-        self.identity.storages = [
-            r for r in self.identity.storages if r.ended is None or r.ended >= oldest or r.born in known
-        ]
-        self._ops = [op for op in self._ops if op[1] in known]
-        self._backwards = [backward for backward in self._backwards if backward.call in known]
-        self._unseen = [raw for raw in self._unseen if raw.noticed >= oldest or raw.record.counter in counters]
 
     def _writes(
         self, call: OpenCall, produced: list[torch.Tensor]
@@ -320,9 +287,15 @@ class Recorder:
             if seen.storage is not None:
                 self.identity.shared.add(seen.storage)
 
-    def _look_at_shared_memory(self, index: int, site: int | None) -> None:
+    def _look_at_shared_memory(self, site: int | None) -> None:
         for storage in self.identity.shared.changed():
-            self._foreign.append(RawForeignWrite(storage, index, self._last_site, site))
+            self.log.foreign.append(RawForeignWrite(storage, self.log.begun, self._last_site, site))
+
+    def look_once_more(self) -> None:
+        """Notes, between calls, what died and what code outside torch wrote since the last call."""
+        self.bury()
+        self._look_at_shared_memory(None)
+        self.nodes.compare_values(self.log.begun)
 
     def _outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:
         """The outputs; whether one has a storage of its own, and whether one shares an input's."""
@@ -367,8 +340,8 @@ class Recorder:
         version = describe.version(tensor)
         counter = record.counter
         if version != counter.version:
-            self._unseen.append(
-                RawUnseenWrite(record, counter.version, version, self._begun, counter.seen_at, self._last_site)
+            self.log.unseen.append(
+                RawUnseenWrite(record, counter.version, version, self.log.begun, counter.seen_at, self._last_site)
             )
             counter.note_write(describe.sequence_number(), counter.version)
             counter.version = version
@@ -384,7 +357,7 @@ class Recorder:
         if direct or not is_view or (latest is not None and latest.version == version):
             grad_fn = describe.grad_fn(tensor) if requires_grad or is_view else None
             if grad_fn is not None:
-                nodes = self._nodes
+                nodes = self.nodes
                 node = nodes.number(grad_fn, None) if call is None else nodes.number(grad_fn, call.index, call.sequence)
                 requires_grad = describe.requires_grad(tensor)
         elif requires_grad:
@@ -393,29 +366,10 @@ class Recorder:
         record.latest = seen
         return seen
 
-    def _backward(self, call: OpenCall, args: tuple[Any, ...], kwargs: Keywords) -> Backward:
-        named = dict(zip(_BACKWARD_PARAMETERS[call.facts.name], args, strict=False)) | dict(kwargs)
-        first = named.get("tensors", named.get("outputs", named.get("self", ())))
-        roots = [self._root(tensor) for tensor in tensors_in((first,), [])]
-        inputs = named.get("inputs")
-        asked = None if inputs is None else [self.identity.register(t).serial for t in tensors_in((inputs,), [])]
-        retain = named.get("retain_graph")
-        return Backward(
-            call=call.index,
-            roots=tuple(root for root in roots if root is not None),
-            inputs=None if asked is None else tuple(asked),
-            retain_graph=bool(named.get("create_graph")) if retain is None else bool(retain),
-        )
-
-    def _root(self, tensor: torch.Tensor) -> int | None:
-        """The node where backward begins; reading it is no harm, since backward itself does so next."""
-        grad_fn = describe.grad_fn(tensor)
-        return None if grad_fn is None else self._nodes.number(grad_fn, None)
-
     def op(self, func: Any, args: tuple[Any, ...], kwargs: Keywords, result: Any) -> None:
         """Notes an aten operator that ran under the innermost open call."""
-        if self.identity.deaths or self._nodes.deaths:
-            self._bury()
+        if self.identity.deaths or self.nodes.deaths:
+            self.bury()
         facts = op_facts_of(func)
         restore_versions(facts, args, kwargs)
         call = self._running[-1].index if self._running else None
@@ -436,7 +390,7 @@ class Recorder:
                 accesses.append(~serial(tensor, given) if name in facts.written_names else serial(tensor, given))
         produced = (result,) if type(result) in describe.PLAIN_TYPES else tensors_in((result,), [])
         outputs = tuple([serial(tensor, call) for tensor in produced])
-        self._ops.append((facts.name, call, in_backward, tuple(accesses), outputs))
+        self.log.ops.append((facts.name, call, in_backward, tuple(accesses), outputs))
 
     def fault(self, doing: str, fault: Exception) -> None:
         """Notes a fault of our own, once per kind."""
@@ -444,58 +398,8 @@ class Recorder:
             f"inplace_magic failed while {doing} ({type(fault).__name__}: {fault}); the cell was not affected. Please "
             "report it."
         )
-        if line not in self.faults:
-            self.faults.append(line)
-
-    def freeze(self, sources: Sources, namespace: Namespace, blindness: Iterable[str], *, last: bool) -> Trace:
-        """The trace of what was recorded so far.
-
-        Args:
-            sources: source text of the watched code.
-            namespace: the user's names.
-            blindness: what this watch cannot see at all.
-            last: nothing more will be recorded; the marks that it left on autograd nodes are taken off.
-        """
-        self._bury()
-        self._look_at_shared_memory(self._begun, None)
-        self._nodes.compare_values(self._begun)
-        pending = self._nodes.pending(forget=last)
-        sites = self.sites.resolve(sources)
-        freezer = Freezer(sites, self.sites.modules)
-        said = list(blindness)
-        if self.identity.shared.too_large:
-            total = sum(record.nbytes for record in self.identity.shared.too_large.values())
-            said.append(
-                f"{len(self.identity.shared.too_large)} storages ({total:,} B) are shared with NumPy or other "
-                "code outside "
-                "torch and too large to be checked for writes from there; --check-values checks them."
-            )
-        if self._forgotten:
-            said.append(
-                f"{self._forgotten:,} of {self._begun:,} calls were forgotten again to bound memory (--max-events "
-                f"{self._options.max_events:,}); each line's first calls, the latest calls and all that may still "
-                "matter to a backward were kept. Memory by line covers only what was kept."
-            )
-        return Trace(
-            calls=tuple(freezer.call(done) for done in sorted(self._calls, key=lambda done: done.number)),
-            nodes=frozen_nodes(self._nodes.records, pending),
-            saved=frozen_saved(self._nodes.records),
-            storages=frozen_storages(self.identity.storages),
-            backwards=tuple(self._backwards),
-            ops=frozen_ops(self._ops),
-            unseen=tuple(frozen_unseen(raw, sites, sources, namespace.names) for raw in self._unseen),
-            foreign=tuple(
-                frozen_foreign(raw, sites, sources, namespace.arrays.get(raw.storage.serial, ()))
-                for raw in self._foreign
-            ),
-            aliases=sources.aliases(),
-            hooked_modules=namespace.hooked_modules,
-            names=namespace.names,
-            blindness=tuple(said),
-            faults=tuple(self.faults),
-            level=self._options.level,
-            torch_version=torch.__version__,
-        )
+        if line not in self.log.faults:
+            self.log.faults.append(line)
 
 
 def _is_among(tensor: torch.Tensor, others: list[torch.Tensor]) -> bool:
@@ -512,10 +416,3 @@ def _written_region(call: OpenCall, args: tuple[Any, ...]) -> Region | None:
     if shape is None or strides is None or offset is None:
         return None
     return basic_index_region(tuple(shape), strides, offset, args[1])
-
-
-_BACKWARD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
-    "torch.autograd.backward": ("tensors", "grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs"),
-    "Tensor.backward": ("self", "gradient", "retain_graph", "create_graph", "inputs"),
-    "torch.autograd.grad": ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph"),
-}

@@ -9,7 +9,7 @@ import torch
 
 from inplace_magic.capture import describe
 from inplace_magic.capture.functions import FunctionFacts
-from inplace_magic.trace import Kind, Region
+from inplace_magic.trace import Backward, Kind, Region
 
 _MOST_WRITES = 256
 _NO_WRITES: list[Any] = []
@@ -135,3 +135,44 @@ class ClosedCall(NamedTuple):
     parent: int | None
     grad_enabled: bool
     sequence: int
+
+
+class RawForeignWrite(NamedTuple):
+    """Shared memory that changed between two calls."""
+
+    storage: StorageRecord
+    noticed: int
+    after_site: int | None
+    before_site: int | None
+
+
+class RawUnseenWrite(NamedTuple):
+    """A version that moved between two looks at it."""
+
+    record: TensorRecord
+    before: int | None
+    after: int | None
+    noticed: int
+    after_site: int | None
+    before_site: int | None
+
+
+RawOp = tuple[str, int | None, bool, tuple[int, ...], tuple[int, ...]]
+"""(name, call, whether backward ran it, serial numbers of what it read or, as ``~serial``, wrote; those of its
+outputs): plain numbers, so that the garbage collector has nothing to look at."""
+
+
+class Log:
+    """What a watch collects call by call; tensors, storages and nodes are in their own maps."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        """How many calls have begun."""
+        self.calls: list[ClosedCall] = []
+        self.ops: list[RawOp] = []
+        self.backwards: list[Backward] = []
+        self.unseen: list[RawUnseenWrite] = []
+        self.foreign: list[RawForeignWrite] = []
+        self.faults: list[str] = []
+        self.forgotten = 0
+        """How many calls are kept no longer."""

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture import describe
+from inplace_magic.capture.freeze import frozen_trace
 from inplace_magic.capture.modes import any_active, take_off
 from inplace_magic.capture.names import Namespace, read_namespace
 from inplace_magic.capture.probes import CallProbe, OpProbe
@@ -117,13 +118,13 @@ class Session:
             self._recorder.fault("reading the names of tensors", fault)
             found = Namespace()
         try:
-            trace = self._recorder.freeze(sources, found, _SEEN_AT[self.options.level], last=last)
+            trace = frozen_trace(self._recorder, self.options, sources, found, _SEEN_AT[self.options.level], last=last)
         except (
             Exception
         ) as fault:  # containment: the block's own result must not change because its record cannot be made
             self._recorder.fault("making the record readable", fault)
             trace = Trace(
-                level=self.options.level, torch_version=torch.__version__, faults=tuple(self._recorder.faults)
+                level=self.options.level, torch_version=torch.__version__, faults=tuple(self._recorder.log.faults)
             )
         return replace(
             trace,

@@ -10,6 +10,15 @@ from dataclasses import replace
 from types import CodeType, SimpleNamespace
 from typing import Any
 
+from inplace_magic.capture.statements import (
+    actions,
+    alias_pairs,
+    mentions,
+    segment,
+    simple_statements,
+    statements_by_function,
+    writes_to,
+)
 from inplace_magic.trace import AliasStatement, Callsite
 
 
@@ -58,7 +67,7 @@ class Sources:
                 line, end_line = node.lineno, node.end_lineno
                 column, end_column = node.col_offset, node.end_col_offset
         if end_line is not None and column is not None and end_column is not None:
-            expression = _segment(lines, line, end_line, column, end_column)
+            expression = segment(lines, line, end_line, column, end_column)
             column, end_column = _characters(lines, line, column), _characters(lines, end_line, end_column)
         return Callsite(
             line=line,
@@ -98,18 +107,18 @@ class Sources:
         lines = self._lines(filename)
         found = [
             node
-            for node in _simple_statements(tree, first.function)
+            for node in simple_statements(tree, first.function)
             if (first.end_line or first.line) < node.lineno and (node.end_lineno or node.lineno) < end
         ]
         recorded = {site.expression for site in called if _whose(site) == _whose(first)}
-        found = [node for node in found if any(text not in recorded for text in _actions(node, lines))]
-        writing = [node for node in found if any(_writes_to(node, name) for name in names)]
-        naming = [node for node in found if any(_mentions(node, name) for name in names)]
+        found = [node for node in found if any(text not in recorded for text in actions(node, lines))]
+        writing = [node for node in found if any(writes_to(node, name) for name in names)]
+        naming = [node for node in found if any(mentions(node, name) for name in names)]
         candidates = writing or naming or found
         if len(candidates) != 1:
             return None
         node = candidates[0]
-        text = _segment(lines, node.lineno, node.end_lineno or node.lineno, node.col_offset, node.end_col_offset or 0)
+        text = segment(lines, node.lineno, node.end_lineno or node.lineno, node.col_offset, node.end_col_offset or 0)
         shown = self._shown.get(filename, lines)
         return replace(
             first,
@@ -140,8 +149,8 @@ class Sources:
             cell = self._cells.get(filename)
             file = None if cell is not None or filename.startswith("<") else filename
             lines = self._lines(filename)
-            for function, node in _statements_by_function(tree):
-                for target, source in _alias_pairs(node):
+            for function, node in statements_by_function(tree):
+                for target, source in alias_pairs(node):
                     text = lines[node.lineno - 1].strip() if node.lineno <= len(lines) else ""
                     found.append(AliasStatement(function, cell, file, node.lineno, target, source, text))
         return tuple(found)
@@ -188,15 +197,6 @@ def _executing_node(code: CodeType, lasti: int, line: int, filename: str) -> Any
         return None
 
 
-def _segment(lines: list[str], line: int, end_line: int, column: int, end_column: int) -> str:
-    if not 0 < line <= end_line <= len(lines):
-        return ""
-    picked = [text.encode() for text in lines[line - 1 : end_line]]
-    picked[-1] = picked[-1][:end_column]
-    picked[0] = picked[0][column:]
-    return b"\n".join(picked).decode(errors="replace")
-
-
 def _characters(lines: list[str], line: int, column: int) -> int:
     if not 0 < line <= len(lines):
         return column
@@ -218,7 +218,7 @@ def _statement_text(statements: list[ast.stmt], line: int, lines: list[str]) -> 
         last = max(best.lineno, body[0].lineno - 1)
     text = "\n".join(lines[best.lineno - 1 : last])
     if not body:
-        text = _segment(lines, best.lineno, last, best.col_offset, best.end_col_offset or 0)
+        text = segment(lines, best.lineno, last, best.col_offset, best.end_col_offset or 0)
     return text.strip()
 
 
@@ -275,107 +275,3 @@ def _qualified_name(tree: ast.AST | None, code: CodeType) -> str:
         if (line, name) == (code.co_firstlineno, code.co_name):
             return qualified
     return code.co_name
-
-
-def _statements_by_function(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
-    """Every simple statement with the qualified name of the function that holds it, as code objects spell it."""
-
-    def visit(node: ast.AST, function: str, prefix: str) -> Iterator[tuple[str, ast.stmt]]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                name = f"{prefix}{child.name}"
-                yield from visit(child, name, f"{name}.<locals>.")
-            elif isinstance(child, ast.ClassDef):
-                yield from visit(child, f"{prefix}{child.name}", f"{prefix}{child.name}.")
-            else:
-                if isinstance(child, ast.stmt) and not hasattr(child, "body"):
-                    yield function, child
-                yield from visit(child, function, prefix)
-
-    yield from visit(tree, "<module>", "")
-
-
-_IDLE = (ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal, ast.Break, ast.Continue)
-
-
-def _simple_statements(tree: ast.AST, function: str) -> list[ast.stmt]:
-    """The statements of a function that can do something."""
-    return [
-        node
-        for name, node in _statements_by_function(tree)
-        if name == function
-        and not isinstance(node, _IDLE)
-        and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-    ]
-
-
-def _actions(node: ast.stmt, lines: list[str]) -> list[str]:
-    """Sources of what a statement does that can write memory: its calls, and itself where it assigns in place."""
-    acting: list[Any] = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call)]
-    if isinstance(node, (ast.AugAssign, ast.Delete)) or (
-        isinstance(node, ast.Assign) and any(isinstance(target, ast.Subscript) for target in node.targets)
-    ):
-        acting.append(node)
-    return [_segment(lines, n.lineno, n.end_lineno or n.lineno, n.col_offset, n.end_col_offset or 0) for n in acting]
-
-
-def _writes_to(node: ast.stmt, name: str) -> bool:
-    """Whether a statement assigns in place to something that begins with `name`."""
-    targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets if isinstance(node, ast.Assign) else []
-    for target in targets:
-        root: ast.expr = target
-        while isinstance(root, (ast.Attribute, ast.Subscript)):
-            root = root.value
-        plain = isinstance(target, ast.Name) and isinstance(node, ast.Assign)
-        if isinstance(root, ast.Name) and root.id == name and not plain:
-            return True
-    return False
-
-
-def _mentions(node: ast.AST, name: str) -> bool:
-    return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))
-
-
-def _alias_pairs(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """(new name, old name) of ``a = b``, ``a = b.detach()``, ``a = b = f()``, ``a, b = c, d``, ``d[k] = b``,
-    ``d.append(b)`` and, with ``return`` as the new name, of what a function gives."""
-    if isinstance(node, ast.Assign):
-        paths = [path for target in node.targets if (path := _path(target)) is not None]
-        source = _path(_undetached(node.value))
-        if source is not None:
-            yield from ((path, source) for path in paths)
-        else:
-            yield from ((path, paths[0]) for path in paths[1:])
-        for target in node.targets:
-            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                for left, right in zip(target.elts, node.value.elts, strict=False):
-                    new, old = _path(left), _path(_undetached(right))
-                    if new is not None and old is not None:
-                        yield new, old
-    elif isinstance(node, ast.Return) and node.value is not None:
-        given = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-        yield from (("return", path) for value in given if (path := _path(value)) is not None)
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-        call, owner = node.value, _path(node.value.func.value)
-        if node.value.func.attr == "append" and len(call.args) == 1 and owner is not None:
-            source = _path(_undetached(call.args[0]))
-            if source is not None:
-                yield f"{owner}[]", source
-
-
-def _undetached(node: ast.expr) -> ast.expr:
-    """``x`` of ``x.detach()``, which many take for a copy."""
-    detached = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach"
-    return node.func.value if detached else node  # type: ignore[attr-defined]  # checked just above
-
-
-def _path(node: ast.expr) -> str | None:
-    if isinstance(node, (ast.Name, ast.Attribute)) or (
-        isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Constant, ast.Name))
-    ):
-        root: ast.expr = node
-        while isinstance(root, (ast.Attribute, ast.Subscript)):
-            root = root.value
-        if isinstance(root, ast.Name):
-            return ast.unparse(node).replace("'", '"')
-    return None

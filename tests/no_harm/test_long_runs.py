@@ -19,7 +19,7 @@ from no_harm.leaks import Nodes, count
 
 import inplace_magic
 from inplace_magic.analysis import expressions
-from inplace_magic.capture import recorder
+from inplace_magic.capture import forgetting
 from inplace_magic.options import WatchOptions
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the resident memory from /proc")
@@ -88,14 +88,14 @@ def test_a_graph_that_is_alive_as_a_whole_is_kept_without_looking_at_all_of_it_a
 ) -> None:
     """Nothing of it may be forgotten, since a backward needs it all; so it must not be searched at every call."""
     looked_at = 0
-    true_kept_calls = recorder.kept_calls
+    true_kept_calls = forgetting.kept_calls
 
     def counting(calls: list[Any], *more: Any) -> list[Any]:
         nonlocal looked_at
         looked_at += len(calls)
         return true_kept_calls(calls, *more)
 
-    monkeypatch.setattr(recorder, "kept_calls", counting)
+    monkeypatch.setattr(forgetting, "kept_calls", counting)
     x = torch.ones(2, requires_grad=True)
     with inplace_magic.watch(max_events=100) as w:
         product = x

@@ -1,0 +1,50 @@
+"""What a run of the autograd engine was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from inplace_magic.capture import describe
+from inplace_magic.capture.arguments import tensors_in
+from inplace_magic.capture.functions import FunctionFacts, Keywords
+from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.nodes import NodeMap
+from inplace_magic.trace import Backward
+
+_BACKWARD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
+    "torch.autograd.backward": ("tensors", "grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs"),
+    "Tensor.backward": ("self", "gradient", "retain_graph", "create_graph", "inputs"),
+    "torch.autograd.grad": ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph"),
+}
+
+
+def backward_of(
+    facts: FunctionFacts,
+    index: int,
+    args: tuple[Any, ...],
+    kwargs: Keywords,
+    identity: IdentityMap,
+    nodes: NodeMap,
+) -> Backward:
+    """The run that the call `index` is about to make."""
+    named = dict(zip(_BACKWARD_PARAMETERS[facts.name], args, strict=False)) | dict(kwargs)
+    first = named.get("tensors", named.get("outputs", named.get("self", ())))
+    roots = [_root(tensor, nodes) for tensor in tensors_in((first,), [])]
+    inputs = named.get("inputs")
+    asked = None if inputs is None else [identity.register(t).serial for t in tensors_in((inputs,), [])]
+    retain = named.get("retain_graph")
+    return Backward(
+        call=index,
+        roots=tuple(root for root in roots if root is not None),
+        inputs=None if asked is None else tuple(asked),
+        retain_graph=bool(named.get("create_graph")) if retain is None else bool(retain),
+    )
+
+
+def _root(tensor: torch.Tensor, nodes: NodeMap) -> int | None:
+    """The node where backward begins; reading it is no harm, since backward itself does so next."""
+    grad_fn = describe.grad_fn(tensor)
+    return None if grad_fn is None else nodes.number(grad_fn, None)
