@@ -40,6 +40,11 @@ def _try(read: Callable[[], T]) -> T | None:
         return None
 
 
+def _carefully(tensor: torch.Tensor, attribute: str) -> Any:
+    with _NO_SUBCLASS_CODE():
+        return _try(lambda: getattr(tensor, attribute))
+
+
 def version(tensor: torch.Tensor) -> int | None:
     """``_version``; None for inference tensors, which do not count."""
     try:
@@ -66,10 +71,7 @@ def storage(tensor: torch.Tensor) -> Any:
 def base(tensor: torch.Tensor) -> torch.Tensor | None:
     """The tensor that this one is a differentiable view of. If ``_base`` vanishes: views made before the watch lose
     their tie to the version counter of their base."""
-    if type(tensor) in PLAIN_TYPES:
-        return tensor._base
-    with _NO_SUBCLASS_CODE():
-        return _try(lambda: tensor._base)
+    return tensor._base if type(tensor) in PLAIN_TYPES else _carefully(tensor, "_base")
 
 
 def is_view(tensor: torch.Tensor) -> bool:
@@ -115,6 +117,11 @@ def static(tensor: torch.Tensor) -> Static:
             )
         except (RuntimeError, NotImplementedError):
             pass  # sparse and functorch tensors have no strides or data pointer: read what there is, one by one
+    return _careful_static(tensor)
+
+
+def _careful_static(tensor: torch.Tensor) -> Static:
+    kind = type(tensor)
     with _NO_SUBCLASS_CODE():
         own_sizes = getattr(kind, "__torch_dispatch__", _DEFAULT_DISPATCH) is _DEFAULT_DISPATCH
         strided = own_sizes and _try(lambda: tensor.layout) is torch.strided  # sparse tensors answer zeros
@@ -140,10 +147,7 @@ def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
 
 def requires_grad(tensor: torch.Tensor) -> bool:
     """Whether autograd follows the tensor."""
-    if type(tensor) in PLAIN_TYPES:
-        return tensor.requires_grad
-    with _NO_SUBCLASS_CODE():
-        return bool(_try(lambda: tensor.requires_grad))
+    return tensor.requires_grad if type(tensor) in PLAIN_TYPES else bool(_carefully(tensor, "requires_grad"))
 
 
 def readable(raw: Static) -> dict[str, Any]:

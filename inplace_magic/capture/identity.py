@@ -121,9 +121,9 @@ class IdentityMap:
         record = self.tensors.get(key)
         if record is not None:
             return record.serial
-        known = self._inside.get(key)
-        if known is not None:
-            return known.serial
+        inside = self._inside.get(key)
+        if inside is not None:
+            return inside.serial
         self.storage_of(tensor, born)
         serial = self._serial = self._serial + 1
         inside = self._inside[key] = InsideRecord(tensor, self._died)

@@ -184,15 +184,9 @@ class NodeMap:
             version = self._version_when_saved(version, counter, node.sequence)
         elif counter in self.moved and not name.startswith("result"):
             version = self.moved[counter]  # an in-place call saves its inputs before the write, its result after it
-        return SavedRecord(
-            name,
-            known.serial if known is not None else None,
-            storage,
-            counter,
-            version,
-            static,
-            saved_digest(static, self._check_values) if made_now else None,
-        )
+        digest = saved_digest(static, self._check_values) if made_now else None
+        serial = known.serial if known is not None else None
+        return tuple.__new__(SavedRecord, (name, serial, storage, counter, version, static, digest))
 
     def _version_when_saved(self, now: int | None, counter: CounterRecord | None, sequence: int | None) -> int | None:
         """The version that a node saved which is discovered late (a custom ``Function``'s): the one before the first

@@ -371,9 +371,11 @@ class Recorder:
         if self.identity.deaths or self.nodes.deaths:
             self.bury()
         facts = op_facts_of(func)
-        restore_versions(facts, args, kwargs)
-        call = self._running[-1].index if self._running else None
-        in_backward = bool(self._running) and self._running[-1].facts.runs_backward
+        if facts.written_lists:
+            restore_versions(facts, args, kwargs)
+        running = self._running[-1] if self._running else None
+        call = running.index if running is not None else None
+        in_backward = running is not None and running.facts.runs_backward
         # What backward's operators read may be older than the watch; a forward operator's unknown input was made by
         # the call itself, below the dispatcher (`torch.tensor` does).
         given = None if in_backward else call
@@ -381,15 +383,19 @@ class Recorder:
         written = facts.written_positions
         accesses: list[int] = []
         for position, value in enumerate(args):
-            if type(value) in WITHOUT_TENSORS:
-                continue
-            for tensor in (value,) if type(value) in describe.PLAIN_TYPES else tensors_in((value,), []):
-                accesses.append(~serial(tensor, given) if position in written else serial(tensor, given))
+            kind = type(value)
+            if kind in describe.PLAIN_TYPES:
+                accesses.append(~serial(value, given) if position in written else serial(value, given))
+            elif kind not in WITHOUT_TENSORS:
+                for tensor in tensors_in((value,), []):
+                    accesses.append(~serial(tensor, given) if position in written else serial(tensor, given))
         for name, value in kwargs.items():
             for tensor in tensors_in((value,), []):
                 accesses.append(~serial(tensor, given) if name in facts.written_names else serial(tensor, given))
-        produced = (result,) if type(result) in describe.PLAIN_TYPES else tensors_in((result,), [])
-        outputs = tuple([serial(tensor, call) for tensor in produced])
+        if type(result) in describe.PLAIN_TYPES:
+            outputs: tuple[int, ...] = (serial(result, call),)
+        else:
+            outputs = tuple([serial(tensor, call) for tensor in tensors_in((result,), [])])
         self.log.ops.append((facts.name, call, in_backward, tuple(accesses), outputs))
 
     def fault(self, doing: str, fault: Exception) -> None:
