@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inplace_magic.errors import OptionError
 
 LEVELS = ("calls", "ops")
-SAVE_SUFFIXES = (".html", ".svg", ".dot", ".json", ".csv")
+SAVE_SUFFIXES = (".html", ".svg", ".png", ".dot", ".json", ".csv")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,11 +132,15 @@ class _Level:
         self.passes: list[tuple[Branch, ...]] = []
         """The passes before this one; none at the level of the group itself."""
         self.body: set[Step] = set()
+        self.last: Step | None = None
+        self.end: Step | None = None
+        """The last step of the first pass."""
 
     def add(self, step: Step, branch: Branch) -> None:
         self.seen.setdefault(step, len(self.parts))
         self.parts.append(branch)
         self.body.add(step)
+        self.last = step
 
     def ends_before(self, step: Step) -> bool:
         if step.kind != "line":
@@ -156,9 +160,11 @@ def _add(levels: list[_Level], step: Step, branch: Branch) -> None:
     if start == 0 and len(levels) > 1:
         level.passes.append(tuple(level.parts))
         level.parts, level.seen = [], {}
+        level.end = level.end or level.last
     else:
         inner = _Level()
         inner.passes.append(tuple(level.parts[start:]))
+        inner.end = level.last
         inner.body = {known for known, position in level.seen.items() if position >= start}
         del level.parts[start:]
         level.seen = {step: position for step, position in level.seen.items() if position < start}
@@ -171,7 +177,8 @@ def _close(levels: list[_Level]) -> None:
     level = levels.pop()
     outer = levels[-1]
     rest: list[Branch] = []
-    if len(level.parts) < len(level.passes[0]):  # a last pass that broke off, or a chain such as conv, relu, conv
+    if len(level.parts) < len(level.passes[0]) and level.last != level.end:
+        # A last pass that broke off, or no loop at all but a chain such as conv, relu, conv.
         rest = level.parts
         level.parts = list(level.passes.pop())
     if level.passes:
@@ -182,6 +189,7 @@ def _close(levels: list[_Level]) -> None:
     else:
         outer.parts += level.parts
     outer.parts += rest
+    outer.last = level.last
     for step in level.body:  # the loop's lines are passed: the same line again is another pass of what is around it
         outer.seen.setdefault(step, len(outer.parts) - 1)
         outer.body.add(step)

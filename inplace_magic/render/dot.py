@@ -8,31 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from inplace_magic.analysis.folding import Fold, Frame
 from inplace_magic.analysis.graph import CallVertex, Edge, TensorVertex
 from inplace_magic.render import style, words
+from inplace_magic.render.dot_folds import draw_frames, fold_box
+from inplace_magic.render.dot_labels import ABOUT_LENGTH, CODE_LENGTH, label_of, tail
 from inplace_magic.render.drawing import Drawing, drawing_of
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
 
-if TYPE_CHECKING:
-    import graphviz
-
-CODE_LENGTH = 44
 MAX_GRAD_FNS = 2
 """Autograd nodes that the box of a call names."""
-MAX_RESULTS = 2
-"""Tensors that a folded box says it gives."""
-LINE_LENGTH = 120
-"""Characters of any line in a label; Graphviz would lay out a box as wide as the longest one."""
-ABOUT_LENGTH = 500
-"""Characters of any line in a tooltip."""
 
-LEGEND = "Double border ✎: mutated in place.  Dashed arrow: kept for backward.  Dotted arrow: same memory."
-FOLD_LEGEND = "Green box ⊞: several calls, not drawn one by one.  Green frame: a module, a function or a loop."
+LEGEND = {
+    "mutated": "Double border ✎: mutated in place.",
+    "saved": "Dashed arrow: kept for backward.",
+    "view": "Dotted arrow: same memory.",
+    "fold": "Green box ⊞: several calls, not drawn one by one.",
+    "frame": "Green frame: a module, a function or a loop.",
+}
+"""What the picture's signs say, each shown where the sign is."""
 
 
 def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
@@ -59,7 +55,7 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
             "fontname": style.DOT_FONT,
             "fontsize": "10",
             "fontcolor": style.MUTED_INK,
-            "label": _label([*drawing.captions, LEGEND, FOLD_LEGEND if drawing.folds else ""]),
+            "label": label_of([*drawing.captions, *_legend(drawing)]),
             "labelloc": "b",
             "nodesep": "0.3",
             "pad": "0.15",
@@ -89,8 +85,8 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
     for call in shown.calls:
         dot.node(call.key, **_call(call, roles, _place(call, reading), drawing.notes.get(call.key, [])))
     for fold in drawing.folds:
-        dot.node(fold.key, **_fold(fold, reading))
-    _frames(dot, drawing)
+        dot.node(fold.key, **fold_box(fold, reading))
+    draw_frames(dot, drawing)
     pairs: dict[tuple[str, str], list[Edge]] = {}
     for edge in shown.edges:
         pairs.setdefault((edge.source, edge.target), []).append(edge)
@@ -106,9 +102,22 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
     return str(dot.source)
 
 
+def _legend(drawing: Drawing) -> list[str]:
+    signs: set[str] = {edge.kind for edge in drawing.graph.edges}
+    signs |= {call.kind for call in drawing.graph.calls}
+    found = (
+        ("mutated", any(tensor.mutated for tensor in drawing.graph.tensors)),
+        ("fold", bool(drawing.folds)),
+        ("frame", bool(drawing.frames)),
+    )
+    signs |= {sign for sign, present in found if present}
+    sentences = [sentence for sign, sentence in LEGEND.items() if sign in signs]
+    return ["  ".join(sentences[start : start + 2]) for start in range(0, len(sentences), 2)]
+
+
 def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, place: str, raw: bool) -> dict[str, str]:
     facts = tensor.facts
-    name = words.tensor_label(tensor.tensor, {tensor.tensor: _tail(tensor.name)})
+    name = words.tensor_label(tensor.tensor, {tensor.tensor: tail(tensor.name)})
     if tensor.mutated:
         step = words.version_step(tensor.version_before, tensor.version)
         head = f"{style.EFFECT_SYMBOL['mutated']} {name}  {step}"
@@ -136,7 +145,7 @@ def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, place:
         )
     elif tensor.key in roles.tensors:
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
-    return {"label": _label(lines), "tooltip": _label([head, *_about(tensor)], ABOUT_LENGTH), **attributes}
+    return {"label": label_of(lines), "tooltip": label_of([head, *_about(tensor)], ABOUT_LENGTH), **attributes}
 
 
 def _about(tensor: TensorVertex) -> list[str]:
@@ -178,73 +187,7 @@ def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[
     elif call.key in roles.savers:
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
     about = [lines[0], f"{words.place(call.site)}: {words.code_of(call.site)}", call.error or ""]
-    return {"label": _label(lines), "tooltip": _label(about, ABOUT_LENGTH), **attributes}
-
-
-def _fold(fold: Fold, reading: Reading) -> dict[str, str]:
-    lines = [part for part in (_heading(fold), _extent(fold, reading)) if part]
-    lines[0] = f"⊞ {lines[0]}"
-    if fold.mutated:
-        count = words.plural(len(fold.mutated), "write")
-        lines.append(f"{style.EFFECT_SYMBOL['mutated']} {count} in place inside")
-    for result in fold.results[:MAX_RESULTS]:
-        label = words.tensor_label(result.tensor, {result.tensor: _tail(result.name)})
-        lines.append(f"gives {label}  {words.shape(result.facts)}")
-    if len(fold.results) > MAX_RESULTS:
-        lines.append(f"and {len(fold.results) - MAX_RESULTS} more")
-    about = [lines[0], f"{words.place(fold.site)}: {words.code_of(fold.site)}"]
-    look = {"style": "filled", "fillcolor": style.GREEN_TINT, "color": style.GREEN, "class": "fold"}
-    return {"label": _label(lines), "tooltip": _label(about, ABOUT_LENGTH), **look}
-
-
-def _heading(group: Fold | Frame) -> str:
-    where = _tail(group.path)
-    if isinstance(group, Fold) and group.more:
-        named = f"{group.name}, " if group.name else ""
-        return f"{where}{': ' if where else ''}{named}{words.plural(group.passes, 'more pass', 'more passes')}"
-    code = words.code_of(group.site) if isinstance(group, Fold) and not group.name and _one_line(group) else ""
-    if code:
-        return words.shortened(code, CODE_LENGTH)
-    times = f"{group.passes} passes" if group.passes > 1 else ""
-    name = f"{group.name} × {group.passes}" if group.name and times else group.name or times
-    return ": ".join(part for part in (where, name) if part)
-
-
-def _one_line(fold: Fold) -> bool:
-    return fold.lines is None or fold.lines[0] == fold.lines[1]
-
-
-def _extent(fold: Fold, reading: Reading) -> str:
-    where = ""
-    if fold.lines is not None:
-        first, last = fold.lines
-        where = f", line {first}" if first == last else f", lines {first}–{last}"
-    elif fold.site is not None and fold.site.line:
-        where = f", {words.place_in(fold.site, reading.trace)}"
-    return f"{words.plural(len(fold.calls), 'call')}{where}"
-
-
-def _frames(dot: graphviz.Digraph, drawing: Drawing) -> None:
-    """Groups that are drawn open, each around its parts; Graphviz draws what is called ``cluster…`` as a frame."""
-    frames = {frame.key: frame for frame in drawing.frames}
-    drawn = {tensor.key for tensor in drawing.graph.tensors} | {call.key for call in drawing.graph.calls}
-    drawn |= {fold.key for fold in drawing.folds}
-    inner = {key for frame in drawing.frames for key in frame.members if key in frames and key != frame.key}
-
-    def draw(parent: graphviz.Digraph, frame: Frame) -> None:
-        with parent.subgraph(name=f"cluster_{frame.key}") as part:
-            shown = f", {frame.shown} drawn" if frame.shown < frame.passes else ""
-            look = {"style": "rounded", "color": style.GREEN, "fontcolor": style.GREEN_INK, "fontsize": "10"}
-            part.attr(label=_label([_heading(frame) + shown]), labeljust="l", labelloc="t", **look)
-            for key in frame.members:
-                if key in frames and key != frame.key:
-                    draw(part, frames[key])
-                elif key in drawn:
-                    part.node(key)
-
-    for frame in drawing.frames:
-        if frame.key not in inner:
-            draw(dot, frame)
+    return {"label": label_of(lines), "tooltip": label_of(about, ABOUT_LENGTH), **attributes}
 
 
 def _waiting(drawing: Drawing, reached: set[str]) -> list[tuple[str, str]]:
@@ -262,7 +205,7 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
     attributes: dict[str, str] = {}
     if "saved" in kinds:
         attributes.update(
-            style="dashed", color=style.BLUE, tooltip=_label([f"kept for backward as {saved}"], ABOUT_LENGTH)
+            style="dashed", color=style.BLUE, tooltip=label_of([f"kept for backward as {saved}"], ABOUT_LENGTH)
         )
         if "data" not in kinds:
             # The keeper made it: an arrow against the flow would otherwise turn the picture upside down.
@@ -272,30 +215,16 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
                 penwidth="2",
                 color=style.VERMILION,
                 fontcolor=style.VERMILION_INK,
-                label=_label(["   kept for backward"]),
+                label=label_of(["   kept for backward"]),
             )
     elif "view" in kinds or edges[0].source in viewing or edges[0].target in viewing:
-        attributes.update(style="dotted", tooltip=_label(["same memory"]))
+        attributes.update(style="dotted", tooltip=label_of(["same memory"]))
     return attributes
 
 
 def _place(call: CallVertex | None, reading: Reading) -> str:
     known = call is not None and call.site is not None and call.site.line
     return words.place_in(call.site, reading.trace) if call is not None and known else ""
-
-
-def _label(lines: list[str], length: int = LINE_LENGTH) -> str:
-    import graphviz
-
-    # nohtml: a label that begins with < and ends with > would otherwise be taken as markup.
-    shown = (words.printable(words.shortened(line, length)) for line in lines if line)
-    escaped = (graphviz.escape(line.replace("&", "&amp;")) for line in shown)
-    label: str = graphviz.nohtml("\\n".join(escaped))
-    return label
-
-
-def _tail(name: str) -> str:
-    return name if len(name) <= CODE_LENGTH else f"…{name[1 - CODE_LENGTH :]}"
 
 
 def _hex(number: int | None) -> str:

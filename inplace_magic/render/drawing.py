@@ -65,7 +65,7 @@ def drawing_of(
         if left_out:
             captions.append(f"{words.plural(left_out, 'call')} that autograd does not track: not drawn.")
     notes: dict[str, list[str]] = {}
-    if len(graph) > SMALL:
+    if len(whole) > SMALL:
         graph, notes = _moved_into_calls(graph, roles)
     cut = FoldedGraph(graph)
     if len(graph) > SMALL:

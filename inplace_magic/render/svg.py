@@ -9,6 +9,7 @@ What scripts and tests can rely on, and nothing else:
 - ``<g class="n …" data-k="KEY">``: a tensor version, a call or a fold; ``KEY`` is its key in the graph.
 - ``<g class="e …" data-f="KEY" data-t="KEY">``: an arrow, from and to.
 - ``<g class="k …" data-k="KEY">``: a frame around several nodes.
+- ``<rect class="card">``: the light ground under it all.
 - ``<title>`` in a group: its name for screen readers and what the drawn text leaves out.
 - the words that DOT gave as ``class``, such as ``guilty``, stand behind the others.
 - coordinates are those of the ``viewBox``; no group is moved or scaled.
@@ -46,11 +47,14 @@ def compact(svg: str) -> str:
     drawn = ET.fromstring(svg)
     graph = drawn.find(f"{{{SVG}}}g")
     root = ET.Element("svg", {"xmlns": SVG, "class": NAME, "role": "img"})
-    root.attrib.update((name, drawn.get(name, "")) for name in ("width", "height"))
-    root.set("viewBox", " ".join(_short(float(number), 1) for number in _NUMBER.findall(drawn.get("viewBox", ""))))
+    box = [float(number) for number in _NUMBER.findall(drawn.get("viewBox", ""))]
+    # Graphviz writes points; some readers of SVG know only pixels, of which four are three points.
+    root.attrib.update({"width": _short(box[2] * 4 / 3), "height": _short(box[3] * 4 / 3)})
+    root.set("viewBox", " ".join(_short(number, 1) for number in box))
     root.attrib.update({"font-family": style.SVG_FONTS, "font-size": FONT_SIZE, "text-anchor": "middle"})
     ET.SubElement(root, "title").text = TITLE
     rules = ET.SubElement(root, "style")
+    ET.SubElement(root, "rect", {"class": "card", "width": "100%", "height": "100%", "fill": style.CARD})
     if graph is not None:
         move = _MOVE.search(graph.get("transform", ""))
         writer = _Writer((float(move[1]), float(move[2])) if move is not None else (0.0, 0.0))

@@ -51,6 +51,14 @@ def test_passes_that_take_different_branches_are_one_loop():
     assert shape(call_tree(calls(2, 3, 5, 2, 4, 5, 2, 3, 5, 9))) == "3*(2 3 5) 9"
 
 
+def test_a_last_pass_that_breaks_off_follows_its_loop():
+    assert shape(call_tree(calls(2, 3, 4, 2, 3, 4, 2, 3))) == "2*(2 3 4) 2 3"
+
+
+def test_a_last_pass_that_skips_a_line_is_a_pass():
+    assert shape(call_tree(calls(2, 3, 4, 2, 4))) == "2*(2 3 4)"
+
+
 def test_an_outer_call_written_above_its_argument_is_no_loop():
     assert shape(call_tree(calls(3, 2, 4))) == "3 2 4"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sys
 
 import pandas as pd
 import pytest
@@ -68,7 +70,7 @@ def test_a_missing_folder_is_one_clear_error(tmp_path):
 
 def test_another_suffix_is_one_clear_error(tmp_path):
     with pytest.raises(InplaceMagicError, match=r"must end in \.html, \.svg"):
-        save(sigmoid_report(), tmp_path / "a.png")
+        save(sigmoid_report(), tmp_path / "a.pdf")
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_rest(tmp_path, monkeypatch):
@@ -84,3 +86,28 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_rest(tmp_path, monkeypatc
 
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.dot"]
+
+
+def test_a_png_shows_the_picture_at_twice_its_size(tmp_path):
+    pytest.importorskip("resvg_py")
+    report = sigmoid_report()
+
+    content = save(report, tmp_path / "a.png").read_bytes()
+
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = (int.from_bytes(content[start : start + 4], "big") for start in (16, 20))
+    drawn = re.search(r'width="(\d+)" height="(\d+)"', report.to_svg())
+    assert drawn is not None
+    assert (width, height) == (2 * int(drawn[1]), 2 * int(drawn[2]))
+
+
+def test_where_no_png_can_be_made_one_sentence_says_what_to_install_and_the_old_file_stays(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    path = tmp_path / "a.png"
+    path.write_bytes(b"old")
+
+    with pytest.raises(InplaceMagicError, match="pip install resvg-py"):
+        save(sigmoid_report(), path)
+
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.png"]

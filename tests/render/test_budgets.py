@@ -1,0 +1,119 @@
+"""How large pictures of real programs are, in nodes and in bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import re
+import textwrap
+from functools import cache
+
+import pytest
+import torch
+
+import inplace_magic
+from inplace_magic.report import Report
+
+LOOP = """
+    weight = torch.ones(3, requires_grad=True)
+    for step in range(500):
+        y = torch.tanh(weight * 1.01)
+        loss = y.sum()
+        loss.backward()
+        with torch.no_grad():
+            weight -= 0.1 * weight.grad
+            weight.grad.zero_()
+    """
+FAILING_LOOP = """
+    y = torch.ones(3, requires_grad=True) * 1
+    for step in range(300):
+        y = torch.sigmoid(y)
+        y = y + 1
+        if step == 150:
+            y = torch.sigmoid(y)
+            y.mul_(2)
+    y.sum().backward()
+    """
+RESNET = """
+    from asked.resnet import ResNet18
+    model = ResNet18()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    loss = model(torch.randn(2, 3, 32, 32)).square().mean()
+    loss.backward()
+    optimizer.step()
+    """
+LSTM = """
+    cell = torch.nn.LSTMCell(4, 8)
+    h, c = torch.zeros(2, 8), torch.zeros(2, 8)
+    for x in torch.randn(40, 2, 4):
+        h, c = cell(x, (h, c))
+    h.sum().backward()
+    """
+
+
+@cache
+def report_of(program: str) -> Report:
+    """The program's report; what it raises is part of it."""
+    text = "with inplace_magic.watch() as watched:\n" + textwrap.indent(textwrap.dedent(program), "    ")
+    name = f"program_{abs(hash(program))}.py"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    names = {"torch": torch, "inplace_magic": inplace_magic, "__name__": "__main__"}
+    torch.manual_seed(0)
+    with contextlib.suppress(RuntimeError):  # of the program that fails; its finding is looked at below
+        exec(compile(text, name, "exec"), names)
+    report: Report = names["watched"].report  # type: ignore[attr-defined]  # the program's variable
+    assert report.faults == []
+    return report
+
+
+def boxes(svg: str) -> list[str]:
+    return re.findall(r'<g class="n [^"]*" data-k="([^"]*)"', svg)
+
+
+@pytest.mark.parametrize("program", [LOOP, FAILING_LOOP, RESNET, LSTM], ids=["loop", "failing", "resnet", "lstm"])
+def test_a_picture_of_thousands_of_calls_has_few_boxes_and_few_bytes(program: str) -> None:
+    svg = report_of(program).to_svg()
+
+    assert len(boxes(svg)) <= 80
+    assert len(svg.encode()) <= 40_000
+    assert svg == report_of(program).to_svg()
+
+
+def test_a_training_loop_reads_as_one_iteration_and_the_number_of_the_others() -> None:
+    dot = report_of(LOOP).to_dot()
+
+    assert "500 passes, 1 drawn" in dot
+    assert "499 more passes" in dot
+    assert len(boxes(report_of(LOOP).to_svg())) <= 12
+
+
+def test_the_iteration_that_failed_is_drawn_whole_whatever_surrounds_it() -> None:
+    report = report_of(FAILING_LOOP)
+    (finding,) = [hazard for hazard in report.hazards if hazard.severity == "error"]
+
+    dot = report.to_dot()
+
+    assert {f"C{finding.call}", f"C{finding.saved_call}"} <= set(boxes(report.to_svg()))
+    assert "overwritten here" in dot
+    assert "saved here" in dot
+    assert "148 more passes" in dot
+
+
+def test_a_network_reads_as_its_blocks_by_their_names() -> None:
+    dot = report_of(RESNET).to_dot()
+
+    assert "model.layer1: BasicBlock × 2" in dot
+    assert re.search(r"⊞ model\.layer4(: BasicBlock × 2|\[1\])", dot)
+    assert "⊞ optimizer.step()" in dot
+
+
+def test_opening_a_box_shows_what_is_inside_and_leaves_the_others() -> None:
+    report = report_of(RESNET)
+    closed = boxes(report.to_svg())
+    fold = next(key for key in closed if key.startswith("F"))
+
+    opened = boxes(report.to_svg(expanded={fold}))
+
+    assert fold not in opened
+    assert len(opened) > len(closed)
+    assert set(closed) - {fold} <= set(opened)
