@@ -94,9 +94,25 @@ def grad_fn(tensor: torch.Tensor) -> Any:
         return None
 
 
-Static = tuple[Any, ...]
-"""(shape, strides, offset, dtype, device, data pointer, is a view, type, id): what changes only with the version. Raw
-torch values, because turning them into text can wait; none of them keeps the tensor alive."""
+Layout = tuple[Any, ...]
+"""(shape, strides, offset, dtype, device, is a view, type): equal ones are one object, since a program has many tensors
+and few layouts."""
+
+Static = tuple[Layout, int | None, int]
+"""(layout, data pointer, id): what changes only with the version. Raw torch values, because turning them into text can
+wait; none of them keeps the tensor alive."""
+
+_LAYOUTS: dict[Layout, Layout] = {}
+_MOST_LAYOUTS = 4096
+
+
+def _shared(layout: Layout) -> Layout:
+    known = _LAYOUTS.get(layout)
+    if known is None:
+        if len(_LAYOUTS) >= _MOST_LAYOUTS:
+            _LAYOUTS.clear()
+        known = _LAYOUTS[layout] = layout
+    return known
 
 
 def static(tensor: torch.Tensor) -> Static:
@@ -104,17 +120,16 @@ def static(tensor: torch.Tensor) -> Static:
     kind = type(tensor)
     if kind in PLAIN_TYPES and tensor.layout is torch.strided:
         try:
-            return (
+            layout = (
                 tensor.shape,
                 tensor.stride(),
                 tensor.storage_offset(),
                 tensor.dtype,
                 tensor.device,
-                tensor.data_ptr(),
                 tensor._is_view(),
                 kind.__name__,
-                id(tensor),
             )
+            return _shared(layout), tensor.data_ptr(), id(tensor)
         except (RuntimeError, NotImplementedError):
             pass  # sparse and functorch tensors have no strides or data pointer: read what there is, one by one
     return _careful_static(tensor)
@@ -125,17 +140,16 @@ def _careful_static(tensor: torch.Tensor) -> Static:
     with _NO_SUBCLASS_CODE():
         own_sizes = getattr(kind, "__torch_dispatch__", _DEFAULT_DISPATCH) is _DEFAULT_DISPATCH
         strided = own_sizes and _try(lambda: tensor.layout) is torch.strided  # sparse tensors answer zeros
-        return (
+        layout = (
             _try(lambda: tuple(int(size) for size in tensor.shape)) if own_sizes else None,
             _try(lambda: tuple(int(step) for step in tensor.stride())) if strided else None,
             _try(lambda: int(tensor.storage_offset())) if strided else None,
             _try(lambda: tensor.dtype),
             _try(lambda: tensor.device),
-            _try(tensor.data_ptr) if own_sizes else None,
             bool(_try(lambda: tensor._is_view())),
             kind.__name__,
-            id(tensor),
         )
+        return layout, _try(tensor.data_ptr) if own_sizes else None, id(tensor)
 
 
 def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
@@ -152,7 +166,7 @@ def requires_grad(tensor: torch.Tensor) -> bool:
 
 def readable(raw: Static) -> dict[str, Any]:
     """A raw description as fields of ``TensorMetadata``."""
-    shape, strides, offset, dtype, device, data_ptr, is_view, cls, python_id = raw
+    (shape, strides, offset, dtype, device, is_view, cls), data_ptr, python_id = raw
     return {
         "shape": None if shape is None else tuple(shape),
         "strides": None if strides is None else tuple(strides),

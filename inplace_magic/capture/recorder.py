@@ -219,9 +219,9 @@ class Recorder:
                     facts,
                     kind,
                     call.site,
-                    call.before,
-                    outputs,
-                    mutations,
+                    tuple(call.before),
+                    tuple(outputs),
+                    tuple(mutations),
                     None if error is None else describe.error_text(error),
                     call.parent,
                     torch.is_grad_enabled(),
@@ -350,10 +350,11 @@ class Recorder:
         static = record.static
         if static is None or record.static_at != version or (call is not None and call.facts.metadata_only):
             static = record.static = describe.static(tensor)
+            record.key = static[2]  # the same number: one object for both
             record.static_at = version
         node = None
         requires_grad = describe.requires_grad(tensor)
-        is_view = static[6]
+        is_view = static[0][5]
         if direct or not is_view or (latest is not None and latest.version == version):
             grad_fn = describe.grad_fn(tensor) if requires_grad or is_view else None
             if grad_fn is not None:
@@ -418,7 +419,7 @@ def _is_among(tensor: torch.Tensor, others: list[torch.Tensor]) -> bool:
 def _written_region(call: OpenCall, args: tuple[Any, ...]) -> Region | None:
     if call.facts.key != "__setitem__" or len(args) < 2 or not call.before:
         return None
-    shape, strides, offset = call.before[0].static[:3]
+    shape, strides, offset = call.before[0].static[0][:3]
     if shape is None or strides is None or offset is None:
         return None
     return basic_index_region(tuple(shape), strides, offset, args[1])

@@ -127,9 +127,9 @@ class ClosedCall(NamedTuple):
     facts: FunctionFacts
     kind: Kind
     site: int | None
-    inputs: list[Observation]
-    outputs: list[Observation]
-    mutations: list[tuple[Observation, int | None, Any, Any, Region | None]]
+    inputs: tuple[Observation, ...]
+    outputs: tuple[Observation, ...]
+    mutations: tuple[tuple[Observation, int | None, Any, Any, Region | None], ...]
     """(tensor afterwards, version before, values before, values after, elements written)."""
     error: str | None
     parent: int | None

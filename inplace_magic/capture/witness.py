@@ -33,7 +33,7 @@ def digest_bytes(pointer: int, nbytes: int) -> int:
 
 def dense_span(static: describe.Static) -> tuple[int, int] | None:
     """(address, bytes) of a CPU tensor that fills one stretch of memory without gaps; None for any other."""
-    shape, strides, _, dtype, device, pointer, *_ = static
+    (shape, strides, _, dtype, device, *_), pointer, _ = static
     if shape is None or strides is None or dtype is None or device is None or device.type != "cpu" or not pointer:
         return None
     elements = _elements_without_gaps(shape, strides)
@@ -105,7 +105,8 @@ def saved_digest(static: describe.Static, check_values: bool) -> tuple[int, int,
     span = dense_span(static)
     if span is None or span[1] == 0 or (span[1] > SAVED_LIMIT and not check_values):
         return None
-    return static[2] * static[3].itemsize, span[1], digest_bytes(*span)
+    offset, dtype = static[0][2:4]
+    return offset * dtype.itemsize, span[1], digest_bytes(*span)
 
 
 def still_equal(record: StorageRecord, witness: tuple[int, int, int]) -> bool:
