@@ -23,6 +23,10 @@ from inplace_magic.trace import Callsite
 BranchKind = Literal["call", "line", "run", "loop", "pass"]
 
 
+DEEPEST = 60
+"""Levels of the tree; what is deeper, such as a long recursion, is one level."""
+
+
 class Step(NamedTuple):
     """One level on the way from the watched block to a call."""
 
@@ -92,7 +96,7 @@ def _way_to(call: CallVertex) -> list[tuple[Step, Callsite | None]]:
         way.append((Step("run", module, column=column), above))
         column = (None, None)
     way.append((Step("call", call.name, column=column), call.site))
-    return way
+    return [*way[:DEEPEST], way[-1]] if len(way) > DEEPEST else way
 
 
 def _branches(placed: list[_Placed], depth: int) -> tuple[Branch, ...]:

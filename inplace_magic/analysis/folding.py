@@ -190,7 +190,7 @@ class _Cut:
         self._take_in_sources(inside)
         edges: dict[Edge, None] = {}
         leaves: dict[str, dict[str, None]] = {}
-        used = {edge.source for edge in self.graph.edges}
+        used = {edge.source for edge in self.graph.edges if edge.kind == "data"}
         for edge in self.graph.edges:
             source, target = inside.get(edge.source, edge.source), inside.get(edge.target, edge.target)
             if source != edge.source and source != target and edge.kind == "data":

@@ -104,8 +104,9 @@ class _Writer:
         for shape in shapes:
             made = self.shape(shape)
             if made.tag == "text":
-                if shape.get("fill", style.INK).lower() != style.INK.lower():
-                    made.set("style", f"fill:{shape.get('fill')}")
+                colour = {"fill": shape.get("fill", style.INK)}
+                if colour["fill"].lower() != style.INK.lower():
+                    made.set("class", self.looks.setdefault(tuple(colour.items()), _named("t", colour)))
                 size = float(shape.get("font-size", FONT_SIZE))
                 if size != float(FONT_SIZE):
                     made.set("font-size", _short(size, 1))

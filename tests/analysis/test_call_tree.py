@@ -97,3 +97,9 @@ def test_every_call_is_in_the_tree_once_and_in_order():
     given = calls(1, 2, 3, 2, 3, 4, 1, 2, 5, 5, 5, 3, 1, 9, 2, 2)
 
     assert [call for branch in call_tree(given) for call in branch.calls] == given
+
+
+def test_a_way_of_any_length_has_a_tree():
+    deep = calls(*[2, 3] * 20, modules=tuple(f"Module{i}" for i in range(5000)))
+
+    assert [call for branch in call_tree(deep) for call in branch.calls] == deep

@@ -15,13 +15,14 @@ import pytest
 from cells import run_cell
 from no_harm.hostile import SCRIPTS, full_report, infected
 
-from inplace_magic.render.layout import ENGINES, SVG, EngineMissing
+from inplace_magic.render.layout import ENGINES, EngineMissing
 from inplace_magic.render.save import save
+from inplace_magic.render.svg import SVG
 from inplace_magic.report import Report
 
 VOID = {"img", "meta"}
 LOADS = {"href", "srcset", "action", "formaction", "data", "poster", "xlink:href", "background", "ping", "cite"}
-SVG_TAGS = {"svg", "g", "title", "path", "polygon", "polyline", "ellipse", "text"}
+SVG_TAGS = {"svg", "style", "g", "title", "path", "rect", "ellipse", "text"}
 
 
 class Page(HTMLParser):
@@ -94,7 +95,7 @@ def test_the_picture_has_the_boxes_and_arrows_of_a_harmless_one(text: str) -> No
     svg, plain = ET.fromstring(with_text(text).to_svg()), ET.fromstring(PLAIN.to_svg())
 
     def keys(root: ET.Element) -> list[str | None]:
-        return [element.get("data-key") for element in root.iter(f"{{{SVG}}}g")]
+        return [element.get("data-k") or element.get("data-f") for element in root.iter(f"{{{SVG}}}g")]
 
     assert keys(svg) == keys(plain)
     for element in svg.iter():
@@ -103,6 +104,11 @@ def test_the_picture_has_the_boxes_and_arrows_of_a_harmless_one(text: str) -> No
             name for name in element.attrib if name.lower().startswith("on") or "href" in name or name == "style"
         ]
         assert not [value for value in element.attrib.values() if "url(" in value or "script" in value]
+    rules = re.findall(r"([^{}]*)\{([^{}]*)\}", svg.findtext(f"{{{SVG}}}style") or "")
+    assert rules
+    for selector, rule in rules:
+        assert re.fullmatch(r"\.im-graph (text|\.[ekn][0-9a-f]+( path\+path)?|\.t[0-9a-f]+)", selector)
+        assert re.fullmatch(r"[a-z-]+:[#0-9a-zA-Z.,]+(;[a-z-]+:[#0-9a-zA-Z.,]+)*", rule)
 
 
 @pytest.mark.parametrize("text", SCRIPTS, ids=lambda text: ascii(text)[:40])
