@@ -12,6 +12,7 @@ drawn as one: two passes of the same code.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -25,6 +26,11 @@ BranchKind = Literal["call", "line", "run", "loop", "pass"]
 
 DEEPEST = 60
 """Levels of the tree; what is deeper, such as a long recursion, is one level."""
+
+
+WIDE, CHUNKS = 40, 20
+"""A group of more parts than ``WIDE``, such as a cell of 200 different lines, is divided into ``CHUNKS`` groups."""
+_PARTS = re.compile(r"\[[^\]]*\]|\.?[^.\[]+")
 
 
 class Step(NamedTuple):
@@ -58,6 +64,41 @@ class Branch:
 def call_tree(calls: Sequence[CallVertex]) -> tuple[Branch, ...]:
     """The tree of some calls; every level has at least two parts or is a call."""
     return _branches([_Placed(call, _way_to(call)) for call in calls], 0)
+
+
+def module_path(branch: Branch) -> str:
+    """The common beginning of the names of the parameters that it reads: the module that they belong to."""
+    names = [_PARTS.findall(name)[:-1] for call in branch.calls for name in call.parameters if "." in name]
+    path: list[str] = []
+    for parts in zip(*names, strict=False):
+        if len(set(parts)) > 1:
+            break
+        path.append(parts[0])
+    return "".join(path).removeprefix(".")
+
+
+def chunked(parts: Sequence[Branch]) -> list[Branch]:
+    """The parts, or groups of neighbours where they are too many to be drawn side by side."""
+    if len(parts) <= WIDE:
+        return list(parts)
+    size = -(-len(parts) // CHUNKS)
+    chunks = []
+    for start in range(0, len(parts), size):
+        some = tuple(parts[start : start + size])
+        calls = tuple(call for part in some for call in part.calls)
+        whole = Branch("line", some[0].step, calls, some, some[0].site)
+        chunks.append(whole if len(some) > 1 else some[0])
+    return chunks
+
+
+def lines_of(branch: Branch) -> tuple[int, int] | None:
+    """First and last line, where all calls lie in one function."""
+    sites = [call.site for call in branch.calls]
+    if any(site is None for site in sites):
+        return None
+    places = {(site.cell, site.file, site.function) for site in sites if site is not None}
+    lines = [site.line for site in sites if site is not None]
+    return (min(lines), max(lines)) if len(places) == 1 and min(lines) > 0 else None
 
 
 class _Placed(NamedTuple):

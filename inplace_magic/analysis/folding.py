@@ -9,13 +9,12 @@ A pure function of the graph, so that the same cell gives the same picture, and 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from inplace_magic.analysis.call_tree import Branch, call_tree
+from inplace_magic.analysis.call_tree import Branch, call_tree, chunked, lines_of, module_path
 from inplace_magic.analysis.graph import AutogradGraph, Edge, TensorVertex
 from inplace_magic.trace import Callsite
 
@@ -23,11 +22,6 @@ LIMIT = 40
 """Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
 FEW = 5
 """A group of fewer boxes is opened where there is room, although its neighbours are not."""
-WIDE, CHUNKS = 40, 20
-"""A group of more parts than ``WIDE``, such as a cell of 200 different lines, is divided into ``CHUNKS`` groups."""
-
-
-_PARTS = re.compile(r"\[[^\]]*\]|\.?[^.\[]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +116,7 @@ class _Cut:
         self.tracks = any(call.nodes for call in graph.calls)
         self.opened: dict[str, _Opened] = {}
         self.more: set[str] = set()
-        self.top = _chunked(call_tree(graph.calls))
+        self.top = chunked(call_tree(graph.calls))
         self._open_all(limit)
 
     def _open_all(self, limit: int) -> None:
@@ -164,7 +158,7 @@ class _Cut:
     def _parts(self, branch: Branch) -> list[Branch]:
         """The parts of a group; of a loop, the passes to show and the passes between them as one part each."""
         if branch.kind != "loop":
-            return _chunked(branch.parts)
+            return chunked(branch.parts)
         wanted = [self._must(each) for each in branch.parts]
         if not any(wanted):
             wanted[0] = True
@@ -241,7 +235,7 @@ class _Cut:
         return Fold(
             key=branch.key,
             name=branch.step.name if branch.step.kind == "run" else "",
-            path=_path(branch),
+            path=module_path(branch),
             passes=len(branch.parts) if branch.kind == "loop" else 1,
             more=branch.key in self.more,
             calls=tuple(call.call for call in branch.calls),
@@ -249,7 +243,7 @@ class _Cut:
             results=tuple(results),
             mutated=tuple(vertex for vertex in made if vertex.mutated),
             site=branch.site,
-            lines=_lines(branch),
+            lines=lines_of(branch),
         )
 
     def _frame(self, branch: Branch, inside: dict[str, str]) -> Frame:
@@ -259,7 +253,7 @@ class _Cut:
         return Frame(
             branch.key,
             branch.step.name if branch.step.kind == "run" else "",
-            _path(branch),
+            module_path(branch),
             len(branch.parts) if branch.kind == "loop" else 1,
             sum(part.key not in self.more for part in self.opened[branch.key].shown),
             tuple(key for key in members if key not in inside),
@@ -276,36 +270,3 @@ class _Cut:
         if known is None or known.branch is not branch or framed:
             return [branch.key]
         return [key for part in known.shown for key in self._drawn(part)]
-
-
-def _path(branch: Branch) -> str:
-    """The common beginning of the names of the parameters that it reads: the module that they belong to."""
-    names = [_PARTS.findall(name)[:-1] for call in branch.calls for name in call.parameters if "." in name]
-    path: list[str] = []
-    for parts in zip(*names, strict=False):
-        if len(set(parts)) > 1:
-            break
-        path.append(parts[0])
-    return "".join(path).removeprefix(".")
-
-
-def _chunked(parts: Sequence[Branch]) -> list[Branch]:
-    if len(parts) <= WIDE:
-        return list(parts)
-    size = -(-len(parts) // CHUNKS)
-    chunks = []
-    for start in range(0, len(parts), size):
-        some = tuple(parts[start : start + size])
-        calls = tuple(call for part in some for call in part.calls)
-        whole = Branch("line", some[0].step, calls, some, some[0].site)
-        chunks.append(whole if len(some) > 1 else some[0])
-    return chunks
-
-
-def _lines(branch: Branch) -> tuple[int, int] | None:
-    sites = [call.site for call in branch.calls]
-    if any(site is None for site in sites):
-        return None
-    places = {(site.cell, site.file, site.function) for site in sites if site is not None}
-    lines = [site.line for site in sites if site is not None]
-    return (min(lines), max(lines)) if len(places) == 1 and min(lines) > 0 else None
