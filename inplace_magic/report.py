@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FORMAT = "inplace_magic.report"
 FORMAT_VERSION = 1
 MAX_JSON_CHARACTERS = 1_000_000_000
-FrameView = Literal["tensors", "calls", "lines", "saved"]
+FrameView = Literal["tensors", "calls", "lines", "memory", "ops", "saved"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -134,8 +134,8 @@ class Report:
         """A table of plain integers and strings.
 
         Args:
-            view: ``tensors`` (one row per tensor and version), ``calls``, ``lines`` (memory by line), ``saved`` (what
-                autograd keeps for backward).
+            view: ``tensors`` (one row per tensor and version), ``calls``, ``lines`` (memory by line), ``memory`` (by
+                call), ``ops`` (by operator, at level ``ops``), ``saved`` (what autograd keeps for backward).
 
         Raises:
             ValueError: another view; the text lists them.

@@ -273,6 +273,31 @@ class Storage:
     """Index of the call that made it; None when it existed before the watch."""
     ended: int | None = None
     """How many calls had begun when it died; None while it lives at the end of the watch."""
+    born_op: int | None = None
+    """Level ``ops``: position in ``Trace.ops`` of the operator that made it; None when none was seen to."""
+    ended_op: int | None = None
+    """Level ``ops``: how many operators had run when it died; None while it lives at the end of the watch."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReading:
+    """An accelerator's own account of its memory, read as a call began, or as a call inside another one ended.
+
+    Whatever happens until the next reading of the device is billed to ``call``. The two totals only ever grow, so
+    their differences are what was allocated and freed in between, each block counted.
+    """
+
+    call: int | None
+    """Index of the innermost call that ran on from here; None before the first one."""
+    device: str
+    allocated_bytes: int
+    """In use by tensors and library workspaces, rounded up by the allocator: ``torch.cuda.memory_allocated()``."""
+    reserved_bytes: int
+    """Held by the allocator, in use or not: ``torch.cuda.memory_reserved()``."""
+    peak_bytes: int
+    """The most in use since the peak was last reset, by whomever."""
+    allocated_total: int
+    freed_total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +316,8 @@ class Trace:
     nodes: tuple[AutogradNode, ...] = ()
     saved: tuple[SavedTensor, ...] = ()
     storages: tuple[Storage, ...] = ()
+    readings: tuple[MemoryReading, ...] = ()
+    """In the order of time; the last one of each device was read at the end of the watch."""
     backwards: tuple[Backward, ...] = ()
     ops: tuple[OpEvent, ...] = ()
     unseen: tuple[UnseenWrite, ...] = ()

@@ -1,45 +1,52 @@
-"""Memory by call and by line, from the births and deaths of storages.
+"""Memory by call, by line and by operator: the entries of the ledger with what autograd keeps, summed as asked.
 
-A storage is counted once, however many views it has. It is allocated by the call that made it. ``Storage.ended == k``
-means that ``k`` calls had begun when it died, so it died after call ``k - 1`` began and before call ``k`` began. That
-may be inside call ``k - 1``, or after it in plain Python (``del x``, a rebinding, the end of a function), which runs no
-torch call of its own. Freeing is therefore billed to call ``k - 1`` and to its line: the last thing torch was seen to
-do before the memory came back. The true line may be a later one that calls no torch function.
-
-Temporaries inside one call are not in these numbers: at level ``calls`` they are not seen.
+Temporaries inside one call are not in these numbers at level ``calls``; at level ``ops`` they are, and so are those of
+backward. See :mod:`inplace_magic.analysis.ledger` for what is counted and where it is billed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from inplace_magic.analysis.ledger import Entry, ledger_of_calls, ledger_of_ops, live_before
 from inplace_magic.trace import CallEvent, Callsite, SavedTensor, Trace
 
 
 @dataclass(frozen=True, slots=True)
-class CallMemory:
-    """What one call did to the memory of one device; all numbers are bytes."""
+class MemoryRow:
+    """What one call or operator did to the memory of one device; all numbers are bytes."""
 
-    call: int
-    device: str
-    allocated_bytes: int
-    """Storages that the call made."""
-    freed_bytes: int
-    """Storages that died after the call began and before the next one did."""
-    live_bytes: int
-    """All known storages alive when the call had ended and before anything was freed; an upper bound."""
+    entry: Entry
     retained_bytes: int
-    """Of the allocated ones, those alive when the watch ended."""
+    """Of the allocated storages, those alive when the watch ended."""
     saved_bytes: int
     """Storages that autograd nodes of this call keep for backward and that no earlier call kept."""
-    storages: tuple[int, ...] = ()
-    """Serial numbers of the storages that the call made."""
+
+    @property
+    def call(self) -> int | None:
+        """Index of the call; None: before the first one."""
+        return self.entry.call
+
+    @property
+    def allocated_bytes(self) -> int:
+        """Storages that it made."""
+        return self.entry.allocated_bytes
+
+    @property
+    def freed_bytes(self) -> int:
+        """Storages that died in it, or after it and before the next one."""
+        return self.entry.freed_bytes
 
     @property
     def net_bytes(self) -> int:
         """Allocated less freed."""
-        return self.allocated_bytes - self.freed_bytes
+        return self.entry.net_bytes
+
+    @property
+    def device(self) -> str:
+        """As torch names it, e.g. ``cuda:0``."""
+        return self.entry.device
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,75 +54,85 @@ class LineMemory:
     """What all calls of one line did to the memory of one device; all numbers are bytes."""
 
     site: Callsite | None
-    """None for calls whose place could not be told."""
+    """None for calls whose place could not be told, and for what happened before the first call."""
     device: str
     allocated_bytes: int
     freed_bytes: int
     net_bytes: int
     peak_bytes: int
     """The most that was alive during any call of the line, storages from before the watch included where they are
-    known; an upper bound, because what a call frees is subtracted only after it."""
+    known. Exact at level ``ops``; at level ``calls`` an upper bound, because what a call frees is subtracted only
+    after it, and without the temporaries inside."""
     retained_bytes: int
     saved_bytes: int
     calls: tuple[int, ...]
     tensors: tuple[int, ...]
     """Serial numbers of the tensors that live on the storages which the line made."""
+    before: bool = False
+    """What died before the first call, billed to no line."""
 
 
-def memory_by_call(trace: Trace) -> tuple[CallMemory, ...]:
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The moment at which most was alive on a device."""
+
+    device: str
+    nbytes: int
+    call: int | None
+    op: int | None
+    storages: tuple[int, ...] = field(default=())
+    """Serial numbers of the known storages alive then, the largest first."""
+
+
+def memory_by_call(trace: Trace) -> tuple[MemoryRow, ...]:
     """One row per call and device that it touched; an in-place call that allocates nothing has a row of zeros."""
-    made: dict[tuple[int, str], list[int]] = {}
-    allocated: dict[tuple[int, str], int] = {}
-    retained: dict[tuple[int, str], int] = {}
-    freed: dict[tuple[int, str], int] = {}
-    live: dict[str, int] = {}
-    last = trace.calls[-1].index if trace.calls else -1
-    for storage in trace.storages:
-        if storage.born is None:
-            live[storage.device] = live.get(storage.device, 0) + storage.nbytes
-        else:
-            key = (storage.born, storage.device)
-            made.setdefault(key, []).append(storage.storage)
-            allocated[key] = allocated.get(key, 0) + storage.nbytes
-            if storage.ended is None:
-                retained[key] = retained.get(key, 0) + storage.nbytes
-        if storage.ended is not None:
-            # 0: it died before the first call began, which no call can be billed for.
-            key = (min(storage.ended - 1, last), storage.device)
-            freed[key] = freed.get(key, 0) + storage.nbytes
-    for device in live:
-        live[device] -= freed.get((-1, device), 0)
+    entries = {(entry.call, entry.device): entry for entry in ledger_of_calls(trace)}
+    live = live_before(trace)
+    touched = [(call.index, facts.device) for call in trace.calls for facts in (*call.outputs, *call.mutated)]
     saved = _first_saves(trace)
-    touched = ((call.index, facts.device) for call in trace.calls for facts in (*call.outputs, *call.mutated))
-    keys = {key for key in (*allocated, *freed, *saved, *touched) if key[0] >= 0}
-    rows: list[CallMemory] = []
-    for key in sorted(keys):
-        index, device = key
-        live[device] = live.get(device, 0) + allocated.get(key, 0)
-        rows.append(
-            CallMemory(
-                call=index,
-                device=device,
-                allocated_bytes=allocated.get(key, 0),
-                freed_bytes=freed.get(key, 0),
-                live_bytes=live[device],
-                retained_bytes=retained.get(key, 0),
-                saved_bytes=saved.get(key, 0),
-                storages=tuple(made.get(key, ())),
-            )
-        )
-        live[device] -= freed.get(key, 0)
+    retained = _retained(trace)
+    rows: list[MemoryRow] = []
+    for key in sorted({*entries, *touched, *saved}, key=lambda key: (-1 if key[0] is None else key[0], key[1])):
+        call, device = key
+        now = live.get(device, 0)
+        entry = entries.get(key) or Entry(call, None, device, 0, 0, now, now)
+        live[device] = entry.live_bytes
+        rows.append(MemoryRow(entry, sum(retained.get(made, 0) for made in entry.made), saved.get(key, 0)))
     return tuple(rows)
+
+
+def memory_by_op(trace: Trace) -> tuple[MemoryRow, ...]:
+    """One row per operator and device that allocated or freed; none at level ``calls``. What autograd keeps belongs to
+    calls, so ``saved_bytes`` is 0."""
+    retained = _retained(trace)
+    return tuple(
+        MemoryRow(entry, sum(retained.get(made, 0) for made in entry.made), 0) for entry in ledger_of_ops(trace)
+    )
 
 
 def memory_by_line(trace: Trace) -> tuple[LineMemory, ...]:
     """The rows of :func:`memory_by_call` summed by line and device, in the order in which the lines first ran."""
     sites = {call.index: call.callsite for call in trace.calls}
-    groups: dict[tuple[object, str], list[CallMemory]] = {}
+    groups: dict[tuple[object, str], list[MemoryRow]] = {}
     for row in memory_by_call(trace):
-        groups.setdefault((line_key(sites.get(row.call)), row.device), []).append(row)
-    on_storage = _tensors_by_storage(trace.calls)
-    return tuple(_line(rows, sites.get(rows[0].call), on_storage) for rows in groups.values())
+        key = "before" if row.call is None else line_key(sites.get(row.call))
+        groups.setdefault((key, row.device), []).append(row)
+    on_storage = tensors_by_storage(trace.calls)
+    return tuple(
+        _line(rows, None if rows[0].call is None else sites.get(rows[0].call), on_storage) for rows in groups.values()
+    )
+
+
+def peaks_of(trace: Trace) -> tuple[Peak, ...]:
+    """The peak of each device; the first moment of it where it was reached several times."""
+    best: dict[str, Entry] = {}
+    ops = ledger_of_ops(trace)
+    for entry in ops or ledger_of_calls(trace):
+        if entry.device not in best or entry.peak_bytes > best[entry.device].peak_bytes:
+            best[entry.device] = entry
+    return tuple(
+        Peak(device, entry.peak_bytes, entry.call, entry.op, _alive_at(trace, entry)) for device, entry in best.items()
+    )
 
 
 def saved_storages(trace: Trace) -> tuple[SavedTensor, ...]:
@@ -135,27 +152,52 @@ def line_key(site: Callsite | None) -> tuple[int | None, str | None, int]:
     return (None, None, 0) if site is None else (site.cell, site.file, site.line)
 
 
-def _line(rows: list[CallMemory], site: Callsite | None, on_storage: dict[int, tuple[int, ...]]) -> LineMemory:
+def _line(rows: list[MemoryRow], site: Callsite | None, on_storage: dict[int, tuple[int, ...]]) -> LineMemory:
+    entries = [row.entry for row in rows]
     return LineMemory(
         site=site,
         device=rows[0].device,
-        allocated_bytes=sum(row.allocated_bytes for row in rows),
-        freed_bytes=sum(row.freed_bytes for row in rows),
-        net_bytes=sum(row.net_bytes for row in rows),
-        peak_bytes=max(row.live_bytes for row in rows),
+        allocated_bytes=sum(entry.allocated_bytes for entry in entries),
+        freed_bytes=sum(entry.freed_bytes for entry in entries),
+        net_bytes=sum(entry.net_bytes for entry in entries),
+        peak_bytes=max(entry.peak_bytes for entry in entries),
         retained_bytes=sum(row.retained_bytes for row in rows),
         saved_bytes=sum(row.saved_bytes for row in rows),
-        calls=tuple(row.call for row in rows),
+        calls=tuple(entry.call for entry in entries if entry.call is not None),
         tensors=tuple(
-            dict.fromkeys(tensor for row in rows for storage in row.storages for tensor in on_storage.get(storage, ()))
+            dict.fromkeys(tensor for entry in entries for made in entry.made for tensor in on_storage.get(made, ()))
         ),
+        before=rows[0].call is None,
     )
 
 
-def _first_saves(trace: Trace) -> dict[tuple[int, str], int]:
+def _alive_at(trace: Trace, entry: Entry) -> tuple[int, ...]:
+    """Storages alive at the peak of a ledger entry, before what the step freed was gone."""
+    of_ops = bool(trace.ops)
+    position = entry.op if of_ops else entry.call
+    if position is None:
+        return ()
+    alive = []
+    for storage in trace.storages:
+        born = storage.born_op if of_ops and storage.born is not None else storage.born
+        ended = storage.ended_op if of_ops else storage.ended
+        if (
+            storage.device == entry.device
+            and (born is None or born <= position)
+            and (ended is None or ended > position)
+        ):
+            alive.append(storage)
+    return tuple(s.storage for s in sorted(alive, key=lambda s: (-s.nbytes, s.storage)))
+
+
+def _retained(trace: Trace) -> dict[int, int]:
+    return {storage.storage: storage.nbytes for storage in trace.storages if storage.ended is None}
+
+
+def _first_saves(trace: Trace) -> dict[tuple[int | None, str], int]:
     makers = {node.node: node.call for node in trace.nodes}
     sizes = {storage.storage: storage for storage in trace.storages}
-    totals: dict[tuple[int, str], int] = {}
+    totals: dict[tuple[int | None, str], int] = {}
     for saved in saved_storages(trace):
         call = makers.get(saved.node)
         if call is None or saved.storage is None:
@@ -167,7 +209,8 @@ def _first_saves(trace: Trace) -> dict[tuple[int, str], int]:
     return totals
 
 
-def _tensors_by_storage(calls: Iterable[CallEvent]) -> dict[int, tuple[int, ...]]:
+def tensors_by_storage(calls: Iterable[CallEvent]) -> dict[int, tuple[int, ...]]:
+    """Serial numbers of the tensors that calls gave out on each storage."""
     found: dict[int, dict[int, None]] = {}
     for call in calls:
         for facts in call.outputs:

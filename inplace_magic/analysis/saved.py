@@ -1,4 +1,4 @@
-"""Which tensor of the user's code a saved tensor is.
+"""Which tensor of the user's code a saved tensor is, and what its saving costs.
 
 Autograd has no Python object for an output that it keeps (``SigmoidBackward0.result``), only its version counter and
 layout. Views of one base share a counter, so of the tensors on that counter the one with the same layout is meant.
@@ -6,7 +6,34 @@ layout. Views of one base share a counter, so of the tensors on that counter the
 
 from __future__ import annotations
 
-from inplace_magic.trace import SavedTensor, Trace
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, TensorMetadata, Trace
+
+Origin = Literal["leaf", "input", "output", "clone of the input", "made for backward", "unknown"]
+"""What a node keeps: a leaf such as a parameter, another input of its call, the call's output, a clone that autograd
+made of what an in-place call was about to overwrite, or something that only backward needs (a mask, indices,
+statistics)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One saved tensor with what is known around it."""
+
+    saved: SavedTensor
+    node: AutogradNode | None
+    call: CallEvent | None
+    """The call that made the node."""
+    origin: Origin
+    also_kept_by: tuple[str, ...]
+    """Names of the other nodes that keep the same storage."""
+    first: bool
+    """Whether this is the first to keep the storage; summing the bytes of these counts nothing twice."""
+    storage_bytes: int | None
+    """Bytes of the whole storage that the saving keeps alive; a view may be much smaller."""
+
 
 Layout = tuple[int, tuple[int, ...] | None, tuple[int, ...] | None, int | None]
 
@@ -26,3 +53,53 @@ def tensors_of_saved(trace: Trace) -> dict[SavedTensor, int]:
         if tensor is not None:
             found[saved] = tensor
     return found
+
+
+def kept_for_backward(trace: Trace) -> tuple[Kept, ...]:
+    """Every saved tensor with its node, its call, and who else keeps its memory; in the order of the nodes."""
+    nodes = {node.node: node for node in trace.nodes}
+    calls = {call.index: call for call in trace.calls}
+    storages = {storage.storage: storage for storage in trace.storages}
+    keepers: dict[int, dict[int, None]] = {}
+    for saved in trace.saved:
+        if saved.storage is not None:
+            keepers.setdefault(saved.storage, {})[saved.node] = None
+    found: list[Kept] = []
+    met: set[int] = set()
+    for saved in trace.saved:
+        node = nodes.get(saved.node)
+        call = calls.get(node.call) if node is not None and node.call is not None else None
+        storage = storages.get(saved.storage) if saved.storage is not None else None
+        others = [other for other in keepers.get(saved.storage or 0, ()) if other != saved.node]
+        found.append(
+            Kept(
+                saved=saved,
+                node=node,
+                call=call,
+                origin=_origin(saved, call, storage.born if storage is not None else None),
+                also_kept_by=tuple(nodes[other].name for other in others if other in nodes),
+                first=saved.storage is not None and saved.storage not in met,
+                storage_bytes=storage.nbytes if storage is not None else None,
+            )
+        )
+        if saved.storage is not None:
+            met.add(saved.storage)
+    return tuple(found)
+
+
+def _origin(saved: SavedTensor, call: CallEvent | None, born: int | None) -> Origin:
+    if call is None or saved.storage is None:
+        return "unknown"
+    given = _on(saved, call.inputs)
+    if given is not None:
+        return "leaf" if given.is_leaf and given.requires_grad else "input"
+    if _on(saved, (*call.outputs, *call.mutated)) is not None:
+        return "output"
+    if born != call.index:
+        return "unknown"
+    same = any((facts.shape, facts.dtype) == (saved.shape, saved.dtype) for facts in call.mutated)
+    return "clone of the input" if same and saved.name.startswith(("self", "input")) else "made for backward"
+
+
+def _on(saved: SavedTensor, candidates: Iterable[TensorMetadata]) -> TensorMetadata | None:
+    return next((facts for facts in candidates if facts.storage == saved.storage), None)

@@ -16,8 +16,9 @@ from inplace_magic.render.cards import finding_cards, verdict_bar
 from inplace_magic.render.dot import dot_of
 from inplace_magic.render.layout import to_svg
 from inplace_magic.render.markup import CARD, details, esc, prose, tag
+from inplace_magic.render.memory_section import memory_section, saved_section
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.sections import line_section, memory_section, saved_section, sentence_section, tensor_section
+from inplace_magic.render.sections import line_section, sentence_section, tensor_section
 from inplace_magic.render.text import verdict
 from inplace_magic.report import Report
 

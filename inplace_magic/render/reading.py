@@ -7,6 +7,7 @@ from functools import cached_property
 
 from inplace_magic.analysis.bindings import names_of
 from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.memory import tensors_by_storage
 from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.report import Report
 from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, Trace
@@ -43,6 +44,11 @@ class Reading:
     def kept(self) -> dict[SavedTensor, int]:
         """The tensor behind each saved tensor, where one was in sight."""
         return tensors_of_saved(self.trace)
+
+    @cached_property
+    def on_storage(self) -> dict[int, tuple[int, ...]]:
+        """The tensors that calls gave out on each storage."""
+        return tensors_by_storage(self.trace.calls)
 
     def node_name(self, node: int | None) -> str:
         """What PyTorch calls a ``grad_fn``: empty for none, ``unknown`` for one that was not recorded."""

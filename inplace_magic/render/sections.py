@@ -1,14 +1,13 @@
-"""The tables of the page: what each line did, every tensor version, memory by line, what is kept for backward."""
+"""The tables of the page: what each line did, and every version of every tensor."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from inplace_magic.analysis.graph import TensorVertex
-from inplace_magic.analysis.memory import memory_by_line
 from inplace_magic.render import style, words
 from inplace_magic.render.lines import LineStory, Step, lines_of, step_label, step_phrase
-from inplace_magic.render.markup import CELL, NUMBER_CELL, TOP_CELL, WIDE_CELL, code, details, esc, prose, table, tag
+from inplace_magic.render.markup import TOP_CELL, WIDE_CELL, code, details, esc, prose, table, tag
 from inplace_magic.render.reading import Reading
 from inplace_magic.trace import Callsite
 
@@ -43,7 +42,7 @@ def line_section(reading: Reading) -> str:
         tints=tints,
         cells=(TOP_CELL, TOP_CELL, TOP_CELL, WIDE_CELL, TOP_CELL, TOP_CELL),
     )
-    return details("What each line did", body, _more(rows, "calls"), opened=len(rows) <= OPEN_ROWS)
+    return details("What each line did", body, more_rows(rows, "calls"), opened=len(rows) <= OPEN_ROWS)
 
 
 def tensor_section(reading: Reading) -> str:
@@ -61,68 +60,7 @@ def tensor_section(reading: Reading) -> str:
         "Tensor", "Version", "Origin", "Where", "Shape", "grad_fn", "Traits", "Kept by", "Storage", "id", "data_ptr"
     )  # fmt: skip
     title = f"Tensors: id, data_ptr, version, grad_fn ({len(graph.tensors)})"
-    return details(title, table(header, rows, tints=tints), _more(graph.tensors, "tensors"))
-
-
-def memory_section(reading: Reading) -> str:
-    """Bytes by line."""
-    lines = memory_by_line(reading.trace)
-    if not lines:
-        return ""
-    rows = [
-        (
-            esc(words.place_in(row.site, reading.trace)),
-            _code(row.site),
-            *(
-                esc(words.bytes_of(number))
-                for number in (
-                    row.allocated_bytes,
-                    row.freed_bytes,
-                    row.net_bytes,
-                    row.peak_bytes,
-                    row.retained_bytes,
-                    row.saved_bytes,
-                )
-            ),
-            esc(row.device),
-        )
-        for row in lines[:MAX_ROWS]
-    ]
-    header = ("Line", "Code", "Allocated", "Freed", "Net", "Peak", "Still alive", "Kept for backward", "Device")
-    body = table(header, rows, cells=(CELL, CELL, *[NUMBER_CELL] * 6))
-    note = tag(
-        "p",
-        f"color:{style.MUTED_INK};margin:2px 0 6px 0",
-        esc(
-            "A storage counts once, however many views it has. Memory that comes back is billed to the last line that "
-            "called torch before it did."
-        ),
-    )
-    return details("Memory by line", body, _more(lines, "lines"), note)
-
-
-def saved_section(reading: Reading) -> str:
-    """What autograd keeps for backward."""
-    saved = reading.trace.saved
-    if not saved:
-        return ""
-    kept = reading.kept
-    rows: list[Sequence[str]] = []
-    for entry in saved[:MAX_ROWS]:
-        node = reading.nodes.get(entry.node)
-        call = reading.calls.get(node.call) if node is not None and node.call is not None else None
-        rows.append(
-            (
-                esc(words.tensor_label(kept[entry], reading.names) if entry in kept else "no tensor in sight"),
-                esc(words.version(entry.version)),
-                esc(f"{node.name if node else 'unknown node'}.{entry.name}"),
-                esc(words.place_in(call.callsite, reading.trace) if call is not None else "before the watch"),
-                _code(call.callsite) if call is not None else "",
-                esc("packed by saved-tensor hooks" if entry.hooked else words.bytes_of(entry.nbytes or 0)),
-            )
-        )
-    header = ("Tensor", "Version", "Kept by", "Where", "Code", "Bytes")
-    return details(f"Saved for backward ({len(saved)})", table(header, rows), _more(saved, "saved"))
+    return details(title, table(header, rows, tints=tints), more_rows(graph.tensors, "tensors"))
 
 
 def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = False) -> str:
@@ -142,7 +80,7 @@ def _step(story: LineStory, step: Step, place: str, first: bool, reading: Readin
     text = prose(what)
     return (
         place if first else "",
-        _code(story.site) if first else "",
+        code_cell(story.site) if first else "",
         esc(step_label(step, reading.names)),
         tag("b", "", text) if step.kind in ("mutated", "raised") else text,
         esc(_object(step)),
@@ -196,12 +134,14 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
     )
 
 
-def _code(site: Callsite | None) -> str:
+def code_cell(site: Callsite | None) -> str:
+    """The source line of a place, shortened."""
     text = words.code_of(site)
     return code(words.shortened(text, MAX_CODE)) if text else ""
 
 
-def _more(rows: Sequence[object], view: str) -> str:
+def more_rows(rows: Sequence[object], view: str) -> str:
+    """How many rows of a table are not shown, and how to get them."""
     more = len(rows) - MAX_ROWS
     if more <= 0:
         return ""

@@ -11,16 +11,26 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from inplace_magic.analysis.effects import effects_of
 from inplace_magic.analysis.graph import TensorVertex
-from inplace_magic.analysis.memory import memory_by_line
 from inplace_magic.render import words
+from inplace_magic.render.memory_rows import (
+    CALL_COLUMNS,
+    LINE_COLUMNS,
+    OP_COLUMNS,
+    SAVED_COLUMNS,
+    Row,
+    call_rows,
+    layout,
+    line_rows,
+    op_rows,
+    saved_rows,
+    where,
+)
 from inplace_magic.render.reading import Reading
 from inplace_magic.report import FrameView, Report
-from inplace_magic.trace import CallEvent, Callsite, TensorMetadata
+from inplace_magic.trace import CallEvent, TensorMetadata
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Row = dict[str, Any]
 
 COLUMNS: dict[str, dict[str, str]] = {
     "tensors": {
@@ -66,38 +76,10 @@ COLUMNS: dict[str, dict[str, str]] = {
         "parent": "index of the call, such as backward, that ran the code which made this call",
         "error": "what it raised",
     },
-    "lines": {
-        "place": "where the line stands",
-        "line": "its number",
-        "code": "its source",
-        "device": "the device that the numbers are about",
-        "allocated_bytes": "storages that the line made",
-        "freed_bytes": "storages that died after a call of the line began and before the next call did",
-        "net_bytes": "allocated less freed",
-        "peak_bytes": "the most that was alive during the line, an upper bound",
-        "retained_bytes": "of the allocated, what was alive when the watch ended",
-        "saved_bytes": "what autograd nodes of the line keep for backward and no earlier line kept",
-        "calls": "how many calls the line made",
-        "tensors": "tensors on the storages that the line made",
-    },
-    "saved": {
-        "tensor": "the saved tensor; empty when it never appeared in a call",
-        "name": "as the code calls it",
-        "version_saved": "its version when it was saved",
-        "version_last_seen": "its version after the last write that was seen; another one than saved means trouble",
-        "node": "the autograd node that keeps it",
-        "saved_as": "the node's own name for it",
-        "call": "index of the call that saved it; unknown when that was before the watch",
-        "place": "where that call stands",
-        "line": "its line number",
-        "code": "its source line",
-        "shape": "as PyTorch prints it",
-        "dtype": "e.g. float32",
-        "device": "e.g. cpu",
-        "nbytes": "bytes of its elements",
-        "storage": "serial number of the memory behind it",
-        "hooked": "whether saved-tensor hooks packed it, so that what is kept is not known",
-    },
+    "lines": LINE_COLUMNS,
+    "memory": CALL_COLUMNS,
+    "ops": OP_COLUMNS,
+    "saved": SAVED_COLUMNS,
 }
 """Columns of each view, in order, and what they hold."""
 
@@ -107,7 +89,8 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
 
     Args:
         report: where the rows come from.
-        view: ``tensors`` (one row per tensor and version), ``calls``, ``lines`` (memory by line), ``saved``.
+        view: ``tensors`` (one row per tensor and version), ``calls``, ``lines`` (memory by line), ``memory``
+            (by call), ``ops`` (by operator, at level ``ops``), ``saved`` (what is kept for backward).
 
     Raises:
         ValueError: another view; the text lists them.
@@ -150,8 +133,8 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]
         "origin": vertex.origin,
         "call": vertex.made_by,
         "made_by": call.name if call else "",
-        **_where(call.callsite if call else None),
-        **_layout(facts.shape, facts.dtype, facts.device, facts.nbytes, facts.storage),
+        **where(call.callsite if call else None),
+        **layout(facts.shape, facts.dtype, facts.device, facts.nbytes, facts.storage),
         "grad_fn": reading.node_name(facts.node),
         "requires_grad": facts.requires_grad,
         "is_leaf": facts.is_leaf,
@@ -180,7 +163,7 @@ def _call(call: CallEvent, cell: int | None, names: dict[int, str], nodes: list[
         "call": call.index,
         "name": call.name,
         "kind": call.kind,
-        **_where(call.callsite),
+        **where(call.callsite),
         "inputs": _tensor_list(call.inputs, names),
         "outputs": _tensor_list(call.outputs, names),
         "mutations": ", ".join(
@@ -196,74 +179,14 @@ def _call(call: CallEvent, cell: int | None, names: dict[int, str], nodes: list[
     }
 
 
-def _lines(reading: Reading) -> list[Row]:
-    return [
-        {
-            **_where(row.site),
-            "device": row.device,
-            "allocated_bytes": row.allocated_bytes,
-            "freed_bytes": row.freed_bytes,
-            "net_bytes": row.net_bytes,
-            "peak_bytes": row.peak_bytes,
-            "retained_bytes": row.retained_bytes,
-            "saved_bytes": row.saved_bytes,
-            "calls": len(row.calls),
-            "tensors": ", ".join(words.tensor_label(tensor, reading.names) for tensor in row.tensors),
-        }
-        for row in memory_by_line(reading.trace)
-    ]
-
-
-def _saved(reading: Reading) -> list[Row]:
-    kept = reading.kept
-    newest: dict[int, int] = {}
-    for call in reading.trace.calls:
-        for mutation in call.mutations:
-            if mutation.counter is not None and mutation.version_after is not None:
-                newest[mutation.counter] = mutation.version_after
-    rows: list[Row] = []
-    for saved in reading.trace.saved:
-        node = reading.nodes.get(saved.node)
-        maker = reading.calls.get(node.call) if node is not None and node.call is not None else None
-        last = saved.version if saved.counter is None else newest.get(saved.counter, saved.version)
-        rows.append(
-            {
-                "tensor": f"T{kept[saved]}" if saved in kept else "",
-                "name": reading.names.get(kept[saved], "") if saved in kept else "",
-                "version_saved": saved.version,
-                "version_last_seen": last,
-                "node": node.name if node is not None else "",
-                "saved_as": saved.name,
-                "call": maker.index if maker is not None else None,
-                **_where(maker.callsite if maker is not None else None),
-                **_layout(saved.shape, saved.dtype, saved.device, saved.nbytes, saved.storage),
-                "hooked": saved.hooked,
-            }
-        )
-    return rows
-
-
 _ROWS: dict[str, Callable[[Reading], list[Row]]] = {
     "tensors": _tensors,
     "calls": _calls,
-    "lines": _lines,
-    "saved": _saved,
+    "lines": line_rows,
+    "memory": call_rows,
+    "ops": op_rows,
+    "saved": saved_rows,
 }
-
-
-def _where(site: Callsite | None) -> Row:
-    line = site.line if site is not None and site.line else None
-    return {"place": words.place(site), "line": line, "code": words.code_of(site)}
-
-
-def _layout(shape: tuple[int, ...] | None, dtype: str, device: str, nbytes: int | None, storage: int | None) -> Row:
-    return {
-        "shape": "" if shape is None else str(shape),
-        "dtype": dtype.removeprefix("torch."),
-        "device": device,
-        "nbytes": nbytes,
-        "storage": "" if storage is None else f"S{storage}",
-    }
 
 
 def _tensor_list(tensors: tuple[TensorMetadata, ...], names: dict[int, str]) -> str:

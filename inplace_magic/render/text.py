@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from inplace_magic.analysis.memory import memory_by_line
+from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.hazards import Hazard
-from inplace_magic.render import diffs, words
+from inplace_magic.render import diffs, memory_words, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import LineStory, lines_of, step_label, step_phrase
 from inplace_magic.render.reading import Reading
@@ -151,7 +152,7 @@ def _memory(reading: Reading) -> list[str]:
     rows = [("line", "allocated", "freed", "net", "peak", "retained", "saved", "device", "code")]
     rows += [
         (
-            words.place(row.site),
+            memory_words.line_place(row, reading.trace),
             words.bytes_of(row.allocated_bytes),
             words.bytes_of(row.freed_bytes),
             words.bytes_of(row.net_bytes),
@@ -163,24 +164,22 @@ def _memory(reading: Reading) -> list[str]:
         )
         for row in memory_by_line(reading.trace)
     ]
-    return _table(rows, range(1, 7), 'report.to_frame("lines")') if len(rows) > 1 else []
+    if len(rows) == 1:
+        return []
+    return [*_table(rows, range(1, 7), 'report.to_frame("lines")'), *memory_words.peak_sentences(reading)]
 
 
 def _saved(reading: Reading) -> list[str]:
-    kept = reading.kept
-    rows: list[tuple[str, ...]] = []
-    for saved in reading.trace.saved:
-        node = reading.nodes.get(saved.node)
-        call = reading.calls.get(node.call) if node is not None and node.call is not None else None
-        tensor = words.tensor_label(kept[saved], reading.names) if saved in kept else "a tensor without a name"
-        rows.append(
-            (
-                f"{tensor} at {words.version(saved.version)}",
-                f"by {node.name if node else 'an unknown node'} as {saved.name}",
-                words.place(call.callsite) if call is not None else "before the watch",
-                "packed by saved-tensor hooks" if saved.hooked else words.bytes_of(saved.nbytes or 0),
-            )
+    rows = [
+        (
+            f"{memory_words.kept_label(kept, reading)} at {words.version(kept.saved.version)}",
+            f"by {kept.node.name if kept.node else 'an unknown node'} as {kept.saved.name}",
+            memory_words.kept_place(kept, reading.trace),
+            memory_words.kept_size(kept),
+            memory_words.kept_remark(kept),
         )
+        for kept in kept_for_backward(reading.trace)
+    ]
     return _table(rows, (), 'report.to_frame("saved")')
 
 

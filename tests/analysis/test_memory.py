@@ -71,11 +71,13 @@ def test_the_peak_holds_what_lived_before_and_what_dies_only_after_the_call():
     assert [row.peak_bytes for row in memory_by_line(trace)] == [110, 130]
 
 
-def test_what_died_before_the_first_call_is_billed_to_nobody():
+def test_what_died_before_the_first_call_is_billed_to_no_line():
     trace = Trace(calls=(call(0, 1, 1),), storages=(Storage(9, 100, "cpu", ended=0), Storage(1, 10, "cpu", born=0)))
 
-    (row,) = memory_by_line(trace)
+    before, row = memory_by_line(trace)
 
+    assert before.before
+    assert (before.site, before.calls, before.freed_bytes) == (None, (), 100)
     assert (row.freed_bytes, row.peak_bytes) == (0, 10)
 
 

@@ -30,7 +30,7 @@ def test_cells_are_plain_integers_booleans_and_strings(view):
 
 
 def test_another_view_is_refused_with_the_names_of_all():
-    with pytest.raises(ValueError, match="'tensors', 'calls', 'lines', 'saved'"):
+    with pytest.raises(ValueError, match="'tensors', 'calls', 'lines', 'memory', 'ops', 'saved'"):
         sigmoid_report().to_frame("tensor")
 
 

@@ -1,0 +1,159 @@
+"""Live bytes over the calls of a watch, as an SVG picture: what stays after each call, how high it rose inside, the
+in-place calls, and the peak with its line. A few KiB however long the watch was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from inplace_magic.analysis.ledger import Entry, ledger_of_calls, live_before
+from inplace_magic.analysis.memory import Peak, peaks_of
+from inplace_magic.render import memory_words, style, words
+from inplace_magic.render.markup import esc
+from inplace_magic.render.reading import Reading
+
+WIDTH, HEIGHT = 760, 250
+LEFT, RIGHT, TOP, BOTTOM = 84, 744, 46, 196
+COLUMNS = 330
+"""Calls that fall on one column are drawn as one: its highest point, and where it ended."""
+MARKS = 60
+"""In-place calls marked at most; of more, evenly spread ones, and the legend says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture, and the sentence for those who do not see it."""
+
+    svg: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Some calls in a row; bytes."""
+
+    first: int
+    highest: int
+    after: int
+
+
+def memory_chart(reading: Reading) -> Chart | None:
+    """The chart of the device that reached the highest peak; None when nothing was alive."""
+    peaks = [peak for peak in peaks_of(reading.trace) if peak.nbytes]
+    calls = reading.trace.calls
+    if not peaks or len(calls) < 2:
+        return None
+    peak = max(peaks, key=lambda peak: peak.nbytes)
+    entries = [entry for entry in ledger_of_calls(reading.trace) if entry.device == peak.device]
+    columns = _columns(entries, live_before(reading.trace).get(peak.device, 0), calls[0].index, calls[-1].index)
+    sentence = f"Live bytes on {peak.device} over {words.plural(len(calls), 'call')}. " + " ".join(
+        memory_words.peak_sentences(reading)
+    )
+    return Chart(_svg(reading, columns, peak), sentence)
+
+
+def _columns(entries: list[Entry], live: int, first: int, last: int) -> list[Column]:
+    by_call: dict[int, Entry] = {}
+    for entry in entries:
+        if entry.call is None:
+            live = entry.live_bytes
+        else:
+            by_call[entry.call] = entry
+    width = max(1, -(-(last - first + 1) // COLUMNS))
+    columns = []
+    for start in range(first, last + 1, width):
+        highest = live
+        for call in range(start, min(start + width, last + 1)):
+            if call in by_call:
+                highest = max(highest, by_call[call].peak_bytes)
+                live = by_call[call].live_bytes
+        columns.append(Column(start, highest, live))
+    return columns
+
+
+def _svg(reading: Reading, columns: list[Column], peak: Peak) -> str:
+    first, last = reading.trace.calls[0].index, reading.trace.calls[-1].index
+    top = _round_up(peak.nbytes)
+    span = last - first + 1
+
+    def x(call: int) -> str:
+        return _short(LEFT + (RIGHT - LEFT) * (call - first) / span)
+
+    def y(nbytes: int) -> str:
+        return _short(BOTTOM - (BOTTOM - TOP) * nbytes / top)
+
+    ends = [*(column.first for column in columns[1:]), last + 1]
+    outline = "".join(f"V{y(column.highest)}H{x(end)}" for column, end in zip(columns, ends, strict=True))
+    stays = "".join(f"V{y(column.after)}H{x(end)}" for column, end in zip(columns, ends, strict=True))
+    written = [call.index for call in reading.trace.calls if call.kind == "in-place"]
+    marked = written[:: max(1, -(-len(written) // MARKS))]
+    marks = "".join(f"M{x(call)} {BOTTOM + 3}l4 8h-8z" for call in marked)
+    at = peak.call if peak.call is not None else first
+    label = _peak_label(reading, peak)
+    half_way = first + span / 2
+    anchor, beside = ("start", 8) if at < half_way else ("end", -8)
+    height = _short(float(y(peak.nbytes)))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        f'font-family="{style.HTML_FONTS}" font-size="12" fill="{style.INK}">',
+        f"<title>Live bytes on {esc(peak.device)}</title>",
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{style.CARD}"/>',
+        f'<text x="{LEFT}" y="16" font-weight="bold">Live memory on {esc(peak.device)}, call by call</text>',
+        *_scale(top, y),
+        f'<path d="M{x(first)} {BOTTOM}{outline}V{BOTTOM}z" fill="{style.SKY}" fill-opacity=".35"/>',
+        f'<path d="M{x(first)} {BOTTOM}{stays}" fill="none" stroke="{style.BLUE}" stroke-width="2"/>',
+        f'<path d="{marks}" fill="{style.ORANGE_INK}"/>' if marks else "",
+        f'<circle cx="{x(at)}" cy="{height}" r="4" fill="{style.CARD}" stroke="{style.VERMILION_INK}" '
+        'stroke-width="2"/>',
+        f'<text x="{_short(float(x(at)) + beside)}" y="{_short(float(height) - 7)}" text-anchor="{anchor}" '
+        f'fill="{style.VERMILION_INK}" font-weight="bold">{esc(label)}</text>',
+        f'<text x="{LEFT}" y="{BOTTOM + 28}">call {first}</text>',
+        f'<text x="{RIGHT}" y="{BOTTOM + 28}" text-anchor="end">call {last}</text>',
+        _legend(len(written), len(marked)),
+        "</svg>",
+    ]
+    return "".join(parts)
+
+
+def _scale(top: int, y: Callable[[int], str]) -> list[str]:
+    parts = []
+    for part in (0, 1, 2):
+        nbytes = top * part // 2
+        parts.append(f'<path d="M{LEFT} {y(nbytes)}H{RIGHT}" stroke="{style.LINE}"/>')
+        parts.append(
+            f'<text x="{LEFT - 6}" y="{float(y(nbytes)) + 4:g}" text-anchor="end">{words.bytes_of(nbytes)}</text>'
+        )
+    return parts
+
+
+def _legend(written: int, marked: int) -> str:
+    row = HEIGHT - 8
+    every = f" ({marked} of {written} shown)" if marked < written else ""
+    return (
+        f'<path d="M{LEFT} {row - 4}h18" stroke="{style.BLUE}" stroke-width="2"/>'
+        f'<text x="{LEFT + 24}" y="{row}">alive after the call</text>'
+        f'<rect x="{LEFT + 150}" y="{row - 9}" width="18" height="10" fill="{style.SKY}" fill-opacity=".35"/>'
+        f'<text x="{LEFT + 174}" y="{row}">highest inside it</text>'
+        f'<path d="M{LEFT + 294} {row - 9}l4 8h-8z" fill="{style.ORANGE_INK}"/>'
+        f'<text x="{LEFT + 306}" y="{row}">in-place call{esc(every)}</text>'
+        f'<circle cx="{LEFT + 480}" cy="{row - 4}" r="4" fill="{style.CARD}" stroke="{style.VERMILION_INK}" '
+        f'stroke-width="2"/><text x="{LEFT + 490}" y="{row}">peak</text>'
+    )
+
+
+def _peak_label(reading: Reading, peak: Peak) -> str:
+    call = reading.calls.get(peak.call) if peak.call is not None else None
+    where = f", {words.place_in(call.callsite, reading.trace)}" if call is not None else ""
+    return f"peak {words.bytes_of(peak.nbytes)}{where}"
+
+
+def _round_up(nbytes: int) -> int:
+    """The next of 1, 2, 4, … and 1.5, 3, 6, … times a power of two: halves of it read well in binary units."""
+    unit = 2
+    while unit < nbytes:
+        unit *= 2
+    return unit * 3 // 4 if unit > 4 and nbytes <= unit * 3 // 4 else unit
+
+
+def _short(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")

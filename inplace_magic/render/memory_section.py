@@ -1,0 +1,83 @@
+"""The memory part of the page: the chart, bytes by line, and what is kept for backward."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+
+from inplace_magic.analysis.memory import memory_by_line
+from inplace_magic.analysis.saved import kept_for_backward
+from inplace_magic.render import memory_words, style, words
+from inplace_magic.render.chart import memory_chart
+from inplace_magic.render.markup import CELL, NUMBER_CELL, details, esc, prose, table, tag
+from inplace_magic.render.reading import Reading
+from inplace_magic.render.sections import MAX_ROWS, code_cell, more_rows
+
+_NOTE = f"color:{style.MUTED_INK};margin:2px 0 6px 0"
+
+
+def memory_section(reading: Reading) -> str:
+    """The chart of live bytes, and bytes by line."""
+    lines = memory_by_line(reading.trace)
+    if not lines:
+        return ""
+    rows = [
+        (
+            esc(memory_words.line_place(row, reading.trace)),
+            code_cell(row.site),
+            *(
+                esc(words.bytes_of(number))
+                for number in (
+                    row.allocated_bytes,
+                    row.freed_bytes,
+                    row.net_bytes,
+                    row.peak_bytes,
+                    row.retained_bytes,
+                    row.saved_bytes,
+                )
+            ),
+            esc(row.device),
+        )
+        for row in lines[:MAX_ROWS]
+    ]
+    header = ("Line", "Code", "Allocated", "Freed", "Net", "Peak", "Still alive", "Kept for backward", "Device")
+    body = table(header, rows, cells=(CELL, CELL, *[NUMBER_CELL] * 6))
+    told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
+    notes = "".join(tag("p", _NOTE, prose(text)) for text in (*told, *memory_words.allocator(reading.trace)))
+    return details("Memory by line", _chart(reading), body, more_rows(lines, "lines"), notes)
+
+
+def saved_section(reading: Reading) -> str:
+    """What autograd keeps for backward."""
+    saved = kept_for_backward(reading.trace)
+    if not saved:
+        return ""
+    rows: list[Sequence[str]] = [
+        (
+            esc(memory_words.kept_label(kept, reading)),
+            esc(words.version(kept.saved.version)),
+            esc(f"{kept.node.name if kept.node else 'unknown node'}.{kept.saved.name}"),
+            esc(memory_words.kept_place(kept, reading.trace)),
+            code_cell(kept.call.callsite if kept.call is not None else None),
+            esc(memory_words.kept_size(kept)),
+            prose(memory_words.kept_remark(kept)),
+        )
+        for kept in saved[:MAX_ROWS]
+    ]
+    header = ("Tensor", "Version", "Kept by", "Where", "Code", "Bytes", "Whose memory")
+    total = sum(kept.saved.nbytes or 0 for kept in saved if kept.first and kept.origin != "leaf")
+    note = tag(
+        "p",
+        _NOTE,
+        esc(f"{words.bytes_of(total)} without leaves, each storage once: what this graph keeps for backward."),
+    )
+    return details(f"Saved for backward ({len(saved)})", table(header, rows), more_rows(saved, "saved"), note)
+
+
+def _chart(reading: Reading) -> str:
+    chart = memory_chart(reading)
+    if chart is None:
+        return ""
+    source = base64.b64encode(chart.svg.encode()).decode()
+    css = f"max-width:100%;height:auto;background-color:{style.CARD}"
+    return f'<img alt="{esc(chart.sentence)}" style="{esc(css)}" src="data:image/svg+xml;base64,{source}">'
