@@ -36,10 +36,27 @@ def forget(log: Log, identity: IdentityMap, nodes: NodeMap, bound: int) -> int:
     oldest = kept[-bound // 2].number if kept else 0
     nodes.records = [r for r in nodes.records if r.ended is None or r.call in known]
     identity.storages = [r for r in identity.storages if r.ended is None or r.ended >= oldest or r.born in known]
-    log.ops = [op for op in log.ops if op[1] in known]
+    _forget_ops(log, identity, known)
     log.backwards = [backward for backward in log.backwards if backward.call in known]
     log.unseen = [raw for raw in log.unseen if raw.noticed >= oldest or raw.record.counter in counters]
     return max(bound, 2 * len(kept))  # a graph that is alive as a whole is kept whole
+
+
+def _forget_ops(log: Log, identity: IdentityMap, known: set[int]) -> None:
+    """Keeps the operators of the calls that are known still, and renumbers them for the storages."""
+    if identity.ops is None:
+        return
+    kept_before = [0]
+    for op in log.ops:
+        kept_before.append(kept_before[-1] + (op[1] in known))
+    for storage in identity.storages:
+        if storage.born_op is not None:
+            gone = kept_before[storage.born_op] == kept_before[storage.born_op + 1]
+            storage.born_op = None if gone else kept_before[storage.born_op]
+        if storage.ended_op is not None:
+            storage.ended_op = kept_before[storage.ended_op]
+    log.ops = [op for op in log.ops if op[1] in known]
+    identity.ops = len(log.ops)
 
 
 def kept_calls(calls: list[ClosedCall], needed: set[int | None], counters: dict[Any, int]) -> list[ClosedCall]:

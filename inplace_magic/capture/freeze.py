@@ -70,6 +70,7 @@ def frozen_trace(
         nodes=frozen_nodes(nodes.records, pending),
         saved=frozen_saved(nodes.records),
         storages=frozen_storages(identity.storages),
+        readings=tuple(recorder.meter.readings),
         backwards=tuple(log.backwards),
         ops=frozen_ops(log.ops),
         unseen=tuple(frozen_unseen(raw, sites, sources, namespace.names) for raw in log.unseen),
@@ -196,7 +197,7 @@ def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
 
 def frozen_storages(records: Iterable[StorageRecord]) -> tuple[Storage, ...]:
     """All blocks of memory met."""
-    return tuple(Storage(r.serial, r.nbytes, str(r.device), r.born, r.ended) for r in records)
+    return tuple(Storage(r.serial, r.nbytes, str(r.device), r.born, r.ended, r.born_op, r.ended_op) for r in records)
 
 
 def frozen_nodes(records: Iterable[NodeRecord], pending: set[int]) -> tuple[AutogradNode, ...]:

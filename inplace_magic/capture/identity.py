@@ -36,6 +36,10 @@ class IdentityMap:
     def __init__(self, clock: Callable[[], int], check_values: bool = False) -> None:
         self._clock = clock
         self.shared = SharedMemory(check_values)
+        self.ops: int | None = None
+        """How many operators have run; None where they are not seen."""
+        self.op: int | None = None
+        """The operator that is being noted just now."""
         self.tensors: dict[int, TensorRecord] = {}
         """By ``id``, of live tensors only: an entry goes when the death of its tensor is read."""
         self.deaths: deque[Reference] = deque()
@@ -67,7 +71,7 @@ class IdentityMap:
                 record: StorageRecord = dead.record
                 record.objects -= 1
                 if not record.objects:
-                    record.ended = self._clock()
+                    record.ended, record.ended_op = self._clock(), self.ops
             deaths.popleft()
 
     def register(
@@ -183,7 +187,9 @@ class IdentityMap:
         record = self._live_storages[key] = StorageRecord(untyped, self._died)
         record.key, record.serial, record.born = key, serial, born
         record.nbytes, record.device = nbytes, device
-        record.ended, record.objects, record.counters = None, 1, ()
+        record.born_op = None if born is None else self.op
+        record.ended = record.ended_op = None
+        record.objects, record.counters = 1, ()
         self.storages.append(record)
         if foreign:
             self.shared.add(record)

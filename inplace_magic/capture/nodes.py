@@ -81,6 +81,8 @@ class NodeMap:
         """Nodes that died since :meth:`bury`."""
         self._died = self.deaths.append
         self.records: list[NodeRecord] = []
+        self.leaves: dict[int, TensorRecord] = {}
+        """By serial number: leaves that a graph sends gradients to."""
         self.made = 0
         """How many nodes were met so far; the last serial number."""
         self.moved: dict[CounterRecord, int | None] = {}
@@ -132,7 +134,9 @@ class NodeMap:
         self.records.append(record)
         if sequence is None:
             if record.name == "AccumulateGrad":
-                record.variable = self._identity.register(node.variable).serial
+                leaf = self._identity.register(node.variable)
+                record.variable = leaf.serial
+                self.leaves[leaf.serial] = leaf
             return record
         values = describe.saved_values(node)
         if values:
@@ -142,6 +146,11 @@ class NodeMap:
                     self._witnessed[record] = None
                     break
         return record
+
+    def live_leaves(self) -> list[TensorRecord]:
+        """The leaves that are alive; dead ones are forgotten."""
+        self.leaves = {serial: leaf for serial, leaf in self.leaves.items() if leaf() is not None}
+        return list(self.leaves.values())
 
     def bury(self) -> None:
         """Notes which nodes died since the last time; it must come before the clock moves on."""

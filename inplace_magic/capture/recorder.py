@@ -20,6 +20,7 @@ from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.forgetting import forget
 from inplace_magic.capture.functions import FunctionFacts, Keywords
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.memory import MemoryMeter, note_gradients, without_gradient
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.ops import op_facts_of, restore_versions
 from inplace_magic.capture.records import (
@@ -40,6 +41,7 @@ class OpenCall:
     """One call while it runs; the only record that holds tensors."""
 
     __slots__ = (
+        "bare_leaves",
         "before",
         "facts",
         "index",
@@ -64,6 +66,8 @@ class OpenCall:
     site: int | None
     sequence: int
     nodes_before: int
+    bare_leaves: list[TensorRecord]
+    """Of a backward: the leaves that had no gradient when it began."""
     parent: int | None
     targets: list[torch.Tensor]
     """What the call announces to write."""
@@ -95,6 +99,9 @@ class Recorder:
         self.log = Log()
         self.identity = IdentityMap(self.clock, options.check_values)
         self.nodes = NodeMap(self.identity, self.clock, options.check_values)
+        self.meter = MemoryMeter()
+        if options.level == "ops":
+            self.identity.ops = 0
         self._last_site: int | None = None
         self._running: list[OpenCall] = []
         self._forget_at = options.max_events
@@ -111,6 +118,12 @@ class Recorder:
     def begin_block(self) -> None:
         """The next call is the first of a cell: nothing is known of what ran right before it."""
         self._last_site = None
+        self.meter.read(None)
+
+    def end_block(self) -> None:
+        """The cell has ended; what happens from now on is nobody's."""
+        self.bury()
+        self.meter.read(None)
 
     def open(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None) -> OpenCall:
         """Notes a call that is about to run."""
@@ -118,6 +131,7 @@ class Recorder:
             self.bury()
         if len(self.log.calls) >= self._forget_at:
             self._forget_at = forget(self.log, self.identity, self.nodes, self._options.max_events)
+            self.meter.forget({done.number for done in self.log.calls})
         identity = self.identity
         call = OpenCall()
         call.facts = facts
@@ -160,6 +174,9 @@ class Recorder:
         if facts.runs_backward:
             self.nodes.compare_values(call.index)
             self.log.backwards.append(backward_of(facts, call.index, args, kwargs, identity, self.nodes))
+            call.bare_leaves = without_gradient(self.nodes.live_leaves())
+        if not self.meter.idle:
+            self.meter.read(call.index)
         running.append(call)
         return call
 
@@ -182,6 +199,10 @@ class Recorder:
             self.log.begun += 1
         facts = call.facts
         nodes = self.nodes
+        if facts.runs_backward:
+            note_gradients(call.bare_leaves, self.identity, call.index)
+        if call.parent is not None and not self.meter.idle:
+            self.meter.read(call.parent)
         if facts.exports:
             self._exported(call)
         if self.identity.shared.digests:
@@ -380,7 +401,9 @@ class Recorder:
         # What backward's operators read may be older than the watch; a forward operator's unknown input was made by
         # the call itself, below the dispatcher (`torch.tensor` does).
         given = None if in_backward else call
-        serial = self.identity.serial_inside
+        identity = self.identity
+        serial = identity.serial_inside
+        identity.op = len(self.log.ops)
         written = facts.written_positions
         accesses: list[int] = []
         for position, value in enumerate(args):
@@ -398,6 +421,7 @@ class Recorder:
         else:
             outputs = tuple([serial(tensor, call) for tensor in tensors_in((result,), [])])
         self.log.ops.append((facts.name, call, in_backward, tuple(accesses), outputs))
+        identity.op, identity.ops = None, len(self.log.ops)
 
     def fault(self, doing: str, fault: Exception) -> None:
         """Notes a fault of our own, once per kind."""

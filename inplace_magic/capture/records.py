@@ -56,13 +56,16 @@ class CounterRecord:
 class StorageRecord(Reference):
     """One block of memory; a weak reference to its storage object."""
 
-    __slots__ = ("born", "counters", "device", "ended", "nbytes", "objects", "serial")
+    __slots__ = ("born", "born_op", "counters", "device", "ended", "ended_op", "nbytes", "objects", "serial")
 
     serial: int
     nbytes: int
     device: torch.device | None
     born: int | None
     ended: int | None
+    born_op: int | None
+    """The operator that made it, and below how many had run when it died; as numbers in ``Log.ops``."""
+    ended_op: int | None
     objects: int
     """Storage objects on this memory: several after ``from_dlpack`` or a second ``from_numpy``."""
     counters: tuple[CounterRecord, ...]

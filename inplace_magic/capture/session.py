@@ -91,6 +91,10 @@ class Session:
         finally:
             self.active = False
         self._modes.clear()
+        try:
+            self._recorder.end_block()
+        except Exception as fault:  # containment: the cell is over, and its result stands
+            self._recorder.fault("reading memory at the end", fault)
 
     def trace(
         self,

@@ -14,8 +14,8 @@ from inplace_magic.trace import Callsite
 
 Row = dict[str, Any]
 
-BEFORE = "before the first call"
-"""Stands in the place of what died before torch was first called, so that the rows sum to the whole change."""
+BEFORE = "outside any torch call"
+"""Stands in the place of what happened while torch was not called, so that the rows sum to the whole change."""
 
 BYTES = {
     "device": "the device that the numbers are about",
