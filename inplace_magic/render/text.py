@@ -152,7 +152,7 @@ def _memory(reading: Reading) -> list[str]:
     rows = [("line", "allocated", "freed", "net", "peak", "retained", "saved", "device", "code")]
     rows += [
         (
-            memory_words.line_place(row, reading.trace),
+            memory_words.BEFORE if row.before else words.place(row.site),
             words.bytes_of(row.allocated_bytes),
             words.bytes_of(row.freed_bytes),
             words.bytes_of(row.net_bytes),
@@ -174,7 +174,7 @@ def _saved(reading: Reading) -> list[str]:
         (
             f"{memory_words.kept_label(kept, reading)} at {words.version(kept.saved.version)}",
             f"by {kept.node.name if kept.node else 'an unknown node'} as {kept.saved.name}",
-            memory_words.kept_place(kept, reading.trace),
+            words.place(kept.call.callsite) if kept.call is not None else "before the watch",
             memory_words.kept_size(kept),
             memory_words.kept_remark(kept),
         )

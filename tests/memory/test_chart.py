@@ -1,0 +1,55 @@
+"""The chart of live bytes: what it tells, and that it stays small."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+from builders import sigmoid_report, site, tensor
+
+from inplace_magic.render.chart import memory_chart
+from inplace_magic.render.reading import Reading
+from inplace_magic.report import Report
+from inplace_magic.trace import CallEvent, Storage, Trace
+
+LINES = ("x = f()", "x.add_(1)")
+
+
+def long_trace(count: int) -> Trace:
+    """Every other call is in-place; storage 500 is the largest."""
+    return Trace(
+        calls=tuple(
+            CallEvent(i, "torch.f", "in-place" if i % 2 else "ordinary", site(1 + i % 2, LINES), outputs=(tensor(i),))
+            for i in range(count)
+        ),
+        storages=tuple(Storage(i, 10**6 if i == 500 else 1000 + i, "cpu", i, i + 3) for i in range(count)),
+        cell=7,
+    )
+
+
+def test_the_peak_has_its_line_and_its_tensors_in_words_too():
+    chart = memory_chart(Reading(sigmoid_report()))
+
+    text = "".join(ET.fromstring(chart.svg).itertext())
+    assert "peak 248 B, line 7" in text
+    assert (
+        "Peak on cpu: 248 B at line 7, in `Tensor.sum`; the largest alive then: T1 features (160 B)" in chart.sentence
+    )
+
+
+def test_a_long_watch_has_a_small_picture_that_still_shows_its_highest_point():
+    chart = memory_chart(Reading(Report(long_trace(20_000))))
+
+    text = "".join(ET.fromstring(chart.svg).itertext())
+    assert len(chart.svg) < 12_000
+    assert "peak 979.5 KiB" in text
+    assert "60 of 10000 shown" in text
+
+
+def test_the_same_watch_gives_the_same_bytes():
+    assert memory_chart(Reading(sigmoid_report())).svg == memory_chart(Reading(sigmoid_report())).svg
+
+
+def test_there_is_no_chart_of_nothing():
+    assert memory_chart(Reading(Report(Trace()))) is None
+    assert memory_chart(Reading(Report(replace(long_trace(1000), storages=())))) is None
