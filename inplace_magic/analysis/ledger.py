@@ -105,6 +105,11 @@ def live_before(trace: Trace) -> dict[str, int]:
     return live
 
 
+def _call_of(trace: Trace, op: int) -> int | None:
+    """The call that ran an operator; None where a saved report names one that it does not hold."""
+    return trace.ops[op].call if 0 <= op < len(trace.ops) else None
+
+
 def _ops_before(trace: Trace, last_of_call: dict[int, int]) -> dict[int, int]:
     """For each call, the last operator of it or of any call before it."""
     found: dict[int, int] = {}
@@ -135,7 +140,7 @@ def _entries(
         op: int | None = None
         if of_ops:
             op = position if without_op == BEFORE and position != BEFORE else None
-            call = trace.ops[position].call if op is not None else (without_op if without_op != BEFORE else None)
+            call = _call_of(trace, op) if op is not None else (without_op if without_op != BEFORE else None)
         for device in dict.fromkeys(s.device for s in (*born.get(step, ()), *died.get(step, ()))):
             if device in read:
                 continue

@@ -3,6 +3,7 @@ in-place calls, and the peak with its line. A few KiB however long the watch was
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -45,53 +46,52 @@ def memory_chart(reading: Reading) -> Chart | None:
         return None
     peak = max(peaks, key=lambda peak: peak.nbytes)
     entries = [entry for entry in ledger_of_calls(reading.trace) if entry.device == peak.device]
-    columns = _columns(entries, live_before(reading.trace).get(peak.device, 0), calls[0].index, calls[-1].index)
+    indexes = sorted(call.index for call in calls)
+    columns = _columns(entries, live_before(reading.trace).get(peak.device, 0), indexes)
     sentence = f"Live bytes on {peak.device} over {words.plural(len(calls), 'call')}. " + " ".join(
         memory_words.peak_sentences(reading)
     )
-    return Chart(_svg(reading, columns, peak), sentence)
+    return Chart(_svg(reading, columns, peak, indexes), sentence)
 
 
-def _columns(entries: list[Entry], live: int, first: int, last: int) -> list[Column]:
-    by_call: dict[int, Entry] = {}
+def _columns(entries: list[Entry], live: int, indexes: list[int]) -> list[Column]:
+    """The entries by the position of their call; those of calls that are no longer kept count with the one before."""
+    steps: dict[int, tuple[int, int]] = {}
     for entry in entries:
-        if entry.call is None:
-            live = entry.live_bytes
-        else:
-            by_call[entry.call] = entry
-    width = max(1, -(-(last - first + 1) // COLUMNS))
+        place = -1 if entry.call is None else max(0, bisect_right(indexes, entry.call) - 1)
+        highest = max(entry.peak_bytes, steps[place][0]) if place in steps else entry.peak_bytes
+        steps[place] = (highest, entry.live_bytes)
+    live = steps.get(-1, (0, live))[1]
+    width = max(1, -(-len(indexes) // COLUMNS))
     columns = []
-    for start in range(first, last + 1, width):
+    for start in range(0, len(indexes), width):
         highest = live
-        for call in range(start, min(start + width, last + 1)):
-            if call in by_call:
-                highest = max(highest, by_call[call].peak_bytes)
-                live = by_call[call].live_bytes
+        for place in range(start, min(start + width, len(indexes))):
+            if place in steps:
+                highest, live = max(highest, steps[place][0]), steps[place][1]
         columns.append(Column(start, highest, live))
     return columns
 
 
-def _svg(reading: Reading, columns: list[Column], peak: Peak) -> str:
-    first, last = reading.trace.calls[0].index, reading.trace.calls[-1].index
+def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]) -> str:
     top = _round_up(peak.nbytes)
-    span = last - first + 1
+    span = len(indexes)
 
-    def x(call: int) -> str:
-        return _short(LEFT + (RIGHT - LEFT) * (call - first) / span)
+    def x(place: int) -> str:
+        return _short(LEFT + (RIGHT - LEFT) * place / span)
 
     def y(nbytes: int) -> str:
         return _short(BOTTOM - (BOTTOM - TOP) * nbytes / top)
 
-    ends = [*(column.first for column in columns[1:]), last + 1]
+    ends = [*(column.first for column in columns[1:]), span]
     outline = "".join(f"V{y(column.highest)}H{x(end)}" for column, end in zip(columns, ends, strict=True))
     stays = "".join(f"V{y(column.after)}H{x(end)}" for column, end in zip(columns, ends, strict=True))
-    written = [call.index for call in reading.trace.calls if call.kind == "in-place"]
+    written = [place for place, call in enumerate(reading.trace.calls) if call.kind == "in-place"]
     marked = written[:: max(1, -(-len(written) // MARKS))]
-    marks = "".join(f"M{x(call)} {BOTTOM + 3}l4 8h-8z" for call in marked)
-    at = peak.call if peak.call is not None else first
+    marks = "".join(f"M{x(place)} {BOTTOM + 3}l4 8h-8z" for place in marked)
+    at = max(0, bisect_right(indexes, peak.call) - 1) if peak.call is not None else 0
     label = _peak_label(reading, peak)
-    half_way = first + span / 2
-    anchor, beside = ("start", 8) if at < half_way else ("end", -8)
+    anchor, beside = ("start", 8) if at < span / 2 else ("end", -8)
     height = _short(float(y(peak.nbytes)))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
@@ -100,15 +100,15 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak) -> str:
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{style.CARD}"/>',
         f'<text x="{LEFT}" y="16" font-weight="bold">Live memory on {esc(peak.device)}, call by call</text>',
         *_scale(top, y),
-        f'<path d="M{x(first)} {BOTTOM}{outline}V{BOTTOM}z" fill="{style.SKY}" fill-opacity=".35"/>',
-        f'<path d="M{x(first)} {BOTTOM}{stays}" fill="none" stroke="{style.BLUE}" stroke-width="2"/>',
+        f'<path d="M{LEFT} {BOTTOM}{outline}V{BOTTOM}z" fill="{style.SKY}" fill-opacity=".35"/>',
+        f'<path d="M{LEFT} {BOTTOM}{stays}" fill="none" stroke="{style.BLUE}" stroke-width="2"/>',
         f'<path d="{marks}" fill="{style.ORANGE_INK}"/>' if marks else "",
         f'<circle cx="{x(at)}" cy="{height}" r="4" fill="{style.CARD}" stroke="{style.VERMILION_INK}" '
         'stroke-width="2"/>',
         f'<text x="{_short(float(x(at)) + beside)}" y="{_short(float(height) - 7)}" text-anchor="{anchor}" '
         f'fill="{style.VERMILION_INK}" font-weight="bold">{esc(label)}</text>',
-        f'<text x="{LEFT}" y="{BOTTOM + 28}">call {first}</text>',
-        f'<text x="{RIGHT}" y="{BOTTOM + 28}" text-anchor="end">call {last}</text>',
+        f'<text x="{LEFT}" y="{BOTTOM + 28}">call {indexes[0]}</text>',
+        f'<text x="{RIGHT}" y="{BOTTOM + 28}" text-anchor="end">call {indexes[-1]}</text>',
         _legend(len(written), len(marked)),
         "</svg>",
     ]

@@ -124,7 +124,8 @@ def op_rows(reading: Reading) -> list[Row]:
     ops = reading.trace.ops
     rows: list[Row] = []
     for row in memory_by_op(reading.trace):
-        op = ops[row.entry.op] if row.entry.op is not None else None
+        position = row.entry.op
+        op = ops[position] if position is not None and 0 <= position < len(ops) else None
         call = reading.calls.get(row.call) if row.call is not None else None
         rows.append(
             {
