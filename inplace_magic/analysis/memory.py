@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from inplace_magic.analysis.ledger import Entry, ledger_of_calls, ledger_of_ops, live_before
+from inplace_magic.analysis.blocks import BEFORE, Entry, blocks_of
+from inplace_magic.analysis.ledger import ledger_of_calls, ledger_of_ops, live_before
 from inplace_magic.trace import CallEvent, Callsite, SavedTensor, Trace
 
 
@@ -18,14 +19,17 @@ class MemoryRow:
     """What one call or operator did to the memory of one device; all numbers are bytes."""
 
     entry: Entry
-    retained_bytes: int
-    """Of the allocated storages, those alive when the watch ended."""
     saved_bytes: int
     """Storages that autograd nodes of this call keep for backward and that no earlier call kept."""
 
     @property
+    def retained_bytes(self) -> int:
+        """Of the allocated storages, those alive when the watch ended."""
+        return self.entry.retained_bytes
+
+    @property
     def call(self) -> int | None:
-        """Index of the call; None: before the first one."""
+        """Index of the call; None: no call can be billed for it."""
         return self.entry.call
 
     @property
@@ -61,15 +65,18 @@ class LineMemory:
     net_bytes: int
     peak_bytes: int
     """The most that was alive during any call of the line, storages from before the watch included where they are
-    known. Exact at level ``ops``; at level ``calls`` an upper bound, because what a call frees is subtracted only
-    after it, and without the temporaries inside."""
+    known. At level ``calls`` without the temporaries inside, and with what a call frees until it is over."""
     retained_bytes: int
     saved_bytes: int
     calls: tuple[int, ...]
     tensors: tuple[int, ...]
     """Serial numbers of the tensors that live on the storages which the line made."""
     before: bool = False
-    """What died before the first call, billed to no line."""
+    """What no call can be billed for, such as a death before the first one."""
+    exact_peak: bool = False
+    """False when ``peak_bytes`` is an upper bound."""
+    workspace: bool = False
+    """Memory of a library, not of a tensor, that the calls were the first to need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,29 +92,28 @@ class Peak:
 
 
 def memory_by_call(trace: Trace) -> tuple[MemoryRow, ...]:
-    """One row per call and device that it touched; an in-place call that allocates nothing has a row of zeros."""
-    entries = {(entry.call, entry.device): entry for entry in ledger_of_calls(trace)}
+    """One row per call and device that it touched; an in-place call that allocates nothing has a row of zeros. A
+    library's workspace that a call was the first to need has a row of its own."""
+    entries: dict[tuple[int | None, str], list[Entry]] = {}
+    for entry in ledger_of_calls(trace):
+        entries.setdefault((entry.call, entry.device), []).append(entry)
     live = live_before(trace)
     touched = [(call.index, facts.device) for call in trace.calls for facts in (*call.outputs, *call.mutated)]
     saved = _first_saves(trace)
-    retained = _retained(trace)
     rows: list[MemoryRow] = []
     for key in sorted({*entries, *touched, *saved}, key=lambda key: (-1 if key[0] is None else key[0], key[1])):
         call, device = key
         now = live.get(device, 0)
-        entry = entries.get(key) or Entry(call, None, device, 0, 0, now, now)
-        live[device] = entry.live_bytes
-        rows.append(MemoryRow(entry, sum(retained.get(made, 0) for made in entry.made), saved.get(key, 0)))
+        own = entries.get(key) or [Entry(call, None, device, 0, 0, now, now)]
+        live[device] = own[-1].live_bytes
+        rows += [MemoryRow(entry, 0 if entry.workspace else saved.get(key, 0)) for entry in own]
     return tuple(rows)
 
 
 def memory_by_op(trace: Trace) -> tuple[MemoryRow, ...]:
     """One row per operator and device that allocated or freed; none at level ``calls``. What autograd keeps belongs to
     calls, so ``saved_bytes`` is 0."""
-    retained = _retained(trace)
-    return tuple(
-        MemoryRow(entry, sum(retained.get(made, 0) for made in entry.made), 0) for entry in ledger_of_ops(trace)
-    )
+    return tuple(MemoryRow(entry, 0) for entry in ledger_of_ops(trace))
 
 
 def memory_by_line(trace: Trace) -> tuple[LineMemory, ...]:
@@ -115,12 +121,12 @@ def memory_by_line(trace: Trace) -> tuple[LineMemory, ...]:
     sites = {call.index: call.callsite for call in trace.calls}
     groups: dict[tuple[object, str], list[MemoryRow]] = {}
     for row in memory_by_call(trace):
-        key = "before" if row.call is None else line_key(sites.get(row.call))
+        key: object = "before" if row.call is None else line_key(sites.get(row.call))
+        if row.entry.workspace:
+            key = "workspace"
         groups.setdefault((key, row.device), []).append(row)
     on_storage = tensors_by_storage(trace.calls)
-    return tuple(
-        _line(rows, None if rows[0].call is None else sites.get(rows[0].call), on_storage) for rows in groups.values()
-    )
+    return tuple(_line(rows, sites, on_storage) for rows in groups.values())
 
 
 def peaks_of(trace: Trace) -> tuple[Peak, ...]:
@@ -152,46 +158,49 @@ def line_key(site: Callsite | None) -> tuple[int | None, str | None, int]:
     return (None, None, 0) if site is None else (site.cell, site.file, site.line)
 
 
-def _line(rows: list[MemoryRow], site: Callsite | None, on_storage: dict[int, tuple[int, ...]]) -> LineMemory:
+def _line(
+    rows: list[MemoryRow], sites: dict[int, Callsite | None], on_storage: dict[int, tuple[int, ...]]
+) -> LineMemory:
     entries = [row.entry for row in rows]
+    first = entries[0]
+    highest = max(entries, key=lambda entry: (entry.peak_bytes, entry.exact_peak))
+    site = None if first.call is None or first.workspace else sites.get(first.call)
     return LineMemory(
         site=site,
         device=rows[0].device,
         allocated_bytes=sum(entry.allocated_bytes for entry in entries),
         freed_bytes=sum(entry.freed_bytes for entry in entries),
         net_bytes=sum(entry.net_bytes for entry in entries),
-        peak_bytes=max(entry.peak_bytes for entry in entries),
+        peak_bytes=highest.peak_bytes,
+        exact_peak=highest.exact_peak,
         retained_bytes=sum(row.retained_bytes for row in rows),
         saved_bytes=sum(row.saved_bytes for row in rows),
         calls=tuple(entry.call for entry in entries if entry.call is not None),
         tensors=tuple(
             dict.fromkeys(tensor for entry in entries for made in entry.made for tensor in on_storage.get(made, ()))
         ),
-        before=rows[0].call is None,
+        before=first.call is None,
+        workspace=first.workspace,
     )
 
 
 def _alive_at(trace: Trace, entry: Entry) -> tuple[int, ...]:
     """Storages alive at the peak of a ledger entry, before what the step freed was gone."""
-    of_ops = bool(trace.ops)
+    of_ops = entry.op is not None
     position = entry.op if of_ops else entry.call
     if position is None:
         return ()
-    alive = []
-    for storage in trace.storages:
-        born = storage.born_op if of_ops and storage.born is not None else storage.born
-        ended = storage.ended_op if of_ops else storage.ended
+    alive: dict[int, int] = {}
+    for block in blocks_of(trace):
+        born = block.born_op if of_ops and block.born_op is not None else BEFORE if of_ops else block.born
+        ended = block.ended_op if of_ops else block.ended
         if (
-            storage.device == entry.device
-            and (born is None or born <= position)
+            block.device == entry.device
+            and (block.older or born is None or born <= position)
             and (ended is None or ended > position)
         ):
-            alive.append(storage)
-    return tuple(s.storage for s in sorted(alive, key=lambda s: (-s.nbytes, s.storage)))
-
-
-def _retained(trace: Trace) -> dict[int, int]:
-    return {storage.storage: storage.nbytes for storage in trace.storages if storage.ended is None}
+            alive[block.storage.storage] = block.nbytes
+    return tuple(sorted(alive, key=lambda serial: (-alive[serial], serial)))
 
 
 def _first_saves(trace: Trace) -> dict[tuple[int | None, str], int]:

@@ -231,6 +231,11 @@ def storage_address(untyped: Any) -> int | None:
     return _try(untyped.data_ptr)
 
 
+def storage_size(untyped: Any) -> int | None:
+    """Bytes of a storage now."""
+    return _try(untyped.nbytes)
+
+
 def storage_facts(untyped: Any) -> tuple[int, torch.device | None, bool]:
     """(bytes, device, whether torch may resize it) of a storage. Torch may not where the memory belongs to somebody
     else (NumPy, DLPack, a file)."""

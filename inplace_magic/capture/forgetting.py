@@ -55,6 +55,10 @@ def _forget_ops(log: Log, identity: IdentityMap, known: set[int]) -> None:
             storage.born_op = None if gone else kept_before[storage.born_op]
         if storage.ended_op is not None:
             storage.ended_op = kept_before[storage.ended_op]
+        if storage.resizes:
+            storage.resizes = tuple(
+                (nbytes, call, None if op is None else kept_before[op]) for nbytes, call, op in storage.resizes
+            )
     log.ops = [op for op in log.ops if op[1] in known]
     identity.ops = len(log.ops)
 

@@ -32,6 +32,7 @@ from inplace_magic.trace import (
     ForeignWrite,
     Mutation,
     OpEvent,
+    Resize,
     SavedTensor,
     Storage,
     TensorMetadata,
@@ -197,7 +198,20 @@ def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
 
 def frozen_storages(records: Iterable[StorageRecord]) -> tuple[Storage, ...]:
     """All blocks of memory met."""
-    return tuple(Storage(r.serial, r.nbytes, str(r.device), r.born, r.ended, r.born_op, r.ended_op) for r in records)
+    return tuple(
+        Storage(
+            storage=r.serial,
+            nbytes=r.nbytes,
+            device=str(r.device),
+            born=r.born,
+            ended=r.ended,
+            born_op=r.born_op,
+            ended_op=r.ended_op,
+            foreign=r.foreign,
+            resizes=tuple(Resize(*resize) for resize in r.resizes),
+        )
+        for r in records
+    )
 
 
 def frozen_nodes(records: Iterable[NodeRecord], pending: set[int]) -> tuple[AutogradNode, ...]:

@@ -39,7 +39,7 @@ class IdentityMap:
         self.ops: int | None = None
         """How many operators have run; None where they are not seen."""
         self.op: int | None = None
-        """The operator that is being noted just now."""
+        """The operator whose outputs are being noted just now."""
         self.tensors: dict[int, TensorRecord] = {}
         """By ``id``, of live tensors only: an entry goes when the death of its tensor is read."""
         self.deaths: deque[Reference] = deque()
@@ -187,13 +187,31 @@ class IdentityMap:
         record = self._live_storages[key] = StorageRecord(untyped, self._died)
         record.key, record.serial, record.born = key, serial, born
         record.nbytes, record.device = nbytes, device
-        record.born_op = None if born is None else self.op
+        record.born_op = self.op
         record.ended = record.ended_op = None
+        record.foreign, record.resizes = foreign, ()
         record.objects, record.counters = 1, ()
         self.storages.append(record)
         if foreign:
             self.shared.add(record)
         return record
+
+    def look_at_size(self, tensor: torch.Tensor, call: int | None, op: int | None = None) -> None:
+        """Notes when the storage of a tensor has another size than when it was last looked at."""
+        untyped = describe.storage(tensor)
+        live = self._live_storages.get(id(untyped)) if untyped is not None else None
+        if live is not None and live() is untyped:
+            _note_size(live.record, untyped, call, op)
+
+    def look_at_all_sizes(self) -> None:
+        """As :meth:`look_at_size`, for every storage. What ``untyped_storage().resize_()`` did is seen by no probe; it
+        is billed to the last call that had begun."""
+        call = self._clock() - 1
+        last_op = self.ops - 1 if self.ops else None
+        for live in list(self._live_storages.values()):
+            untyped = live()
+            if untyped is not None:
+                _note_size(live.record, untyped, call if call >= 0 else None, last_op)
 
     def _same_memory(self, untyped: Any) -> StorageRecord | None:
         """The live storage that already has the memory which NumPy or DLPack handed in under another storage object."""
@@ -220,3 +238,10 @@ class IdentityMap:
         if storage is not None:
             storage.counters += (counter,)
         return counter
+
+
+def _note_size(record: StorageRecord, untyped: Any, call: int | None, op: int | None) -> None:
+    nbytes = describe.storage_size(untyped)
+    last = record.resizes[-1][0] if record.resizes else record.nbytes
+    if nbytes is not None and nbytes != last:
+        record.resizes += ((nbytes, call, op),)

@@ -26,9 +26,9 @@ class MemoryBackend(Protocol):
     device_type: str
 
     def is_available(self) -> bool:
-        """Whether this build and machine have such a device."""
+        """Whether it is worth while to ask for readings at all; told without touching a device."""
 
-    def read(self, call: int | None) -> Sequence[MemoryReading]:
+    def read(self) -> Sequence[MemoryReading]:
         """One reading for each device in use now; none before the device was first used."""
 
 
@@ -38,10 +38,11 @@ class CudaMemory:
     device_type = "cuda"
 
     def is_available(self) -> bool:
-        """Whether torch was built for CUDA and sees a GPU."""
-        return torch.cuda.is_available()
+        """Whether torch was built for CUDA; ``torch.cuda.is_available()`` may start the driver, and a process that
+        did so can no longer fork workers that use the GPU."""
+        return bool(torch.backends.cuda.is_built())  # type: ignore[no-untyped-call]  # torch leaves it unannotated
 
-    def read(self, call: int | None) -> Sequence[MemoryReading]:
+    def read(self) -> Sequence[MemoryReading]:
         """The bytes of every GPU that the allocator has reserved memory on."""
         if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]  # torch leaves it without annotations
             return ()
@@ -54,13 +55,14 @@ class CudaMemory:
             used = stats["allocated_bytes"]["all"]
             found.append(
                 MemoryReading(
-                    call,
+                    None,
                     f"cuda:{device}",
                     allocated_bytes=used["current"],
                     reserved_bytes=reserved["current"],
                     peak_bytes=used["peak"],
                     allocated_total=used["allocated"],
                     freed_total=used["freed"],
+                    requested_bytes=stats["requested_bytes"]["all"]["current"],
                 )
             )
         return found
@@ -79,13 +81,13 @@ class MpsMemory:
         """Whether torch sees an Apple GPU."""
         return torch.backends.mps.is_available()
 
-    def read(self, call: int | None) -> Sequence[MemoryReading]:
+    def read(self) -> Sequence[MemoryReading]:
         """The bytes of the one device."""
         now = torch.mps.current_allocated_memory()
-        last = self._last or MemoryReading(call, "mps:0", now, 0, now, 0, 0)
+        last = self._last or MemoryReading(None, "mps:0", now, 0, now, 0, 0)
         change = now - last.allocated_bytes
         self._last = MemoryReading(
-            call,
+            None,
             "mps:0",
             allocated_bytes=now,
             reserved_bytes=torch.mps.driver_allocated_memory(),
@@ -113,31 +115,47 @@ class MemoryMeter:
         """Nobody to ask: then :meth:`read` need not be called."""
         self.readings: list[MemoryReading] = []
         self._latest: dict[str, int] = {}
+        self._place: tuple[int | None, int | None] | None = None
+        """Call and operator of the last look; None before the first one."""
 
-    def read(self, call: int | None) -> None:
-        """Notes the counters as `call` begins, or goes on after a call inside it; None: no call is running."""
+    def read(self, call: int | None, op: int | None = None) -> None:
+        """Notes the counters as a call or operator begins, or as a call goes on after one inside it.
+
+        Args:
+            call: the innermost running call; None when there is none.
+            op: the operator that is about to run in it.
+        """
         for backend in self._backends:
-            for reading in backend.read(call):
+            for anonymous in backend.read():
+                reading = replace(anonymous, call=call, op=op)
                 place = self._latest.get(reading.device)
                 before = self.readings[place] if place is not None else None
+                if before is None and self._place is not None:  # first used since the last look: it had nothing then
+                    self.readings.append(_nothing_yet(reading, *self._place))
                 if place is not None and before is not None and _same_totals(before, reading):
-                    self.readings[place] = replace(before, call=call)  # nothing to bill to the one before
+                    self.readings[place] = replace(before, call=call, op=op)  # nothing to bill to the one before
                 else:
                     self._latest[reading.device] = len(self.readings)
                     self.readings.append(reading)
+        self._place = (call, op)
 
     def forget(self, kept: set[int]) -> None:
         """Bills what calls that are no longer kept did to no call, in one sum for each run of them."""
         readings: list[MemoryReading] = []
         latest: dict[str, int] = {}
         for reading in self.readings:
-            known = reading if reading.call is None or reading.call in kept else replace(reading, call=None)
+            known = replace(reading, call=reading.call if reading.call in kept else None, op=None)
             place = latest.get(known.device)
             if known.call is None and place is not None and readings[place].call is None:
                 continue
             latest[known.device] = len(readings)
             readings.append(known)
         self.readings, self._latest = readings, latest
+
+
+def _nothing_yet(reading: MemoryReading, call: int | None, op: int | None) -> MemoryReading:
+    requested = None if reading.requested_bytes is None else 0
+    return MemoryReading(call, reading.device, 0, 0, 0, 0, 0, requested, op)
 
 
 def _same_totals(before: MemoryReading, now: MemoryReading) -> bool:

@@ -11,9 +11,9 @@ from inplace_magic.capture import describe
 
 
 class OpFacts:
-    """The arguments that an operator writes, by its schema."""
+    """The arguments that an operator writes, by its schema, and whether it may give them other memory."""
 
-    __slots__ = ("name", "written_lists", "written_names", "written_positions")
+    __slots__ = ("may_resize", "name", "written_lists", "written_names", "written_positions")
 
     def __init__(self, func: Any) -> None:
         self.name = str(func)
@@ -27,6 +27,7 @@ class OpFacts:
             names.add(argument.name)
             if isinstance(argument.type, torch.ListType) and not self.name.startswith("aten._fused_"):
                 lists.add(position)
+        self.may_resize = "resize" in self.name or any(argument.is_out for argument in func._schema.arguments)
         self.written_positions = frozenset(positions)
         self.written_names = frozenset(names)
         self.written_lists = frozenset(lists)

@@ -138,6 +138,10 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
     ) -> Any:
         __tracebackhide__ = True
         kwargs = kwargs or {}
+        try:
+            self._recorder.op_begins()
+        except Exception as fault:  # containment, as above
+            self._recorder.fault("reading memory", fault)
         result = func(*args, **kwargs)
         try:
             with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's

@@ -123,6 +123,7 @@ class Recorder:
     def end_block(self) -> None:
         """The cell has ended; what happens from now on is nobody's."""
         self.bury()
+        self.identity.look_at_all_sizes()
         self.meter.read(None)
 
     def open(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None) -> OpenCall:
@@ -203,6 +204,9 @@ class Recorder:
             note_gradients(call.bare_leaves, self.identity, call.index)
         if call.parent is not None and not self.meter.idle:
             self.meter.read(call.parent)
+        if not call.keeps_layout:
+            for tensor in call.tensors:
+                self.identity.look_at_size(tensor, call.index)
         if facts.exports:
             self._exported(call)
         if self.identity.shared.digests:
@@ -388,6 +392,11 @@ class Recorder:
         record.latest = seen
         return seen
 
+    def op_begins(self) -> None:
+        """What an accelerator's memory is from here on is billed to the operator that is about to run."""
+        if not self.meter.idle:
+            self.meter.read(self._running[-1].index if self._running else None, len(self.log.ops))
+
     def op(self, func: Any, args: tuple[Any, ...], kwargs: Keywords, result: Any) -> None:
         """Notes an aten operator that ran under the innermost open call."""
         if self.identity.deaths or self.nodes.deaths:
@@ -403,7 +412,6 @@ class Recorder:
         given = None if in_backward else call
         identity = self.identity
         serial = identity.serial_inside
-        identity.op = len(self.log.ops)
         written = facts.written_positions
         accesses: list[int] = []
         for position, value in enumerate(args):
@@ -416,12 +424,19 @@ class Recorder:
         for name, value in kwargs.items():
             for tensor in tensors_in((value,), []):
                 accesses.append(~serial(tensor, given) if name in facts.written_names else serial(tensor, given))
-        if type(result) in describe.PLAIN_TYPES:
-            outputs: tuple[int, ...] = (serial(result, call),)
-        else:
-            outputs = tuple([serial(tensor, call) for tensor in tensors_in((result,), [])])
+        number = identity.op = len(self.log.ops)
+        try:
+            if type(result) in describe.PLAIN_TYPES:
+                outputs: tuple[int, ...] = (serial(result, call),)
+            else:
+                outputs = tuple([serial(tensor, call) for tensor in tensors_in((result,), [])])
+        finally:
+            identity.op = None
+        if facts.may_resize:
+            for tensor in tensors_in((args, kwargs.values()), []):
+                identity.look_at_size(tensor, call, number)
         self.log.ops.append((facts.name, call, in_backward, tuple(accesses), outputs))
-        identity.op, identity.ops = None, len(self.log.ops)
+        identity.ops = number + 1
 
     def fault(self, doing: str, fault: Exception) -> None:
         """Notes a fault of our own, once per kind."""

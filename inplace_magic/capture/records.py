@@ -56,10 +56,26 @@ class CounterRecord:
 class StorageRecord(Reference):
     """One block of memory; a weak reference to its storage object."""
 
-    __slots__ = ("born", "born_op", "counters", "device", "ended", "ended_op", "nbytes", "objects", "serial")
+    __slots__ = (
+        "born",
+        "born_op",
+        "counters",
+        "device",
+        "ended",
+        "ended_op",
+        "foreign",
+        "nbytes",
+        "objects",
+        "resizes",
+        "serial",
+    )
 
     serial: int
     nbytes: int
+    """When it was first seen."""
+    resizes: tuple[tuple[int, int | None, int | None], ...]
+    """(bytes, call, operator) of each later size."""
+    foreign: bool
     device: torch.device | None
     born: int | None
     ended: int | None

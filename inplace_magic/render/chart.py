@@ -7,7 +7,8 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from inplace_magic.analysis.ledger import Entry, ledger_of_calls, live_before
+from inplace_magic.analysis.blocks import Entry
+from inplace_magic.analysis.ledger import ledger_of_calls, live_before
 from inplace_magic.analysis.memory import Peak, peaks_of
 from inplace_magic.render import memory_words, style, words
 from inplace_magic.render.markup import esc

@@ -5,24 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from inplace_magic.analysis.ledger import Entry
+from inplace_magic.analysis.blocks import Entry
 from inplace_magic.analysis.memory import LineMemory, MemoryRow, memory_by_call, memory_by_line, memory_by_op
 from inplace_magic.analysis.saved import Kept, kept_for_backward
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading
-from inplace_magic.trace import Callsite
+from inplace_magic.trace import CallEvent, Callsite
 
 Row = dict[str, Any]
 
 BEFORE = "outside any torch call"
 """Stands in the place of what happened while torch was not called, so that the rows sum to the whole change."""
 
+WORKSPACE = "memory of no tensor, allocated at first use (a workspace of cuBLAS or cuDNN, for example)"
+"""Stands in the place of what a call allocated for good, and no tensor in sight holds."""
+
 BYTES = {
     "device": "the device that the numbers are about",
     "allocated_bytes": "new memory: storages made, each counted once however many views it has",
     "freed_bytes": "memory given back from when it began until the next one did",
     "net_bytes": "allocated less freed; the column sums exactly to the change of the live bytes",
-    "peak_bytes": "the most that was alive inside; exact at level ops, an upper bound at level calls",
+    "peak_bytes": "the most that was alive inside",
+    "peak_exact": "whether that is exact; else an upper bound, at level calls of what was seen, without temporaries",
     "retained_bytes": "of the allocated, what was alive when the watch ended",
 }
 
@@ -91,6 +95,7 @@ def line_rows(reading: Reading) -> list[Row]:
             "freed_bytes": row.freed_bytes,
             "net_bytes": row.net_bytes,
             "peak_bytes": row.peak_bytes,
+            "peak_exact": row.exact_peak,
             "retained_bytes": row.retained_bytes,
             "saved_bytes": row.saved_bytes,
             "calls": len(row.calls),
@@ -108,7 +113,7 @@ def call_rows(reading: Reading) -> list[Row]:
         rows.append(
             {
                 "call": row.call,
-                "name": call.name if call is not None else BEFORE if row.call is None else "",
+                "name": _call_name(row, call),
                 "kind": call.kind if call is not None else "",
                 **where(call.callsite if call is not None else None),
                 **_bytes(row),
@@ -189,8 +194,14 @@ def _saved(kept: Kept, reading: Reading, newest: dict[int, int]) -> Row:
     }
 
 
+def unplaced(row: LineMemory) -> str:
+    """What a row is about that belongs to no line; empty for a line."""
+    return WORKSPACE if row.workspace else BEFORE if row.before else ""
+
+
 def _line_place(row: LineMemory) -> Row:
-    return {"place": BEFORE, "line": None, "code": ""} if row.before else where(row.site)
+    about = unplaced(row)
+    return {"place": about, "line": None, "code": ""} if about else where(row.site)
 
 
 def _bytes(row: MemoryRow) -> Row:
@@ -200,8 +211,17 @@ def _bytes(row: MemoryRow) -> Row:
         "freed_bytes": row.freed_bytes,
         "net_bytes": row.net_bytes,
         "peak_bytes": row.entry.peak_bytes,
+        "peak_exact": row.entry.exact_peak,
         "retained_bytes": row.retained_bytes,
     }
+
+
+def _call_name(row: MemoryRow, call: CallEvent | None) -> str:
+    if row.entry.workspace:
+        return WORKSPACE
+    if row.call is None:
+        return BEFORE
+    return call.name if call is not None else ""
 
 
 def _made(entry: Entry, reading: Reading) -> str:

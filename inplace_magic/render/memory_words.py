@@ -7,7 +7,7 @@ from collections import Counter
 from inplace_magic.analysis.memory import LineMemory, peaks_of
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.render import words
-from inplace_magic.render.memory_rows import BEFORE
+from inplace_magic.render.memory_rows import unplaced
 from inplace_magic.render.reading import Reading
 from inplace_magic.trace import Trace
 
@@ -46,7 +46,7 @@ def allocator(trace: Trace) -> list[str]:
 
 def line_place(row: LineMemory, trace: Trace) -> str:
     """Where a line of the memory table stands."""
-    return BEFORE if row.before else words.place_in(row.site, trace)
+    return unplaced(row) or words.place_in(row.site, trace)
 
 
 def peak_sentences(reading: Reading) -> list[str]:

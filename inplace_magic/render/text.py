@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from inplace_magic.analysis.memory import memory_by_line
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.hazards import Hazard
-from inplace_magic.render import diffs, memory_rows, memory_words, words
+from inplace_magic.render import diffs, memory_words, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import LineStory, lines_of, step_label, step_phrase
+from inplace_magic.render.memory_rows import unplaced
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.style import EFFECT_SYMBOL, FINE_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
 from inplace_magic.report import Report
@@ -152,7 +153,7 @@ def _memory(reading: Reading) -> list[str]:
     rows = [("line", "allocated", "freed", "net", "peak", "retained", "saved", "device", "code")]
     rows += [
         (
-            memory_rows.BEFORE if row.before else words.place(row.site),
+            unplaced(row) or words.place(row.site),
             words.bytes_of(row.allocated_bytes),
             words.bytes_of(row.freed_bytes),
             words.bytes_of(row.net_bytes),

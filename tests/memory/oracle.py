@@ -28,6 +28,21 @@ class Allocations:
     """Those that no operator allocated: the 8 B in which torch wraps a Python number, such as the 2 of `x.mul_(2)`."""
     kept: int = 0
     """Allocated less freed, of the blocks allocated under the profiler."""
+    net: int = 0
+    """Allocated less freed, older blocks included, scratch and numbers left out."""
+    peak: int = 0
+    """The most that was alive above what there was at the beginning, scratch and numbers left out."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One block that came (positive) or went (negative)."""
+
+    time: int
+    address: int
+    nbytes: int
+    operators: tuple[int, ...]
+    """Dispatched operators that were running, the outermost first."""
 
 
 def allocations(run: Callable[[], Any]) -> tuple[Allocations, Any]:
@@ -35,30 +50,36 @@ def allocations(run: Callable[[], Any]) -> tuple[Allocations, Any]:
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         result = run()
     found = Allocations()
-    open_blocks: dict[int, tuple[int, tuple[int, ...]]] = {}
-    events = list(_memory_events(profiler.profiler.kineto_results.experimental_event_tree(), ()))
-    for _, pointer, size, operators in sorted(events, key=lambda event: event[0]):
-        if size > 0:
-            found.sizes[size] += 1
-            found.kept += size
-            open_blocks[pointer] = (size, operators)
-        elif pointer in open_blocks:
-            made, makers = open_blocks.pop(pointer)
-            found.kept -= made
-            if not makers:
-                found.numbers[made] += 1
-            elif makers[-1] in operators:
-                found.scratch[made] += 1
+    tree = profiler.profiler.kineto_results.experimental_event_tree()
+    events = sorted(_memory_events(tree, ()), key=lambda event: event.time)
+    there: dict[int, Event] = {}
+    left_out: set[Event] = set()
+    for event in events:
+        if event.nbytes > 0:
+            found.sizes[event.nbytes] += 1
+            found.kept += event.nbytes
+            there[event.address] = event
+        elif event.address in there:
+            made = there.pop(event.address)
+            found.kept -= made.nbytes
+            if not made.operators:
+                found.numbers[made.nbytes] += 1
+                left_out |= {made, event}
+            elif made.operators[-1] in event.operators:
+                found.scratch[made.nbytes] += 1
+                left_out |= {made, event}
+    for event in events:
+        if event not in left_out:
+            found.net += event.nbytes
+            found.peak = max(found.peak, found.net)
     return found, result
 
 
-def _memory_events(nodes: list[Any], operators: tuple[int, ...]) -> Iterator[tuple[int, int, int, tuple[int, ...]]]:
-    """(time, address, bytes, dispatched operators that were running, the outermost first) of each block made or
-    freed."""
+def _memory_events(nodes: list[Any], operators: tuple[int, ...]) -> Iterator[Event]:
     for node in nodes:
         if node.tag == _EventType.Allocation:
             fields = node.extra_fields
-            yield node.start_time_ns, fields.ptr, fields.alloc_size, operators
+            yield Event(node.start_time_ns, fields.ptr, fields.alloc_size, operators)
         dispatched = node.tag == _EventType.TorchOp and node.name == "PythonDispatchMode"
         inside = (*operators, node.correlation_id) if dispatched else operators
         yield from _memory_events(node.children, inside)
@@ -71,8 +92,8 @@ def main() -> None:
 
     import inplace_magic
 
-    head = f"{'model':20} {'storages':>9} {'ours, B':>12} {'rows, B':>12} {'not in profiler, B':>19}"
-    print(f"{head} {'scratch, B':>12} {'numbers, B':>11} {'residual, B':>12}")
+    titles = ("blocks", "ours", "rows", "profiler", "scratch", "numbers", "residual", "net, residual", "peak, residual")
+    print(f"{'bytes':20}" + "".join(f"{title:>16}" for title in titles))
     for name in MODELS:
         step = step_of(name)
         with inplace_magic.watch(level="ops") as warm:
@@ -86,12 +107,24 @@ def main() -> None:
 
         seen, report = allocations(watched)
         ours = Counter(s.nbytes for s in report.trace.storages if s.born is not None and s.nbytes)
-        rows = int(report.to_frame("ops")["allocated_bytes"].sum())
-        rest = seen.sizes - ours - seen.scratch - seen.numbers
-        print(
-            f"{name:20} {sum(ours.values()):9} {total(ours):12,} {rows:12,} {total(ours - seen.sizes):19} "
-            f"{total(seen.scratch):12,} {total(seen.numbers):11} {total(rest):12}"
+        frame = report.to_frame("ops")
+        figures = (
+            sum(ours.values()),
+            total(ours),
+            int(frame["allocated_bytes"].sum()),
+            total(seen.sizes),
+            total(seen.scratch),
+            total(seen.numbers),
+            total(seen.sizes) - total(seen.scratch) - total(seen.numbers) - int(frame["allocated_bytes"].sum()),
+            seen.net - int(frame["net_bytes"].sum()),
+            seen.peak - (int(frame["peak_bytes"].max()) - older(report)),
         )
+        print(f"{name:20}" + "".join(f"{figure:16,}" for figure in figures))
+
+
+def older(report: Any) -> int:
+    """Bytes that were alive when the watch began."""
+    return sum(s.nbytes for s in report.trace.storages if s.born is None and s.born_op is None and not s.foreign)
 
 
 def total(sizes: Counter[int]) -> int:

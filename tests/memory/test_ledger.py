@@ -5,7 +5,7 @@ from __future__ import annotations
 from builders import site, tensor
 
 from inplace_magic.analysis.ledger import ledger_of_calls, ledger_of_ops
-from inplace_magic.analysis.memory import peaks_of
+from inplace_magic.analysis.memory import memory_by_line, peaks_of
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.capture.memory import MemoryMeter
 from inplace_magic.trace import (
@@ -25,8 +25,10 @@ def call(index: int, **more) -> CallEvent:
     return CallEvent(index, "torch.f", "ordinary", site(index + 1, LINES), **more)
 
 
-def reading(who: int | None, allocated: int, made: int, freed: int, peak: int) -> MemoryReading:
-    return MemoryReading(who, "cuda:0", allocated, 4096, peak, made, freed)
+def reading(
+    who: int | None, allocated: int, made: int, freed: int, peak: int, op: int | None = None, asked: int | None = None
+) -> MemoryReading:
+    return MemoryReading(who, "cuda:0", allocated, 4096, peak, made, freed, asked, op)
 
 
 def test_a_temporary_inside_a_call_raises_its_peak_and_leaves_nothing():
@@ -95,8 +97,8 @@ class Recorded:
     def is_available(self) -> bool:
         return True
 
-    def read(self, who: int | None) -> tuple[MemoryReading, ...]:
-        return (reading(who, *self.said.pop(0)),)
+    def read(self) -> tuple[MemoryReading, ...]:
+        return (reading(None, *self.said.pop(0)),)
 
 
 def test_what_happens_after_a_nested_call_is_billed_to_the_call_around_it():
@@ -148,3 +150,98 @@ def test_a_hidden_clone_is_told_from_an_output_a_leaf_and_a_mask():
     assert [entry.origin for entry in kept] == ["clone of the input", "input", "leaf", "leaf", "made for backward"]
     assert [entry.also_kept_by for entry in kept][2:4] == [("MulBackward0",), ("SiluBackward0",)]
     assert sum(entry.saved.nbytes for entry in kept if entry.first) == 32 + 32 + 12 + 64
+
+
+def test_a_device_first_used_within_the_watch_had_nothing_before():
+    class Late(Recorded):
+        def read(self) -> tuple[MemoryReading, ...]:
+            said = self.said.pop(0)
+            return (reading(None, *said),) if said else ()
+
+    meter = MemoryMeter([Late([(), (), (512, 1024, 512, 1024), (512, 1024, 512, 1024)])])
+    for who in (None, 0, 1, None):
+        meter.read(who)
+
+    (row,) = ledger_of_calls(Trace(calls=(call(0), call(1)), readings=tuple(meter.readings)))
+
+    assert (row.call, row.allocated_bytes, row.freed_bytes, row.peak_bytes) == (0, 1024, 512, 1024)
+
+
+def test_operators_have_the_readings_between_them_and_the_calls_their_sum():
+    trace = Trace(
+        calls=(call(0),),
+        ops=(OpEvent("aten.mm", 0), OpEvent("aten.add", 0)),
+        readings=(
+            reading(None, 0, 0, 0, 0),
+            reading(0, 0, 0, 0, 0, op=0),
+            reading(0, 512, 2048, 1536, 2048, op=1),
+            reading(None, 1024, 2560, 1536, 2048),
+        ),
+        level="ops",
+    )
+
+    assert [(e.op, e.allocated_bytes, e.freed_bytes, e.peak_bytes) for e in ledger_of_ops(trace)] == [
+        (0, 2048, 1536, 2048),
+        (1, 512, 0, 1024),
+    ]
+    assert [(e.call, e.allocated_bytes, e.freed_bytes) for e in ledger_of_calls(trace)] == [(0, 2560, 1536)]
+
+
+def test_a_workspace_that_a_call_leaves_behind_is_not_billed_to_its_line():
+    """The first `matmul` makes 400 B of result (512 with rounding) and the library's 8192 B; the second 400 B alone."""
+    trace = Trace(
+        calls=(call(0), call(1), call(2)),
+        storages=(Storage(1, 400, "cuda:0"), Storage(2, 400, "cuda:0", 0), Storage(3, 400, "cuda:0", 1, 3)),
+        readings=(
+            reading(0, 512, 512, 0, 512, asked=400),
+            reading(1, 9216, 9216, 0, 9216, asked=8992),
+            reading(2, 9728, 9728, 0, 9728, asked=9392),
+            reading(None, 9216, 9728, 512, 9728, asked=8992),
+        ),
+    )
+
+    rows = ledger_of_calls(trace)
+
+    assert [(e.call, e.workspace, e.allocated_bytes, e.retained_bytes) for e in rows] == [
+        (0, False, 512, 400),
+        (0, True, 8192, 8192),
+        (1, False, 512, 0),
+        (2, False, 0, 0),
+    ]
+    assert sum(e.net_bytes for e in rows) == 9216 - 512
+    lines = memory_by_line(trace)
+    assert [(line.workspace, line.allocated_bytes) for line in lines] == [
+        (False, 512),
+        (True, 8192),
+        (False, 512),
+        (False, 0),
+    ]
+
+
+def test_a_buffer_that_a_call_gives_back_again_is_no_workspace():
+    trace = Trace(
+        calls=(call(0), call(1)),
+        readings=(
+            reading(0, 0, 0, 0, 0, asked=0),
+            reading(1, 512, 512, 0, 512, asked=400),
+            reading(None, 0, 512, 512, 512, asked=0),
+        ),
+    )
+
+    assert [entry.workspace for entry in ledger_of_calls(trace)] == [False, False]
+
+
+def test_counters_that_the_watched_code_set_back_still_sum_to_the_change():
+    trace = Trace(
+        calls=(call(0), call(1)),
+        readings=(
+            reading(0, 1000, 5000, 4000, 9000),
+            reading(1, 1600, 0, 0, 1600),
+            reading(None, 1500, 300, 400, 1800),
+        ),
+    )
+
+    rows = ledger_of_calls(trace)
+
+    assert [(e.allocated_bytes, e.freed_bytes, e.exact_peak) for e in rows] == [(600, 0, False), (300, 400, True)]
+    assert sum(e.net_bytes for e in rows) == 1500 - 1000

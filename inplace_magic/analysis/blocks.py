@@ -1,0 +1,221 @@
+"""What was allocated and freed, step by step, told from the births and deaths of storages.
+
+A step is an operator (level ``ops``) or a call. A storage is counted once, however many views it has, with its own
+bytes. It is allocated in the step that made it. ``Storage.ended == k`` means that ``k`` calls had begun when it died:
+inside call ``k - 1``, or after it in plain Python (``del x``, a rebinding, the end of a function), which runs no torch
+call of its own. Freeing is therefore billed to step ``k - 1``: the last thing torch was seen to do before the memory
+came back. A storage that gets another size (``resize_``, ``out=``) gives its block back and takes a new one. What no
+step can be billed for, such as a death before the first call, has an entry of its own, so that the entries of a device
+sum exactly to the change of its live bytes.
+
+Not counted is what torch does not allocate: memory of NumPy and others (``Storage.foreign``) and that of ``meta``
+tensors, which is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from inplace_magic.trace import Storage, Trace
+
+BEFORE = -1
+"""Stands for the time before the first call or operator."""
+
+Step = tuple[int, int]
+"""(call, BEFORE) in a ledger of calls; in one of operators (operator, BEFORE), or (last operator before it, call) for a
+call that did something without an operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One step on one device; all numbers are bytes."""
+
+    call: int | None
+    """None: no call can be billed for it."""
+    op: int | None
+    """Position in ``Trace.ops``; None in a ledger of calls, and for what no operator was seen to do."""
+    device: str
+    allocated_bytes: int
+    freed_bytes: int
+    peak_bytes: int
+    """The most that was alive: before this step, and what it allocated."""
+    live_bytes: int
+    """Alive after the step, once what it freed is gone."""
+    exact_peak: bool = True
+    """False when ``peak_bytes`` is an upper bound."""
+    made: tuple[int, ...] = ()
+    """Serial numbers of the storages that the step made."""
+    retained_bytes: int = 0
+    """Of the storages' bytes that the step allocated, those alive when the watch ended."""
+    workspace: bool = False
+    """Memory that no tensor in sight holds, and that stays: a library's workspace, allocated at its first use."""
+
+    @property
+    def net_bytes(self) -> int:
+        """Allocated less freed."""
+        return self.allocated_bytes - self.freed_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A storage at one size: what the allocator gave for it, and when that came and went."""
+
+    storage: Storage
+    nbytes: int
+    older: bool
+    """Allocated before the watch."""
+    born: int | None
+    born_op: int | None
+    ended: int | None
+    """How many calls had begun when it went; None while it is there at the end."""
+    ended_op: int | None
+
+    @property
+    def device(self) -> str:
+        """Where it is."""
+        return self.storage.device
+
+
+def blocks_of(trace: Trace) -> tuple[Block, ...]:
+    """Everything that an allocator of torch gave or had given, in the order in which it was first seen."""
+    blocks: list[Block] = []
+    for storage in trace.storages:
+        if storage.foreign or storage.device == "meta":
+            continue
+        nbytes, born, born_op = storage.nbytes, storage.born, storage.born_op
+        older = born is None and born_op is None
+        for resize in storage.resizes:
+            gone = 0 if resize.call is None else resize.call + 1
+            gone_op = None if resize.op is None else resize.op + 1
+            blocks.append(Block(storage, nbytes, older, born, born_op, gone, gone_op))
+            nbytes, born, born_op, older = resize.nbytes, resize.call, resize.op, False
+        blocks.append(Block(storage, nbytes, older, born, born_op, storage.ended, storage.ended_op))
+    return tuple(blocks)
+
+
+def entries_by_call(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
+    """One entry for each call and device that the call allocated or freed on, in the order of the calls.
+
+    Args:
+        trace: the record.
+        blocks: those to count.
+    """
+    blocks = tuple(blocks)
+    last = trace.calls[-1].index if trace.calls else BEFORE
+    came: dict[Step, list[Block]] = {}
+    went: dict[Step, list[Block]] = {}
+    for block in blocks:
+        if not block.older:
+            came.setdefault((BEFORE if block.born is None else block.born, BEFORE), []).append(block)
+        if block.ended is not None:
+            went.setdefault((min(block.ended - 1, last), BEFORE), []).append(block)
+    rows = _entries(trace, blocks, came, went, of_ops=False)
+    return _with_peaks_inside(rows, entries_by_op(trace, blocks)) if trace.ops else rows
+
+
+def entries_by_op(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
+    """One entry for each operator and device; none at level ``calls``.
+
+    What no operator was seen to make or free, such as the storage of ``torch.tensor``, has an entry without ``op``.
+
+    Args:
+        trace: the record.
+        blocks: those to count.
+    """
+    if not trace.ops:
+        return []
+    blocks = tuple(blocks)
+    before_call = _ops_before(trace)
+    last = len(trace.ops) - 1
+    came: dict[Step, list[Block]] = {}
+    went: dict[Step, list[Block]] = {}
+    for block in blocks:
+        if not block.older:
+            call = BEFORE if block.born is None else block.born
+            step = (block.born_op, BEFORE) if block.born_op is not None else (before_call.get(call, BEFORE), call)
+            came.setdefault(step, []).append(block)
+        if block.ended_op is not None:
+            went.setdefault((min(block.ended_op - 1, last), BEFORE), []).append(block)
+        elif block.ended is not None:
+            call = block.ended - 1
+            went.setdefault((before_call.get(call, BEFORE), call), []).append(block)
+    return _entries(trace, blocks, came, went, of_ops=True)
+
+
+def _ops_before(trace: Trace) -> dict[int, int]:
+    """For each call, the last operator of it or of any call before it."""
+    last_of_call: dict[int, int] = {}
+    for position, op in enumerate(trace.ops):
+        if op.call is not None:
+            last_of_call[op.call] = position
+    found: dict[int, int] = {}
+    latest = BEFORE
+    for call in trace.calls:
+        latest = max(latest, last_of_call.get(call.index, BEFORE))
+        found[call.index] = latest
+    return found
+
+
+def _entries(
+    trace: Trace,
+    blocks: Iterable[Block],
+    came: dict[Step, list[Block]],
+    went: dict[Step, list[Block]],
+    *,
+    of_ops: bool,
+) -> list[Entry]:
+    """Entries in the order of the steps."""
+    live: dict[str, int] = {}
+    for block in blocks:
+        if block.older:
+            live[block.device] = live.get(block.device, 0) + block.nbytes
+    rows: list[Entry] = []
+    for step in sorted({*came, *went}):
+        call, op = _who(trace, step) if of_ops else (None if step[0] == BEFORE else step[0], None)
+        coming, going = came.get(step, []), went.get(step, [])
+        for device in dict.fromkeys(block.device for block in (*coming, *going)):
+            made = [block for block in coming if block.device == device]
+            allocated = sum(block.nbytes for block in made)
+            freed = sum(block.nbytes for block in going if block.device == device)
+            peak = live.get(device, 0) + allocated
+            live[device] = peak - freed
+            rows.append(
+                Entry(
+                    call=call,
+                    op=op,
+                    device=device,
+                    allocated_bytes=allocated,
+                    freed_bytes=freed,
+                    peak_bytes=peak,
+                    live_bytes=live[device],
+                    exact_peak=of_ops,
+                    made=tuple(block.storage.storage for block in made),
+                    retained_bytes=sum(block.nbytes for block in made if block.ended is None),
+                )
+            )
+    return rows
+
+
+def _who(trace: Trace, step: Step) -> tuple[int | None, int | None]:
+    """Call and operator of a step in a ledger of operators. A saved report may name an operator that it does not
+    hold."""
+    position, call = step
+    if call != BEFORE:
+        return call, None
+    if position == BEFORE:
+        return None, None
+    return (trace.ops[position].call if 0 <= position < len(trace.ops) else None), position
+
+
+def _with_peaks_inside(rows: Iterable[Entry], ops: Iterable[Entry]) -> list[Entry]:
+    """The calls' entries with the peaks that their operators reached."""
+    peaks: dict[tuple[int | None, str], int] = {}
+    for entry in ops:
+        key = (entry.call, entry.device)
+        peaks[key] = max(peaks.get(key, 0), entry.peak_bytes)
+    found = []
+    for row in rows:
+        peak = peaks.get((row.call, row.device))
+        found.append(replace(row, peak_bytes=peak, exact_peak=True) if peak is not None else row)
+    return found
