@@ -219,10 +219,10 @@ def _first_saves(trace: Trace) -> dict[tuple[int | None, str], int]:
 
 
 def tensors_by_storage(calls: Iterable[CallEvent]) -> dict[int, tuple[int, ...]]:
-    """Serial numbers of the tensors that calls gave out on each storage."""
+    """Serial numbers of the tensors that calls took and gave on each storage, in the order in which they were met."""
     found: dict[int, dict[int, None]] = {}
     for call in calls:
-        for facts in call.outputs:
+        for facts in (*call.inputs, *call.outputs):
             if facts.storage is not None:
                 found.setdefault(facts.storage, {})[facts.tensor] = None
     return {storage: tuple(tensors) for storage, tensors in found.items()}

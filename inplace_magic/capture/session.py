@@ -31,7 +31,11 @@ _SEEN_AT = {
         "them.",
         *_ALWAYS,
     ),
-    "ops": (*_ALWAYS, "A compiled function that ran at level `ops` stays eager until `torch._dynamo.reset()`."),
+    "ops": (
+        *_ALWAYS,
+        "A compiled function that ran at level `ops` stays eager until `torch._dynamo.reset()`.",
+        "CPU memory that one operator allocates and frees before it returns is not counted.",
+    ),
 }
 
 

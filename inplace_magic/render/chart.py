@@ -16,10 +16,10 @@ from inplace_magic.render.reading import Reading
 
 WIDTH, HEIGHT = 760, 250
 LEFT, RIGHT, TOP, BOTTOM = 84, 744, 46, 196
-COLUMNS = 330
+COLUMNS = 165
 """Calls that fall on one column are drawn as one: its highest point, and where it ended."""
-MARKS = 60
-"""In-place calls marked at most; of more, evenly spread ones, and the legend says so."""
+MARKS = 82
+"""Marks that fit side by side: in-place calls that fall on the same one share it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,11 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
         return _short(BOTTOM - (BOTTOM - TOP) * nbytes / top)
 
     ends = [*(column.first for column in columns[1:]), span]
-    outline = "".join(f"V{y(column.highest)}H{x(end)}" for column, end in zip(columns, ends, strict=True))
-    stays = "".join(f"V{y(column.after)}H{x(end)}" for column, end in zip(columns, ends, strict=True))
+    outline = _steps([y(column.highest) for column in columns], [x(end) for end in ends])
+    stays = _steps([y(column.after) for column in columns], [x(end) for end in ends])
     written = [place for place, call in enumerate(reading.trace.calls) if call.kind == "in-place"]
-    marked = written[:: max(1, -(-len(written) // MARKS))]
-    marks = "".join(f"M{x(place)} {BOTTOM + 3}l4 8h-8z" for place in marked)
+    marked = {place * MARKS // max(span, MARKS): place for place in reversed(written)}
+    marks = "".join(f"M{x(place)} {BOTTOM + 3}l4 8h-8z" for place in sorted(marked.values()))
     at = max(0, bisect_right(indexes, peak.call) - 1) if peak.call is not None else 0
     label = _peak_label(reading, peak)
     anchor, beside = ("start", 8) if at < span / 2 else ("end", -8)
@@ -107,10 +107,11 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
         f'<circle cx="{x(at)}" cy="{height}" r="4" fill="{style.CARD}" stroke="{style.VERMILION_INK}" '
         'stroke-width="2"/>',
         f'<text x="{_short(float(x(at)) + beside)}" y="{_short(float(height) - 7)}" text-anchor="{anchor}" '
-        f'fill="{style.VERMILION_INK}" font-weight="bold">{esc(label)}</text>',
+        f'fill="{style.VERMILION_INK}" font-weight="bold" stroke="{style.CARD}" stroke-width="3" '
+        f'paint-order="stroke">{esc(label)}</text>',
         f'<text x="{LEFT}" y="{BOTTOM + 28}">call {indexes[0]}</text>',
         f'<text x="{RIGHT}" y="{BOTTOM + 28}" text-anchor="end">call {indexes[-1]}</text>',
-        _legend(len(written), len(marked)),
+        _legend(shared=len(marked) < len(written)),
         "</svg>",
     ]
     return "".join(parts)
@@ -127,16 +128,24 @@ def _scale(top: int, y: Callable[[int], str]) -> list[str]:
     return parts
 
 
-def _legend(written: int, marked: int) -> str:
+def _steps(heights: list[str], ends: list[str]) -> str:
+    """A staircase as path commands; a step of the same height as the one before is not drawn anew."""
+    parts = []
+    for height, end, then in zip(heights, ends, [*heights[1:], ""], strict=True):
+        if height != then:
+            parts.append(f"V{height}H{end}")
+    return "".join(parts)
+
+
+def _legend(*, shared: bool) -> str:
     row = HEIGHT - 8
-    every = f" ({marked} of {written} shown)" if marked < written else ""
     return (
         f'<path d="M{LEFT} {row - 4}h18" stroke="{style.BLUE}" stroke-width="2"/>'
         f'<text x="{LEFT + 24}" y="{row}">alive after the call</text>'
         f'<rect x="{LEFT + 150}" y="{row - 9}" width="18" height="10" fill="{style.SKY}" fill-opacity=".35"/>'
         f'<text x="{LEFT + 174}" y="{row}">highest inside it</text>'
         f'<path d="M{LEFT + 294} {row - 9}l4 8h-8z" fill="{style.ORANGE_INK}"/>'
-        f'<text x="{LEFT + 306}" y="{row}">in-place call{esc(every)}</text>'
+        f'<text x="{LEFT + 306}" y="{row}">in-place call{"s, one or several" if shared else ""}</text>'
         f'<circle cx="{LEFT + 480}" cy="{row - 4}" r="4" fill="{style.CARD}" stroke="{style.VERMILION_INK}" '
         f'stroke-width="2"/><text x="{LEFT + 490}" y="{row}">peak</text>'
     )

@@ -102,16 +102,25 @@ def counted(names: tuple[str, ...]) -> str:
 
 
 def _alive(storages: tuple[int, ...], reading: Reading) -> str:
-    sizes = {storage.storage: storage.nbytes for storage in reading.trace.storages}
-    named = []
-    for storage in storages:
-        tensors = reading.on_storage.get(storage, ())
-        known = [tensor for tensor in tensors if tensor in reading.names]
-        if tensors:
-            label = words.tensor_label((known or list(tensors))[0], reading.names)
-            named.append(f"{label} ({words.bytes_of(sizes[storage])})")
-        if len(named) == ALIVE:
-            break
-    if not named:
+    largest = [named for storage in storages[: 4 * ALIVE] if (named := _memory_of(storage, reading))][:ALIVE]
+    if not largest:
         return ""
-    return f"; the largest alive then: {', '.join(named)}" + (f", of {len(storages)}" if len(storages) > ALIVE else "")
+    more = f", of {len(storages)}" if len(storages) > len(largest) else ""
+    return f"; the largest alive then: {', '.join(largest)}{more}"
+
+
+def _memory_of(storage: int, reading: Reading) -> str:
+    """A storage by its tensor, else by who keeps it for backward, else by who made it; empty when nothing is known."""
+    facts = next((facts for facts in reading.trace.storages if facts.storage == storage), None)
+    if facts is None:
+        return ""
+    size = words.bytes_of(facts.resizes[-1].nbytes if facts.resizes else facts.nbytes)
+    tensors = reading.on_storage.get(storage, ())
+    if tensors:
+        known = next((tensor for tensor in tensors if tensor in reading.names), tensors[0])
+        return f"{words.tensor_label(known, reading.names)} ({size})"
+    saved = next((saved for saved in reading.trace.saved if saved.storage == storage), None)
+    if saved is not None:
+        return f"what {reading.node_name(saved.node)} keeps ({size})"
+    maker = reading.calls.get(facts.born) if facts.born is not None else None
+    return f"made inside `{maker.name}` ({size})" if maker is not None else ""

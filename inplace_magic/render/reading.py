@@ -47,7 +47,7 @@ class Reading:
 
     @cached_property
     def on_storage(self) -> dict[int, tuple[int, ...]]:
-        """The tensors that calls gave out on each storage."""
+        """The tensors that calls took and gave on each storage."""
         return tensors_by_storage(self.trace.calls)
 
     def node_name(self, node: int | None) -> str:

@@ -14,6 +14,14 @@ from typing import Any
 
 from torch._C._profiler import _EventType
 from torch.profiler import ProfilerActivity, profile
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class PassesOn(TorchDispatchMode):
+    """What any dispatch mode changes in a program: it does nothing itself."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
 
 
 @dataclass

@@ -10,7 +10,7 @@ from builders import sigmoid_report, site, tensor
 from inplace_magic.render.chart import memory_chart
 from inplace_magic.render.reading import Reading
 from inplace_magic.report import Report
-from inplace_magic.trace import CallEvent, Storage, Trace
+from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, Storage, Trace
 
 LINES = ("x = f()", "x.add_(1)")
 
@@ -38,12 +38,44 @@ def test_the_peak_has_its_line_and_its_tensors_in_words_too():
 
 
 def test_a_long_watch_has_a_small_picture_that_still_shows_its_highest_point():
-    chart = memory_chart(Reading(Report(long_trace(20_000))))
+    for count in (1_000, 20_000):
+        chart = memory_chart(Reading(Report(long_trace(count))))
 
-    text = "".join(ET.fromstring(chart.svg).itertext())
-    assert len(chart.svg) < 12_000
-    assert "peak 979.5 KiB" in text
-    assert "60 of 10000 shown" in text
+        text = "".join(ET.fromstring(chart.svg).itertext())
+        assert len(chart.svg) < 6_000
+        assert "peak 979.5 KiB" in text
+        assert "in-place calls, one or several" in text
+
+
+def test_of_a_short_watch_every_in_place_call_has_a_mark_of_its_own():
+    chart = memory_chart(Reading(Report(long_trace(60))))
+
+    assert chart.svg.count("l4 8h-8z") == 30 + 1, "30 calls and the legend"
+    assert "one or several" not in chart.svg
+
+
+def test_what_lives_at_the_peak_is_named_by_its_tensor_its_keeper_or_its_maker():
+    given, out = tensor(1), tensor(2)
+    trace = Trace(
+        calls=(
+            CallEvent(0, "F.silu", "in-place", site(1, LINES), (given,), (given,), mutated=(given,)),
+            CallEvent(1, "torch.f", "ordinary", site(2, LINES), (given,), (out,)),
+        ),
+        nodes=(AutogradNode(1, "SiluBackward0", call=0),),
+        saved=(SavedTensor(1, "self", 5, nbytes=4000),),
+        storages=(
+            Storage(1, 8000, "cpu"),
+            Storage(5, 4000, "cpu", 0),
+            Storage(6, 2000, "cpu", 0),
+            Storage(2, 32, "cpu", 1),
+        ),
+        cell=7,
+    )
+
+    assert memory_chart(Reading(Report(trace))).sentence.endswith(
+        "the largest alive then: T1 x (7.8 KiB), what SiluBackward0 keeps (3.9 KiB), made inside `F.silu` (2.0 KiB), "
+        "of 4."
+    )
 
 
 def test_the_same_watch_gives_the_same_bytes():

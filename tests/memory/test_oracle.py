@@ -8,18 +8,10 @@ import numpy as np
 import pytest
 import torch
 from memory.models import MODELS, step_of
-from memory.oracle import allocations, older, total
+from memory.oracle import PassesOn, allocations, older, total
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 import inplace_magic
-
-
-class Nothing(TorchDispatchMode):
-    """Passes every operator on."""
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        return func(*args, **(kwargs or {}))
 
 
 def watched(name, level):
@@ -62,7 +54,7 @@ def test_a_watch_of_operators_allocates_no_more_than_any_dispatch_mode(name):
     step = step_of(name)
 
     def empty():
-        with Nothing():
+        with PassesOn():
             step()
 
     plain, _ = allocations(empty)
