@@ -1,0 +1,131 @@
+"""Programs of any number of calls, for how time and size grow with it: each stretches something else.
+
+A program is source text with the number in it, run like the file of a user's script; so its lines have text, its
+variables have names, and the rules have something to read.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import inplace_magic
+from inplace_magic.report import Report
+
+
+def training_loop(calls: int) -> str:
+    """Steps of a small network."""
+    return f"""\
+import torch
+model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+x, y = torch.randn(4, 8), torch.randn(4, 1)
+for step in range({max(1, calls // 10)}):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.mse_loss(model(x), y)
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def one_tensor_written(calls: int) -> str:
+    """Writes to a single tensor."""
+    return f"""\
+import torch
+total = torch.zeros(4)
+for i in range({calls}):
+    total.add_(1)
+"""
+
+
+def views_of_one_base(calls: int) -> str:
+    """Views of a single base, all of them kept, and one write to it at the end."""
+    return f"""\
+import torch
+base = torch.zeros(64, 4)
+rows = []
+for i in range({calls}):
+    rows.append(base[i % 64])
+base.mul_(2)
+"""
+
+
+def one_graph(calls: int) -> str:
+    """A chain of operations in a single autograd graph, all alive until its backward."""
+    return f"""\
+import torch
+x = torch.ones(4, requires_grad=True)
+y = x
+for i in range({calls // 2}):
+    y = torch.sin(y)
+    y = y * x
+y.sum().backward()
+"""
+
+
+def overwritten_activations(calls: int) -> str:
+    """The same mistake in every turn of a loop: a saved result is overwritten, and no backward has told yet."""
+    return f"""\
+import torch
+x = torch.ones(4, requires_grad=True)
+kept = []
+for i in range({calls // 3}):
+    p = torch.sigmoid(x)
+    p[0] = 1.0
+    kept.append(p.sum())
+"""
+
+
+def helper_writes(calls: int) -> str:
+    """A helper that writes its argument, whose other names are read afterwards."""
+    return f"""\
+import torch
+
+def rectified(t):
+    h = t
+    h.clamp_(min=0)
+    return h
+
+x = torch.randn(4)
+old = x
+for i in range({calls // 3}):
+    data = torch.randn(4)
+    again = data
+    out = rectified(data)
+    mean = again.mean()
+"""
+
+
+def distinct_lines(calls: int) -> str:
+    """A script without a loop: every call has a line of its own."""
+    lines = ["import torch", "x = torch.zeros(4)"]
+    for i in range(calls // 2):
+        lines += [f"y{i} = x + {i}", f"y{i} *= 2"]
+    return "\n".join(lines) + "\n"
+
+
+SHAPES: dict[str, Callable[[int], str]] = {
+    "training loop": training_loop,
+    "one tensor written": one_tensor_written,
+    "views of one base": views_of_one_base,
+    "one graph": one_graph,
+    "overwritten activations": overwritten_activations,
+    "helper writes": helper_writes,
+    "distinct lines": distinct_lines,
+}
+
+
+def record(source: str, *, level: str = "calls", **options: Any) -> Callable[[], Report]:
+    """Runs a program under a watch; gives the end of the watch, which makes the report."""
+    filename = f"<shape {abs(hash(source))}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    watch = inplace_magic.watch(level=level, **options)
+    code = compile(source, filename, "exec")
+    watch.start(cell=1, filename=filename, source=source, cell_globals=namespace)
+    try:
+        exec(code, namespace)
+    finally:
+        watch.leave()
+    return lambda: watch.stop(namespace=namespace, cells={filename: 1})
