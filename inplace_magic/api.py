@@ -8,6 +8,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.errors import InplaceMagicError, OptionError
+from inplace_magic.garbage import collection_paused
 from inplace_magic.options import WatchOptions
 from inplace_magic.report import Report
 from inplace_magic.trace import Trace
@@ -148,14 +149,15 @@ class watch:
 
         cell, filename, source = self._place
         try:
-            trace = self._session.trace(
-                sources=Sources(cell, filename, source, cells),
-                namespace=namespace or {},
-                error=error,
-                cell=cell,
-                source=source,
-                last=last,
-            )
+            with collection_paused():
+                trace = self._session.trace(
+                    sources=Sources(cell, filename, source, cells),
+                    namespace=namespace or {},
+                    error=error,
+                    cell=cell,
+                    source=source,
+                    last=last,
+                )
         except Exception as fault:  # containment: the block's own result or error must come through
             trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({type(fault).__name__}: {fault}). {_ASK}",))
         self.report = analyze(trace)
@@ -191,4 +193,5 @@ def _frame_of(filename: str | None) -> FrameType | None:
 
 def analyze(trace: Trace) -> Report:
     """The report of a trace; torch is not needed."""
-    return Report.from_trace(trace)
+    with collection_paused():
+        return Report.from_trace(trace)

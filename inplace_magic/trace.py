@@ -47,6 +47,11 @@ class Callsite:
     parameters: tuple[str, ...] = ()
     """Names of the parameters of the function that holds the line."""
 
+    def __hash__(self) -> int:
+        # Of what tells places apart, and not of all their text: sites are looked up several times for each call.
+        outer = self.caller
+        return hash((self.line, self.column, self.end_column, self.function, outer.line if outer is not None else 0))
+
     @property
     def place(self) -> str:
         """``Cell In[7], line 4`` or ``model.py:31``, as a reader would say it."""

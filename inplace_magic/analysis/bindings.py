@@ -40,7 +40,9 @@ class Bindings:
         """Reads the names off a trace."""
         namespace: dict[int, str] = {}
         owners: dict[str, int] = {}
+        known: dict[int, set[str]] = {}
         for entry in trace.names:
+            known.setdefault(entry.tensor, set()).add(entry.name)
             namespace.setdefault(entry.tensor, entry.name)
             owners.setdefault(entry.name, entry.tensor)
         bound: dict[int, list[tuple[str, str]]] = {}
@@ -49,26 +51,29 @@ class Bindings:
             bound.setdefault(tensor, []).append((function, name))
             scopes.setdefault((function, name), []).append((call, tensor))
         for tensor, names in bound.items():
-            known = {entry.name for entry in trace.names if entry.tensor == tensor} if len(names) > 1 else set()
-            first = next((name for _, name in names if name in known), None)
+            kept = known.get(tensor) if len(names) > 1 else None
+            first = next((name for _, name in names if name in kept), None) if kept is not None else None
             if first is not None:
                 namespace[tensor] = first  # of several names that it still has, the one that it was given first
         made_at: dict[int, Callsite] = {}
+        met: set[tuple[int, int]] = set()
         by_storage: dict[int, list[int]] = {}
-        texts = set()
+        subscripts = set()
         for call_event in trace.calls:
             for meta in (*call_event.inputs, *call_event.outputs):
-                if meta.storage is not None and meta.tensor not in by_storage.setdefault(meta.storage, []):
-                    by_storage[meta.storage].append(meta.tensor)
+                if meta.storage is not None and (meta.storage, meta.tensor) not in met:
+                    met.add((meta.storage, meta.tensor))
+                    by_storage.setdefault(meta.storage, []).append(meta.tensor)
             site = call_event.callsite
             if site is None:
                 continue
             for output in call_event.outputs:
                 made_at.setdefault(output.tensor, site)
             if call_event.name == "Tensor.__getitem__":
-                node = expressions.parse(site.expression)
-                texts.add(ast.unparse(node) if node is not None else "")
-        return cls(namespace, owners, bound, scopes, frozenset(texts), made_at, by_storage)
+                subscripts.add(site.expression)
+        nodes = map(expressions.parse, subscripts)
+        texts = frozenset(ast.unparse(node) if node is not None else "" for node in nodes)
+        return cls(namespace, owners, bound, scopes, texts, made_at, by_storage)
 
     def name(self, tensor: int) -> str | None:
         """The best name of a tensor anywhere: the namespace's, else the one that an assignment gave it last."""
@@ -142,9 +147,14 @@ class Bindings:
         return text if path is None else self._owner_name(path, argument, site.caller, tensor)
 
 
-def names_of(trace: Trace) -> dict[int, str]:
-    """The best display name of every tensor that has one."""
-    bindings = Bindings.from_trace(trace)
+def names_of(trace: Trace, bindings: Bindings | None = None) -> dict[int, str]:
+    """The best display name of every tensor that has one.
+
+    Args:
+        trace: where the tensors are met.
+        bindings: what is known of its names, if that was read off it already.
+    """
+    bindings = bindings or Bindings.from_trace(trace)
     tensors = {meta.tensor for call in trace.calls for meta in (*call.inputs, *call.outputs, *call.mutated)}
     return {tensor: name for tensor in sorted(tensors) if (name := bindings.name(tensor)) is not None}
 

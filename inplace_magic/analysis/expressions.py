@@ -137,7 +137,8 @@ def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -
             return node
 
 
-def bound_targets(statement: str, expression: str) -> list[str | None] | None:
+@lru_cache(maxsize=65_536)
+def bound_targets(statement: str, expression: str) -> tuple[str | None, ...] | None:
     """The names that `statement` binds to the value of `expression`: one entry, or several for an unpacking.
 
     None when the statement does something else with it (``y = f(x) + 1`` does not bind ``f(x)``).
@@ -160,10 +161,10 @@ def _is(value: ast.expr, statement: str, wanted: str) -> bool:
     return ast.get_source_segment(statement, value) == wanted
 
 
-def _target_paths(target: ast.expr) -> list[str | None]:
+def _target_paths(target: ast.expr) -> tuple[str | None, ...]:
     if isinstance(target, (ast.Tuple, ast.List)):
-        return [path_text(element) for element in target.elts]
-    return [path_text(target)]
+        return tuple(path_text(element) for element in target.elts)
+    return (path_text(target),)
 
 
 def parameter_argument(caller_expression: str, parameters: tuple[str, ...], name: str) -> ast.expr | None:

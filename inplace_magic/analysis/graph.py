@@ -95,9 +95,17 @@ class AutogradGraph:
     """Saved tensors that no vertex stands for: packed by hooks, or kept by a node from before the watch."""
 
     @classmethod
-    def from_trace(cls, trace: Trace) -> AutogradGraph:
-        """The graph of a trace. Calls that gave no tensor are left out, unless they raised."""
-        builder = _Builder(trace)
+    def from_trace(
+        cls, trace: Trace, names: dict[int, str] | None = None, kept: dict[SavedTensor, int] | None = None
+    ) -> AutogradGraph:
+        """The graph of a trace. Calls that gave no tensor are left out, unless they raised.
+
+        Args:
+            trace: what was recorded.
+            names: what :func:`names_of` gives for it, if that is known already.
+            kept: the same of :func:`tensors_of_saved`.
+        """
+        builder = _Builder(trace, names_of(trace) if names is None else names, kept)
         for call in trace.calls:
             if call.kind != "query" or call.error is not None:
                 builder.add_call(call)
@@ -140,9 +148,9 @@ class AutogradGraph:
 class _Builder:
     """Walks the calls once and remembers the newest version of each tensor."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.names = names_of(trace)
-        self.kept = tensors_of_saved(trace)
+    def __init__(self, trace: Trace, names: dict[int, str], kept: dict[SavedTensor, int] | None) -> None:
+        self.names = names
+        self.kept = tensors_of_saved(trace) if kept is None else kept
         self.nodes = {node.node: node for node in trace.nodes}
         self.made: dict[int, list[str]] = {}
         for node in trace.nodes:

@@ -7,6 +7,7 @@ offsets and strides. What is found is therefore real; what is not found may stil
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 
 from inplace_magic.trace import CallEvent, Mutation, Region, SavedTensor, TensorMetadata
@@ -31,6 +32,7 @@ def reach_of_write(call: CallEvent, mutation: Mutation) -> Region | None:
     return region_of(after) if after is not None else None
 
 
+@lru_cache(maxsize=4096)
 def may_meet(one: Region | None, other: Region | None) -> bool:
     """Whether two regions share an element; True as well where that cannot be told."""
     if one is None or other is None:
@@ -45,6 +47,7 @@ def may_meet(one: Region | None, other: Region | None) -> bool:
     return not {offset for _, offset in _elements(one)}.isdisjoint(offset for _, offset in _elements(other))
 
 
+@lru_cache(maxsize=4096)
 def reads_what_it_writes(written: Region, read: Region) -> bool:
     """Whether, with `read` broadcast to the shape of `written`, some element is read for one position and written for
     another, so that the result depends on the order in which the op goes through memory."""
@@ -64,6 +67,7 @@ def reads_what_it_writes(written: Region, read: Region) -> bool:
     return any(writes.get(offset, at) != at for at, offset in reads)
 
 
+@lru_cache(maxsize=4096)
 def writes_one_element_twice(region: Region) -> bool:
     """Whether two positions of the region are one element, as in an expanded tensor."""
     clipped = Region(region.offset, tuple(min(size, _clip(len(region.shape))) for size in region.shape), region.strides)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from inplace_magic.analysis import expressions
-from inplace_magic.trace import CallEvent, Callsite
+from inplace_magic.trace import Callsite
 
 
 def level(site: Callsite | None, like: Callsite) -> Callsite | None:
@@ -21,10 +21,9 @@ def level(site: Callsite | None, like: Callsite) -> Callsite | None:
     return None
 
 
-def paths_read(call: CallEvent, at: Callsite) -> set[str]:
+def paths_read(site: Callsite | None, at: Callsite) -> set[str]:
     """The paths (``x``, ``self.h``, ``features["pre"]``) by which a call's expression reads, told in the names of the
     function of `at`; empty when the call was not made from there."""
-    site = call.callsite
     if site is None:
         return set()
     paths = paths_in(site.expression)

@@ -23,14 +23,18 @@ class Rebinding:
     after: int
 
 
-def rebindings(trace: Trace) -> tuple[Rebinding, ...]:
+def rebindings(trace: Trace, bindings: Bindings | None = None) -> tuple[Rebinding, ...]:
     """Every rebinding that could be told, in the order in which they happened.
 
     Names are followed through the assignments that the watch saw. What a name pointed to before its first assignment is
     told only where that assignment uses the name itself, as ``x = conv(x)`` does, and just one tensor without another
     name went in; anything else would be a guess.
+
+    Args:
+        trace: what was recorded.
+        bindings: what is known of its names, if that was read off it already.
     """
-    bindings = Bindings.from_trace(trace)
+    bindings = bindings or Bindings.from_trace(trace)
     calls = {call.index: call for call in trace.calls}
     found: list[Rebinding] = []
     for (_, name), bound in bindings.scopes.items():

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
+from inplace_magic.analysis.accesses import Accesses, Write
 from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.trace import (
     AliasStatement,
@@ -15,32 +18,17 @@ from inplace_magic.trace import (
     Backward,
     CallEvent,
     Callsite,
-    Mutation,
+    ForeignWrite,
     SavedTensor,
     TensorMetadata,
-    Trace,
 )
 
-
-@dataclass(frozen=True)
-class Write:
-    """One mutation and the call that made it; the call is None when nobody saw who wrote."""
-
-    before: int | None
-    after: int | None
-    at: int
-    """Index of the writing call; of an unseen write, of the call before which it was noticed."""
-    call: CallEvent | None = None
-    mutation: Mutation | None = None
-    site: Callsite | None = None
-    """Place of the write; of an unseen one, the only statement that can have made it."""
+_HOOKING = "Tensor.register_hook"
 
 
 @dataclass(frozen=True)
-class Story:
+class Story(Accesses):
     """A trace with its indexes, each made when a rule first asks."""
-
-    trace: Trace
 
     @cached_property
     def bindings(self) -> Bindings:
@@ -59,34 +47,6 @@ class Story:
         return {backward.call: backward for backward in self.trace.backwards}
 
     @cached_property
-    def writes(self) -> dict[int, list[Write]]:
-        """All writes by version counter, oldest first."""
-        found: dict[int, list[Write]] = {}
-        for call in self.trace.calls:
-            for mutation in call.mutations:
-                if mutation.counter is not None:
-                    before, after = mutation.version_before, mutation.version_after
-                    write = Write(before, after, call.index, call, mutation, call.callsite)
-                    found.setdefault(mutation.counter, []).append(write)
-        for unseen in self.trace.unseen:
-            write = Write(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite)
-            found.setdefault(unseen.counter, []).append(write)
-        for writes in found.values():
-            writes.sort(key=lambda write: (write.at, write.after or 0))
-        return found
-
-    @cached_property
-    def writes_to_storage(self) -> dict[int, list[tuple[CallEvent, Mutation]]]:
-        """All writes that were seen, by storage, oldest first."""
-        found: dict[int, list[tuple[CallEvent, Mutation]]] = {}
-        for call in self.trace.calls:
-            if call.kind == "in-place":
-                for mutation in call.mutations:
-                    if mutation.storage is not None:
-                        found.setdefault(mutation.storage, []).append((call, mutation))
-        return found
-
-    @cached_property
     def aliases(self) -> list[AliasStatement]:
         """The statements that give an object a second name. ``storage[i] = x`` into a tensor is none: it copies."""
         copying = {
@@ -96,27 +56,72 @@ class Story:
         }
         return [a for a in self.trace.aliases if (a.function, a.cell, a.file, a.line) not in copying]
 
+    def aliases_beside(self, site: Callsite) -> Sequence[AliasStatement]:
+        """Those of :attr:`aliases` that stand in the same function."""
+        return self._aliases_by_function.get((site.function, site.cell, site.file), ())
+
     @cached_property
-    def data_setters(self) -> list[CallEvent]:
-        """The calls of the form ``t.data = other``."""
-        return [call for call in self.trace.calls if call.name == "Tensor.data ="]
+    def _aliases_by_function(self) -> dict[tuple[str, int | None, str | None], list[AliasStatement]]:
+        found: dict[tuple[str, int | None, str | None], list[AliasStatement]] = {}
+        for alias in self.aliases:
+            found.setdefault((alias.function, alias.cell, alias.file), []).append(alias)
+        return found
+
+    @cached_property
+    def names(self) -> dict[int, list[str]]:
+        """Every name by which the user's namespace reaches a tensor, by tensor."""
+        found: dict[int, list[str]] = {}
+        for entry in self.trace.names:
+            found.setdefault(entry.tensor, []).append(entry.name)
+        return found
+
+    @cached_property
+    def data_setters(self) -> dict[int, list[CallEvent]]:
+        """The calls of the form ``t.data = other``, by tensor."""
+        found: dict[int, list[CallEvent]] = {}
+        for call in self.trace.calls:
+            if call.name == "Tensor.data =" and call.inputs:
+                found.setdefault(call.inputs[0].tensor, []).append(call)
+        return found
+
+    @cached_property
+    def foreign_writes(self) -> dict[int, list[ForeignWrite]]:
+        """The writes from outside torch, by storage."""
+        found: dict[int, list[ForeignWrite]] = {}
+        for foreign in self.trace.foreign:
+            found.setdefault(foreign.storage, []).append(foreign)
+        return found
 
     def writes_to_memory(self, storage: int | None) -> list[Write]:
         """All writes to a storage, those seen, unseen and from outside torch, oldest first."""
         if storage is None:
             return []
-        found = [
-            Write(m.version_before, m.version_after, call.index, call, m, call.callsite)
-            for call, m in self.writes_to_storage.get(storage, ())
-        ]
-        counters = {meta.counter for meta in self.observations.values() if meta.storage == storage}
-        for unseen in self.trace.unseen:
-            if unseen.counter in counters:
-                found.append(Write(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite))
-        for foreign in self.trace.foreign:
-            if foreign.storage == storage:
-                found.append(Write(None, None, foreign.noticed, site=foreign.callsite))
-        return sorted(found, key=lambda write: write.at)
+        if storage not in self._writes_to_memory:
+            found = [
+                Write(m.version_before, m.version_after, call.index, call, m, call.callsite)
+                for call, m in self.writes_to_storage.get(storage, ())
+            ]
+            counters = self._counters_on.get(storage, ())
+            found += [
+                Write(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite)
+                for unseen in self.trace.unseen
+                if unseen.counter in counters
+            ]
+            foreign = self.foreign_writes.get(storage, ())
+            found += [Write(None, None, entry.noticed, site=entry.callsite) for entry in foreign]
+            self._writes_to_memory[storage] = sorted(found, key=lambda write: write.at)
+        return self._writes_to_memory[storage]
+
+    @cached_property
+    def _writes_to_memory(self) -> dict[int, list[Write]]:
+        return {}
+
+    @cached_property
+    def _counters_on(self) -> dict[int | None, set[int | None]]:
+        found: dict[int | None, set[int | None]] = {}
+        for meta in self.observations.values():
+            found.setdefault(meta.storage, set()).add(meta.counter)
+        return found
 
     def first_seen(self, tensor: int) -> int:
         """Index of the first call that met a tensor."""
@@ -124,8 +129,11 @@ class Story:
 
     def first_seen_memory(self, storage: int | None) -> int:
         """Index of the first call that met any tensor on a storage."""
-        tensors = self.bindings.by_storage.get(storage, []) if storage is not None else []
-        return min((self.first_seen(tensor) for tensor in tensors), default=len(self.trace.calls))
+        return self._first_seen_memory.get(storage, len(self.trace.calls))
+
+    @cached_property
+    def _first_seen_memory(self) -> dict[int | None, int]:
+        return {storage: min(map(self.first_seen, met)) for storage, met in self.bindings.by_storage.items()}
 
     @cached_property
     def _first_seen(self) -> dict[int, int]:
@@ -148,39 +156,74 @@ class Story:
             began after it
                 counts as well.
         """
-        ran = [index for index, nodes in self.executed.items() if node.node in nodes]
+        ran = self.ran_through.get(node.node)
         if ran:
-            used = set().union(*(self.executed[index] for index in ran))
-            users = self.descendants({node.node})
-            return any(user not in used and self.nodes[user].ended is None for user in users)
+            return self._used_by_another(node.node, tuple(ran))
         since = wrote if parameter_saved is None else parameter_saved
-        return not any(index > since for index in self.executed)
+        return since >= max(self.executed, default=since)
 
     def has_live_scalar(self, node: AutogradNode) -> bool:
         """Whether a single number, such as a loss, that was computed by way of `node` is still alive."""
-        above = self.descendants({node.node})
-        return any(
-            meta.node in above and meta.shape is not None and math.prod(meta.shape) == 1
+        return node.node in self._behind_live_scalars
+
+    @cached_property
+    def _behind_live_scalars(self) -> set[int]:
+        return self.reached(
+            meta.node
             for meta in self.observations.values()
-            if meta.node is not None and self.nodes[meta.node].ended is None
+            if meta.node is not None and meta.shape is not None and math.prod(meta.shape) == 1
+            if self.nodes[meta.node].ended is None
         )
+
+    def _used_by_another(self, start: int, ran: tuple[int, ...]) -> bool:
+        """Whether a node lies behind one that is alive and that the backwards `ran` did not use.
+
+        The walk goes up, and what it learns of the nodes on its way serves the next one: of a long graph, each node is
+        visited once.
+        """
+        if ran not in self._another:
+            self._another[ran] = set().union(*(self.executed[index] for index in ran)), {}
+        used, known = self._another[ran]
+        came_from: dict[int, int | None] = {start: None}
+        todo = [start]
+        while todo:
+            here: int | None = todo.pop()
+            assert here is not None
+            known_here = known.get(here)
+            if known_here or (known_here is None and here not in used and self.nodes[here].ended is None):
+                while here is not None:
+                    known[here] = True
+                    here = came_from[here]
+                return True
+            if known_here is None:
+                fresh = [user for user in self.users.get(here, ()) if user not in came_from]
+                came_from.update(dict.fromkeys(fresh, here))
+                todo += fresh
+        known.update(dict.fromkeys(came_from, False))
+        return False
+
+    @cached_property
+    def _another(self) -> dict[tuple[int, ...], tuple[set[int], dict[int, bool]]]:
+        return {}
 
     def name_of_saved(self, saved: SavedTensor) -> str | None:
         """A name for what was saved: its own, else that of a tensor on the same version counter."""
         if saved.tensor is not None:
             return self.bindings.name(saved.tensor)
-        for meta in self.observations.values():
-            if meta.counter == saved.counter and saved.counter is not None:
-                name = self.bindings.name(meta.tensor)
-                if name is not None:
-                    return name
+        for tensor in self.tensors_counted_by.get(saved.counter, ()) if saved.counter is not None else ():
+            name = self.bindings.name(tensor)
+            if name is not None:
+                return name
         return None
 
-    def writes_after(self, saved: SavedTensor, version: int | None) -> list[Write]:
-        """The counted writes that came after `version` of what was saved."""
-        if saved.counter is None or version is None:
-            return []
-        return [w for w in self.writes.get(saved.counter, ()) if w.after is not None and w.after > version]
+    @cached_property
+    def tensors_counted_by(self) -> dict[int, list[int]]:
+        """Tensors in the order in which they were met, by version counter."""
+        found: dict[int, list[int]] = {}
+        for meta in self.observations.values():
+            if meta.counter is not None:
+                found.setdefault(meta.counter, []).append(meta.tensor)
+        return found
 
     @cached_property
     def observations(self) -> dict[int, TensorMetadata]:
@@ -216,6 +259,32 @@ class Story:
             if backward.inputs is not None:
                 reached &= self._leading_to(set(backward.inputs))
             found[index] = reached
+        return found
+
+    def nodes_named(self, name: str) -> frozenset[int]:
+        """The nodes that PyTorch calls so."""
+        return self._nodes_by_name.get(name, frozenset())
+
+    @cached_property
+    def _nodes_by_name(self) -> dict[str, frozenset[int]]:
+        found: dict[str, set[int]] = {}
+        for node in self.trace.nodes:
+            found.setdefault(node.name, set()).add(node.node)
+        return {name: frozenset(nodes) for name, nodes in found.items()}
+
+    @cached_property
+    def hooked_nodes(self) -> frozenset[int]:
+        """The nodes of the tensors that were given a hook."""
+        hooking = (call.inputs[0].node for call in self.trace.calls if call.name == _HOOKING and call.inputs)
+        return frozenset(node for node in hooking if node is not None)
+
+    @cached_property
+    def ran_through(self) -> dict[int, list[int]]:
+        """The successful backwards that went through a node, by call index, oldest first."""
+        found: dict[int, list[int]] = {}
+        for index in sorted(self.executed):
+            for node in self.executed[index]:
+                found.setdefault(node, []).append(index)
         return found
 
     def _leading_to(self, tensors: set[int]) -> set[int]:
@@ -255,14 +324,20 @@ class Story:
             return call, call.callsite if call is not None else None
         if node.sequence is None:
             return None, None
-        for call in self.trace.calls:
-            if call.sequence is not None and call.sequence > node.sequence:
-                site = call.callsite
-                inside = call.sequence == node.sequence + 1 and not call.grad_enabled
-                if not inside or site is None:
-                    return None, None
-                return call, site.caller if site.function.endswith("forward") and site.caller is not None else site
-        return None, None
+        position = bisect_right(self._sequences, node.sequence)
+        if position == len(self._sequences):
+            return None, None
+        call = self.trace.calls[position]
+        site = call.callsite
+        inside = call.sequence == node.sequence + 1 and not call.grad_enabled
+        if not inside or site is None:
+            return None, None
+        return call, site.caller if site.function.endswith("forward") and site.caller is not None else site
+
+    @cached_property
+    def _sequences(self) -> list[int]:
+        """For each call, the highest sequence number that any call up to it began with."""
+        return list(accumulate((-1 if call.sequence is None else call.sequence for call in self.trace.calls), max))
 
     def statement_of(self, site: Callsite | None) -> str:
         """The source of a place for a message: its statement on one line, else the line."""
@@ -271,11 +346,9 @@ class Story:
         return re.sub(r"\s+", " ", site.statement or site.text)
 
     def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
-        """The call that made a tensor, looked for backwards from call `before`."""
-        for call in self._made:
-            if call.index < before and any(output.tensor == tensor for output in call.outputs):
-                return call
-        return None
+        """The first call before call `before` that gave a tensor as a new one."""
+        call = self._made.get(tensor)
+        return call if call is not None and call.index < before else None
 
     def maker_of_storage(self, storage: int | None) -> CallEvent | None:
         """The call that made a storage; None when it existed before the watch or was never seen being made."""
@@ -287,8 +360,13 @@ class Story:
         return {storage.storage: storage.born for storage in self.trace.storages}
 
     @cached_property
-    def _made(self) -> list[CallEvent]:
-        return [call for call in self.trace.calls if call.kind in ("ordinary", "view")]
+    def _made(self) -> dict[int, CallEvent]:
+        found: dict[int, CallEvent] = {}
+        for call in self.trace.calls:
+            if call.kind in ("ordinary", "view"):
+                for output in call.outputs:
+                    found.setdefault(output.tensor, call)
+        return found
 
     def failures(self) -> Iterator[tuple[CallEvent | None, str]]:
         """Every error that a call raised, and the block's own when no recorded call raised it. An error that came out

@@ -26,8 +26,10 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 
 from inplace_magic.analysis import expressions
 from inplace_magic.analysis.reads import level, paths_in, paths_read
@@ -99,16 +101,14 @@ def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> H
     path = expressions.path_text(node) if node is not None else None
     if site is None or path is None or site.caller is None:
         return None
-    here = [a for a in story.aliases if (a.function, a.cell, a.file) == (site.function, site.cell, site.file)]
+    here = story.aliases_beside(site)
     returned = {alias.source for alias in here if alias.target == "return"}
     for alias in here:
         names = {alias.target, alias.source}
         if path in names and names <= returned and alias.target != "return" and alias.line < site.line:
-            for read in story.trace.calls:
-                outside = level(read.callsite, site) is None and read.index > call.index and read.kind != "query"
-                if outside and any(meta.tensor == mutation.tensor for meta in read.inputs):
-                    other = (names - {path}).pop()
-                    return _hazard(story, call, mutation, _Owned(path, site), read, read.callsite, other, alias)
+            for read in story.readers(mutation.tensor, call.index, lambda place: level(place, site) is None):
+                other = (names - {path}).pop()
+                return _hazard(story, call, mutation, _Owned(path, site), read, read.callsite, other, alias)
     return None
 
 
@@ -171,17 +171,20 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         names.setdefault(owned.path, None)
     if not names:
         return None
-    for read in story.trace.calls:
-        if read.index <= call.index or read.kind == "query" or read.parent is not None:
-            continue
-        if all(meta.tensor != mutation.tensor for meta in read.inputs):
-            continue
-        at = level(read.callsite, owned.site)
-        if at is None or not (_comes_later(at, owned) or _reads_beside(at, owned, read)):
-            continue
-        for path in sorted(paths_read(read, owned.site) | _names_of_tensor(story, at, mutation.tensor)):
-            name = path if path in names else f"{path.split('[')[0]}[]"
-            if name in names and not _bound_anew(story, owned, path, call.index, read.index, mutation.tensor):
+    said: dict[Callsite | None, list[tuple[Callsite, str, str]]] = {}
+
+    def counts(site: Callsite | None) -> bool:
+        at = level(site, owned.site)
+        if site is None or at is None or not (_comes_later(at, owned) or _reads_beside(at, owned, site)):
+            return False
+        paths = sorted(paths_read(site, owned.site) | _names_of_tensor(story, at, mutation.tensor))
+        named = ((path, path if path in names else f"{path.split('[')[0]}[]") for path in paths)
+        said[site] = [(at, path, name) for path, name in named if name in names]
+        return bool(said[site])
+
+    for read in story.readers(mutation.tensor, call.index, counts):
+        for at, path, name in said[read.callsite] if read.parent is None else ():
+            if not _bound_anew(story, owned, path, call.index, read.index, mutation.tensor):
                 return _hazard(story, call, mutation, owned, read, at, path, names[name])
     return None
 
@@ -206,11 +209,11 @@ def _comes_later(at: Callsite, owned: _Owned) -> bool:
     return at.line > owned.site.line and not isinstance(expressions.parse(owned.site.statement), ast.Return)
 
 
-def _reads_beside(at: Callsite, owned: _Owned, read: CallEvent) -> bool:
+def _reads_beside(at: Callsite, owned: _Owned, read: Callsite) -> bool:
     """Whether a read in the very statement of the write is the statement's own other operand: ``self.branch(x) + x``;
     and not a call that takes what the write gave: ``self.fc(dropout(x, inplace=True))``."""
     same_statement = (at.line, at.statement) == (owned.site.line, owned.site.statement)
-    if not same_statement or at != read.callsite or at.expression == owned.site.expression:
+    if not same_statement or at != read or at.expression == owned.site.expression:
         return False
     beside = at.expression.replace(owned.site.expression, "None")
     return owned.path in paths_in(beside)
@@ -238,9 +241,8 @@ def _same(one: ast.AST | None, other: ast.AST) -> bool:
 
 def _other_names(story: Story, owned: _Owned) -> Iterator[tuple[str, AliasStatement | None]]:
     """Names that an earlier statement of the same function gave the same tensor."""
-    for alias in story.aliases:
-        here = (alias.function, alias.cell, alias.file) == (owned.site.function, owned.site.cell, owned.site.file)
-        if not here or alias.line >= owned.site.line:
+    for alias in story.aliases_beside(owned.site):
+        if alias.line >= owned.site.line:
             continue
         if not alias.source.isidentifier() and not _SNAPSHOT.search(alias.target.lower()):
             continue  # `cache = self.cache`: a short name for state that is there to be changed
@@ -252,8 +254,9 @@ def _other_names(story: Story, owned: _Owned) -> Iterator[tuple[str, AliasStatem
 
 def _bound_anew(story: Story, owned: _Owned, path: str, wrote: int, read: int, tensor: int) -> bool:
     """Whether the name pointed to something else again before the read."""
-    bound = [t for at, t in story.bindings.scopes.get((owned.site.function, path), ()) if wrote <= at < read]
-    return bool(bound) and bound[-1] != tensor
+    bound = story.bindings.scopes.get((owned.site.function, path), [])
+    last = bisect_left(bound, read, key=itemgetter(0)) - 1
+    return last >= 0 and bound[last][0] >= wrote and bound[last][1] != tensor
 
 
 def _hazard(

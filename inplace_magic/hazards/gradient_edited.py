@@ -37,14 +37,16 @@ _MODULE_HOOK = "BackwardHookFunctionBackward"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place in a hook or ``backward`` that wrote a gradient which a sibling shares."""
     seen = set()
+    sharing: dict[int, set[int]] = {}
     for call in story.trace.calls:
         if call.parent is None or call.kind != "in-place" or call.callsite in seen or call.parent not in story.executed:
             continue
         for mutation in call.mutations:
             if not _came_from_the_engine(story, call, mutation):
                 continue
-            nodes = _receivers(story, call)
-            if any(_has_sibling(story, node, story.executed[call.parent]) for node in nodes):
+            if call.parent not in sharing:
+                sharing[call.parent] = _sharing(story, call.parent)
+            if not sharing[call.parent].isdisjoint(_receivers(story, call)):
                 seen.add(call.callsite)
                 yield _hazard(story, call, mutation)
                 break
@@ -61,29 +63,27 @@ def _came_from_the_engine(story: Story, call: CallEvent, mutation: Mutation) -> 
     return first > backward and story.innermost_new(mutation.tensor, call.index) is None
 
 
-def _receivers(story: Story, call: CallEvent) -> set[int]:
+def _receivers(story: Story, call: CallEvent) -> frozenset[int]:
     """The nodes whose gradient the writing code was given: of a custom ``Function``'s ``backward``, of the tensors
     that have a hook, of the modules that have a backward hook."""
-    nodes: set[int] = set()
     site: Callsite | None = call.callsite
     while site is not None:
         owner, _, method = site.function.rpartition(".")
         if method == "backward":
             name = f"{owner.rpartition('.')[2]}Backward"
-            return {node.node for node in story.trace.nodes if node.name == name}
+            return story.nodes_named(name)
         site = site.caller
-    for hooking in story.trace.calls:
-        if hooking.name == "Tensor.register_hook" and hooking.inputs and hooking.inputs[0].node is not None:
-            nodes.add(hooking.inputs[0].node)
-    return nodes | {node.node for node in story.trace.nodes if node.name == _MODULE_HOOK}
+    return story.hooked_nodes | story.nodes_named(_MODULE_HOOK)
 
 
-def _has_sibling(story: Story, node: int, executed: set[int]) -> bool:
-    for user in story.users.get(node, ()):
-        following = {behind for behind in story.nodes[user].next if behind is not None}
-        if user in executed and story.nodes[user].name in _PASSES_ON and len(following) > 1:
-            return True
-    return False
+def _sharing(story: Story, backward: int) -> set[int]:
+    """The nodes that a backward may have given the same gradient as a sibling."""
+    found: set[int] = set()
+    for user in story.executed[backward]:
+        if story.nodes[user].name in _PASSES_ON:
+            following = {behind for behind in story.nodes[user].next if behind is not None}
+            found |= following if len(following) > 1 else set()
+    return found
 
 
 def _hazard(story: Story, call: CallEvent, mutation: Mutation) -> Hazard:

@@ -38,7 +38,7 @@ def check(story: Story) -> Iterator[Hazard]:
     seen = set()
     for call in story.trace.calls:
         for mutation in call.mutations if call.kind == "in-place" and call.error is None else ():
-            containers = [n.name for n in story.trace.names if n.tensor == mutation.tensor and n.name.endswith("]")]
+            containers = [name for name in story.names.get(mutation.tensor, ()) if name.endswith("]")]
             if not containers or call.callsite in seen:
                 continue
             how = _kept_by_hook(story, mutation.tensor, call) or _kept_by_statement(story, call, mutation)
@@ -65,9 +65,10 @@ def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str
     site = call.callsite
     node = story.bindings.written_operand(call, mutation.tensor)
     name = expressions.path_text(node) if node is not None else None
-    for alias in story.aliases if site is not None and name is not None else ():
-        here = site is not None and (alias.function, alias.cell, alias.file) == (site.function, site.cell, site.file)
-        if here and site is not None and alias.source == name and alias.target.endswith("]") and alias.line < site.line:
+    if site is None or name is None:
+        return None
+    for alias in story.aliases_beside(site):
+        if alias.source == name and alias.target.endswith("]") and alias.line < site.line:
             bound = [at for at, _ in story.bindings.scopes.get((site.function, name), ()) if at < call.index]
             made = story.innermost_new(mutation.tensor, call.index)
             if made is None or not bound or (made.callsite is not None and made.callsite.line <= alias.line):
@@ -78,15 +79,15 @@ def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str
 def _read_through(story: Story, tensor: int, write: CallEvent, containers: list[str]) -> CallEvent | None:
     """The first call after the write that read the tensor in a statement which names a container that holds it."""
     roots = {path.split("[")[0].split(".")[0] for path in containers}
-    for call in story.trace.calls:
-        if call.index <= write.index or call.kind == "query" or all(meta.tensor != tensor for meta in call.inputs):
-            continue
-        site: Callsite | None = call.callsite
+
+    def counts(site: Callsite | None) -> bool:
         while site is not None:
             if site != write.callsite and roots & _names_in(site.statement):
-                return call
+                return True
             site = site.caller
-    return None
+        return False
+
+    return next(story.readers(tensor, write.index, counts), None)
 
 
 def _names_in(statement: str) -> set[str]:

@@ -36,7 +36,7 @@ CODE = "kept-by-the-graph"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one note for each line that made at least :data:`notes.LEAST_BYTES` which only the graph kept."""
     lines: dict[object, list[tuple[str, TensorMetadata, CallEvent, SavedTensor, int]]] = {}
-    reached = {name.tensor for name in story.trace.names}
+    reached = {s for s, met in story.bindings.by_storage.items() if any(tensor in story.names for tensor in met)}
     last_read = _last_reads(story)
     storages = {storage.storage: storage for storage in story.trace.storages}
     savers = _savers(story)
@@ -48,9 +48,10 @@ def check(story: Story) -> Iterator[Hazard]:
             if meta is None or new is None or storage is None or storage.storage in counted:
                 continue
             rebinding = story.calls[again]
-            named = any(t in reached for t in story.bindings.by_storage.get(storage.storage, []))
             kept = savers.get(storage.storage)
-            if kept is None or named or new.storage == meta.storage or not _activation(meta, storage):
+            if kept is None or storage.storage in reached or new.storage == meta.storage:
+                continue
+            if not _activation(meta, storage):
                 continue
             if last_read.get(storage.storage, -1) <= again and _outlives(storage, rebinding):
                 counted.add(storage.storage)

@@ -53,17 +53,13 @@ def check(story: Story) -> Iterator[Hazard]:
 def _written_repeatedly(story: Story, tensor: int, before: int) -> tuple[CallEvent, Mutation] | None:
     """The write of `tensor` that one place made at least twice before call `before`."""
     places: Counter[Callsite] = Counter()
-    for call in story.trace.calls:
-        for mutation in call.mutations:
-            if (
-                mutation.tensor == tensor
-                and call.kind == "in-place"
-                and call.index < before
-                and call.callsite is not None
-            ):
-                places[call.callsite] += 1
-                if places[call.callsite] > 1:
-                    return call, mutation
+    for call, mutation in story.writes_to_tensor.get(tensor, ()):
+        if call.index >= before:
+            break
+        if call.callsite is not None:
+            places[call.callsite] += 1
+            if places[call.callsite] > 1:
+                return call, mutation
     return None
 
 
@@ -75,7 +71,7 @@ def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
     if match is None:
         return None
     slot = re.compile(re.escape(match[1]) + r"\[\d+\]")
-    names = [n.name for n in story.trace.names if n.tensor == mutation.tensor and slot.fullmatch(n.name)]
+    names = [name for name in story.names.get(mutation.tensor, ()) if slot.fullmatch(name)]
     return f"`{names[0]}` and `{names[1]}`" if len(names) > 1 else None
 
 

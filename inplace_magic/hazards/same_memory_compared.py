@@ -21,16 +21,21 @@ tensors or by two names, and that memory was written since the older one was tak
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from operator import attrgetter
 
 from inplace_magic.analysis import expressions
+from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import region_of
-from inplace_magic.analysis.story import Story, Write
+from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.trace import CallEvent, TensorMetadata
 
 CODE = "same-memory-compared"
+
+_AT = attrgetter("at")
 
 _COMPARING = frozenset(
     (
@@ -85,11 +90,15 @@ def _write_between(story: Story, call: CallEvent, one: TensorMetadata, other: Te
         if older
         else max(min(story.first_seen(one.tensor), story.first_seen(other.tensor)), 0)
     )
-    written = [w for w in story.writes_to_memory(one.storage) if taken < w.at < call.index]
-    if not written:
+    writes = story.writes_to_memory(one.storage)
+    first = bisect_right(writes, taken, key=_AT)
+    last = bisect_left(writes, call.index, key=_AT) - 1
+    if first > last:
         return None
-    seen = [w for w in written if w.site is not None]
-    return (seen[-1] if seen else written[-1]) if older else written[0]
+    if not older:
+        return writes[first]
+    seen = (place for place in range(last, first - 1, -1) if writes[place].site is not None)
+    return writes[next(seen, last)]
 
 
 def _same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:

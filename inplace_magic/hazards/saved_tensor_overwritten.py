@@ -33,11 +33,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
-from inplace_magic.analysis.story import Story, Write
+from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.trace import AutogradNode, CallEvent, Callsite, SavedTensor
@@ -58,7 +59,7 @@ class _Stale:
     saved: SavedTensor
     node: AutogradNode
     expected: int
-    writes: tuple[Write, ...]
+    writes: Sequence[Write]
 
     @property
     def culprit(self) -> Write:
@@ -125,8 +126,8 @@ def _only_write(
         before = [write for write in writes if write.at < end]
         if not before or before[-1].after != found or expected is None or shape is None:
             continue
-        sizes = [m.shape for m in story.observations.values() if m.counter == counter and m.shape is not None]
-        if any(math.prod(size) >= math.prod(shape) for size in sizes):
+        sizes = [story.observations[tensor].shape for tensor in story.tensors_counted_by.get(counter, ())]
+        if any(math.prod(size) >= math.prod(shape) for size in sizes if size is not None):
             fitting += [write for write in before if write.before == expected]
     return fitting[0] if len(fitting) == 1 else None
 
@@ -142,7 +143,7 @@ def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | No
             if expected not in (mutation.version_before, mutation.version_after):
                 continue
             saved = SavedTensor(node.node, "", mutation.storage, mutation.counter, expected, mutation.tensor)
-            writes = tuple(write for write in story.writes_after(saved, expected) if write.at < end)
+            writes = story.writes_after(saved, expected, end)
             if expected is not None and writes and writes[-1].after == found:
                 yield _Stale(saved, node, expected, writes)
 
@@ -154,7 +155,7 @@ def _all_stale(story: Story, end: int, expected: int | None = None) -> Iterator[
         version = saved.version if saved.version is not None else (None if saved.hooked else expected)
         if version is None or (expected is not None and version != expected):
             continue
-        writes = tuple(write for write in story.writes_after(saved, version) if write.at < end)
+        writes = story.writes_after(saved, version, end)
         if writes:
             yield _Stale(saved, story.nodes[saved.node], version, writes)
 

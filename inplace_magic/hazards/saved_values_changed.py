@@ -76,21 +76,14 @@ def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Chan
     since = node.call if node.call is not None else _late_call(story, node)
     if since is None:
         return None
-    changes = [
-        _Change(call.index, call=call, mutation=mutation)
-        for call, mutation in story.writes_to_storage.get(saved.storage, ())
-        if call.index > since
-        and _moves_no_version(saved, mutation)
-        and may_meet(reach_of_write(call, mutation), region_of(saved))
-    ]
-    if (
-        any(call.index == since for call, _ in story.writes_to_storage.get(saved.storage, ()))
-        and "running" in saved.name
-    ):
+    if "running" in saved.name and story.wrote(since, saved.storage):
         return None  # BatchNorm in training: it writes its statistics, and its backward does not read them
-    changes += [
-        _Change(f.noticed, foreign=f) for f in story.trace.foreign if f.storage == saved.storage and f.noticed > since
-    ]
+    changes = []
+    for call, mutation in story.silent_writes(saved, since):
+        if may_meet(reach_of_write(call, mutation), region_of(saved)):
+            changes.append(_Change(call.index, call=call, mutation=mutation))
+            break
+    changes += [_Change(f.noticed, foreign=f) for f in story.foreign_writes.get(saved.storage, ()) if f.noticed > since]
     if not changes and saved.changed is not None and not story.writes_after(saved, saved.version):
         changes.append(_Change(saved.changed))
     return min(changes, key=lambda change: change.at) if changes else None
@@ -98,17 +91,15 @@ def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Chan
 
 def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> _Change | None:
     """``w.data = other`` gives the very tensor that was saved other memory."""
-    for call in story.data_setters:
-        if node.call is not None and call.index > node.call and call.inputs:
-            before = call.inputs[0]
-            if before.tensor == saved.tensor and before.storage == saved.storage:
-                return _Change(call.index, call=call)
+    for call in story.data_setters.get(saved.tensor, ()) if saved.tensor is not None else ():
+        if node.call is not None and call.index > node.call and call.inputs[0].storage == saved.storage:
+            return _Change(call.index, call=call)
     return None
 
 
 def _within_backward(story: Story, saved: SavedTensor) -> bool:
     """Whether somebody wrote the memory while a backward ran; its content was compared only before that."""
-    return any(call.parent is not None for call, _ in story.writes_to_storage.get(saved.storage or 0, ()))
+    return saved.storage in story.written_within_backward
 
 
 def _late_call(story: Story, node: AutogradNode) -> int | None:
@@ -116,18 +107,12 @@ def _late_call(story: Story, node: AutogradNode) -> int | None:
     return call.index if call is not None else None
 
 
-def _moves_no_version(saved: SavedTensor, mutation: Mutation) -> bool:
-    if mutation.counter != saved.counter:
-        return saved.counter is not None
-    return mutation.version_before == mutation.version_after
-
-
 def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedTensor) -> int | None:
     """The backward that used the changed values: one that ran, or the end of the watch where one is still meant."""
     if change.call is not None and change.call.parent is not None and _comes_after(story, node, change.call):
         return change.call.parent
-    for index, nodes in sorted(story.executed.items()):
-        if index >= change.at and node.node in nodes and (saved.changed is None or saved.changed <= index):
+    for index in story.ran_through.get(node.node, ()):
+        if index >= change.at and (saved.changed is None or saved.changed <= index):
             return index
     parameter = _is_parameter(story, saved, change)
     saved_at = node.call if node.call is not None else -1

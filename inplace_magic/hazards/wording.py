@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 
-from inplace_magic.analysis.story import Story, Write
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.trace import CallEvent, Callsite
 

@@ -170,7 +170,7 @@ def _read_later(write: Written, path: str) -> bool:
 
 def _read_by_a_later_call(write: Written, path: str) -> bool:
     after = write.call.index if write.call is not None else len(write.story.trace.calls)
-    return any(path in paths_read(call, write.site) for call in write.story.trace.calls if call.index > after)
+    return any(path in paths_read(call.callsite, write.site) for call in write.story.trace.calls if call.index > after)
 
 
 def _meant_for_the_caller(write: Written, path: str) -> bool:
@@ -200,7 +200,7 @@ def seen_by_others(write: Written) -> bool:
         if call.index > write.call.index and any(m.tensor in others for m in call.inputs):
             site = call.callsite
             same_statement = site is not None and (site.line, site.function) == (write.site.line, write.site.function)
-            if not same_statement and path not in paths_read(call, write.site):
+            if not same_statement and path not in paths_read(call.callsite, write.site):
                 return True
     return False
 

@@ -7,38 +7,41 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from inplace_magic.garbage import collection_paused
+
 if TYPE_CHECKING:
     from inplace_magic.hazards import Hazard
+    from inplace_magic.render.reading import Reading
     from inplace_magic.report import Report
 
 Renderer = Callable[..., str]
-"""Takes the report and the settings of its table; gives the text of one MIME type."""
+"""Takes the report while it is being read, and the settings of its table; gives the text of one MIME type."""
 
 
-def _html(report: Report, *, raw: bool, graph: bool) -> str:
-    from inplace_magic.render.html import to_fragment
+def _html(reading: Reading, *, raw: bool, graph: bool) -> str:
+    from inplace_magic.render.html import fragment_of
 
-    return to_fragment(report, raw=raw, graph=graph)
-
-
-def _text(report: Report, *, raw: bool, graph: bool) -> str:
-    from inplace_magic.render.text import to_text
-
-    return to_text(report)
+    return fragment_of(reading, raw=raw, graph=graph)
 
 
-def _html_card(report: Report, *, hazards: Sequence[Hazard], more: str) -> str:
+def _text(reading: Reading, *, raw: bool, graph: bool) -> str:
+    from inplace_magic.render.text import text_of
+
+    return text_of(reading)
+
+
+def _html_card(reading: Reading, *, hazards: Sequence[Hazard], more: str) -> str:
     from inplace_magic.render.cards import finding_cards
     from inplace_magic.render.markup import CARD, prose, tag
 
-    shown = replace(report, findings=tuple(hazards))
+    shown = replace(reading.report, findings=tuple(hazards))
     return tag("div", CARD, finding_cards(shown), tag("div", "", prose(more)), class_="inplace-magic")
 
 
-def _text_card(report: Report, *, hazards: Sequence[Hazard], more: str) -> str:
+def _text_card(reading: Reading, *, hazards: Sequence[Hazard], more: str) -> str:
     from inplace_magic.render.text import to_findings
 
-    return f"{to_findings(report, hazards)}\n\n{more}\n"
+    return f"{to_findings(reading.report, hazards)}\n\n{more}\n"
 
 
 RENDERERS: dict[str, Renderer] = {"text/html": _html, "text/plain": _text}
@@ -74,12 +77,16 @@ def to_card_mimebundle(report: Report, hazards: Sequence[Hazard], *, more: str) 
 
 
 def _bundle(renderers: Mapping[str, Renderer], report: Report, **settings: Any) -> dict[str, str]:
+    from inplace_magic.render.reading import Reading
+
     bundle: dict[str, str] = {}
-    for mime, renderer in renderers.items():
-        try:
-            bundle[mime] = renderer(report, **settings)
-        except Exception as error:  # Shown after the user's cell has run, it must not turn into that cell's failure.
-            bundle[mime] = _apology(mime, error)
+    reading = Reading(report)
+    with collection_paused():
+        for mime, renderer in renderers.items():
+            try:
+                bundle[mime] = renderer(reading, **settings)
+            except Exception as error:  # Shown after the user's cell has run, it must not become that cell's failure.
+                bundle[mime] = _apology(mime, error)
     return bundle
 
 

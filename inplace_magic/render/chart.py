@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from inplace_magic.analysis.blocks import Entry
 from inplace_magic.analysis.ledger import ledger_of_calls, live_before
-from inplace_magic.analysis.memory import Peak, peaks_of
+from inplace_magic.analysis.memory import Peak
 from inplace_magic.render import memory_words, style, words
 from inplace_magic.render.markup import esc
 from inplace_magic.render.reading import Reading
@@ -41,7 +41,7 @@ class Column:
 
 def memory_chart(reading: Reading) -> Chart | None:
     """The chart of the device that reached the highest peak; None when nothing was alive."""
-    peaks = [peak for peak in peaks_of(reading.trace) if peak.nbytes]
+    peaks = [peak for peak in reading.peaks if peak.nbytes]
     calls = reading.trace.calls
     if not peaks or len(calls) < 2:
         return None

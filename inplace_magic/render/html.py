@@ -31,8 +31,12 @@ def to_fragment(report: Report, *, raw: bool = False, graph: bool = True) -> str
         raw: show raw ``id`` and ``data_ptr`` in the picture too.
         graph: draw the autograd graph.
     """
-    trace = report.trace
-    reading = Reading(report)
+    return fragment_of(Reading(report), raw=raw, graph=graph)
+
+
+def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
+    """As :func:`to_fragment`, of a report that is being read already."""
+    report, trace = reading.report, reading.report.trace
     drawn = _picture(reading, raw) if graph and trace.calls else ""
     body = (
         verdict_bar(report),

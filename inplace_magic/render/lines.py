@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.analysis.effects import Effect, effects_of
 from inplace_magic.analysis.memory import line_key
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
@@ -43,11 +44,16 @@ class LineStory:
     steps: tuple[Step, ...]
 
 
-def lines_of(trace: Trace) -> tuple[LineStory, ...]:
-    """Every line that made, viewed, wrote or returned a tensor, or raised, in the order of first running."""
+def lines_of(trace: Trace, bindings: Bindings | None = None) -> tuple[LineStory, ...]:
+    """Every line that made, viewed, wrote or returned a tensor, or raised, in the order of first running.
+
+    Args:
+        trace: what was recorded.
+        bindings: what is known of its names, if that was read off it already.
+    """
     stories: dict[object, tuple[Callsite | None, dict[object, Step]]] = {}
     rebound: dict[int, list[Rebinding]] = {}
-    for rebinding in rebindings(trace):
+    for rebinding in rebindings(trace, bindings):
         rebound.setdefault(rebinding.call, []).append(rebinding)
     for call in trace.calls:
         _, steps = stories.setdefault(line_key(call.callsite), (call.callsite, {}))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from inplace_magic.analysis.blocks import Entry
-from inplace_magic.analysis.memory import LineMemory, MemoryRow, memory_by_call, memory_by_line, memory_by_op
+from inplace_magic.analysis.memory import LineMemory, MemoryRow, memory_by_call, memory_by_op
 from inplace_magic.analysis.saved import Kept, kept_for_backward
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading
@@ -101,7 +101,7 @@ def line_rows(reading: Reading) -> list[Row]:
             "calls": len(row.calls),
             "tensors": _tensors(row.tensors, reading),
         }
-        for row in memory_by_line(reading.trace)
+        for row in reading.memory
     ]
 
 

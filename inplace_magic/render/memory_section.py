@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 
-from inplace_magic.analysis.memory import memory_by_line
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.render import memory_words, style, words
 from inplace_magic.render.chart import memory_chart
@@ -18,7 +17,7 @@ _NOTE = f"color:{style.MUTED_INK};margin:2px 0 6px 0"
 
 def memory_section(reading: Reading) -> str:
     """The chart of live bytes, and bytes by line."""
-    lines = memory_by_line(reading.trace)
+    lines = reading.memory
     if not lines:
         return ""
     rows = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from inplace_magic.analysis.memory import LineMemory, peaks_of
+from inplace_magic.analysis.memory import LineMemory
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.render import words
 from inplace_magic.render.memory_rows import unplaced
@@ -52,7 +52,7 @@ def line_place(row: LineMemory, trace: Trace) -> str:
 def peak_sentences(reading: Reading) -> list[str]:
     """Where the peak of each device was, and what was alive then."""
     found = []
-    for peak in peaks_of(reading.trace):
+    for peak in reading.peaks:
         if not peak.nbytes:
             continue
         call = reading.calls.get(peak.call) if peak.call is not None else None

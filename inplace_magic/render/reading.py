@@ -1,21 +1,22 @@
-"""What several parts of one page need of a report, each worked out once and only when somebody asks."""
+"""What several parts of a rendering need of a report, each worked out once and only when somebody asks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 
-from inplace_magic.analysis.bindings import names_of
+from inplace_magic.analysis.bindings import Bindings, names_of
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.analysis.memory import tensors_by_storage
+from inplace_magic.analysis.memory import LineMemory, Peak, memory_by_line, peaks_of, tensors_by_storage
 from inplace_magic.analysis.saved import tensors_of_saved
+from inplace_magic.render.lines import LineStory, lines_of
 from inplace_magic.report import Report
 from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, Trace
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A report while it is being rendered."""
+    """A report while it is being rendered, in one form or in several; of no use, and large, afterwards."""
 
     report: Report
 
@@ -24,13 +25,32 @@ class Reading:
         return self.report.trace
 
     @cached_property
+    def bindings(self) -> Bindings:
+        return Bindings.from_trace(self.trace)
+
+    @cached_property
     def names(self) -> dict[int, str]:
         """The best name of every tensor that has one."""
-        return names_of(self.trace)
+        return names_of(self.trace, self.bindings)
 
     @cached_property
     def graph(self) -> AutogradGraph:
-        return AutogradGraph.from_trace(self.trace)
+        return AutogradGraph.from_trace(self.trace, self.names, self.kept)
+
+    @cached_property
+    def lines(self) -> tuple[LineStory, ...]:
+        """What each line of the user's code did."""
+        return lines_of(self.trace, self.bindings)
+
+    @cached_property
+    def memory(self) -> tuple[LineMemory, ...]:
+        """Bytes by line."""
+        return memory_by_line(self.trace)
+
+    @cached_property
+    def peaks(self) -> tuple[Peak, ...]:
+        """When most was alive on each device."""
+        return peaks_of(self.trace)
 
     @cached_property
     def calls(self) -> dict[int, CallEvent]:

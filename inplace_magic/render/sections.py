@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from inplace_magic.analysis.graph import TensorVertex
 from inplace_magic.render import style, words
-from inplace_magic.render.lines import LineStory, Step, lines_of, step_label, step_phrase
+from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
 from inplace_magic.render.markup import TOP_CELL, WIDE_CELL, code, details, esc, prose, table, tag
 from inplace_magic.render.reading import Reading
 from inplace_magic.trace import Callsite
@@ -25,7 +25,7 @@ MAX_ERROR = 60
 
 def line_section(reading: Reading) -> str:
     """What each line created, viewed, mutated and rebound."""
-    stories = lines_of(reading.trace)
+    stories = reading.lines
     if not stories:
         return ""
     guilty = {finding.call for finding in reading.report.findings if finding.severity != "info"}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from inplace_magic.analysis.memory import memory_by_line
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.hazards import Hazard
 from inplace_magic.render import diffs, memory_words, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
-from inplace_magic.render.lines import LineStory, lines_of, step_label, step_phrase
+from inplace_magic.render.lines import LineStory, step_label, step_phrase
 from inplace_magic.render.memory_rows import unplaced
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.style import EFFECT_SYMBOL, FINE_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
@@ -66,10 +65,15 @@ def headline(finding: Hazard) -> str:
 
 def to_text(report: Report) -> str:
     """The whole report: verdict, findings, what each line did, memory by line, saved tensors, what was not seen."""
+    return text_of(Reading(report))
+
+
+def text_of(reading: Reading) -> str:
+    """As :func:`to_text`, of a report that is being read already."""
+    report = reading.report
     sections = [verdict(report)]
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings, 1)]
-    reading = Reading(report)
-    sections.append(_section("What each line did", _stories(lines_of(report.trace), reading)))
+    sections.append(_section("What each line did", _stories(reading.lines, reading)))
     sections.append(_section("Memory by line", _memory(reading)))
     sections.append(_section("Saved for backward", _saved(reading)))
     sections.append(_section("What this watch could not see", [f"- {line}" for line in report.trace.blindness]))
@@ -163,7 +167,7 @@ def _memory(reading: Reading) -> list[str]:
             row.device,
             words.code_of(row.site),
         )
-        for row in memory_by_line(reading.trace)
+        for row in reading.memory
     ]
     if len(rows) == 1:
         return []

@@ -32,29 +32,29 @@ def test_the_same_function_name_in_another_cell_is_another_function() -> None:
 
 
 def test_a_read_is_told_in_the_names_of_its_own_line() -> None:
-    assert {"weight", "ids"} <= paths_read(call_at(inside()), inside())
+    assert {"weight", "ids"} <= paths_read(inside(), inside())
 
 
 def test_a_read_in_a_helper_is_told_in_the_callers_names() -> None:
-    assert paths_read(call_at(inside()), site(3, CELL)) == {"input_ids"}
+    assert paths_read(inside(), site(3, CELL)) == {"input_ids"}
 
 
 def test_a_read_that_was_not_made_from_there_has_no_names() -> None:
-    assert paths_read(call_at(inside()), site(1, CELL, function="other")) == set()
-    assert paths_read(call_at(None), site(1, CELL)) == set()
+    assert paths_read(inside(), site(1, CELL, function="other")) == set()
+    assert paths_read(None, site(1, CELL)) == set()
 
 
 def test_the_target_of_an_assignment_is_not_read() -> None:
     where = site(1, ("total = x.data + self.h",), expression="total = x.data + self.h")
-    assert paths_read(call_at(where), where) == {"x", "x.data", "self", "self.h"}
+    assert paths_read(where, where) == {"x", "x.data", "self", "self.h"}
 
 
 def test_the_target_of_an_augmented_assignment_is_read() -> None:
     where = site(1, ("total += x",), expression="total += x")
-    assert paths_read(call_at(where), where) == {"total", "x"}
+    assert paths_read(where, where) == {"total", "x"}
 
 
 def test_an_argument_that_is_an_alias_counts_for_the_tensor_behind_it() -> None:
     outer = site(1, ("f(x.detach())",))
     where = site(2, CELL, function="f", expression="t * 2", parameters=("t",), caller=outer)
-    assert paths_read(call_at(where), outer) == {"x"}
+    assert paths_read(where, outer) == {"x"}

@@ -1,0 +1,194 @@
+"""Who read and who wrote which tensor, memory and version counter: one walk through the trace, many look-ups.
+
+The rules ask for each write what came after it. Where a loop writes one tensor 10,000 times, an answer that walks
+through the trace makes 10,000 × 10,000 steps; so every question has an index, in the order of the calls.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import merge
+from itertools import islice, pairwise
+from operator import attrgetter
+from typing import overload
+
+from inplace_magic.trace import CallEvent, Callsite, Mutation, SavedTensor, Trace
+
+_AT = attrgetter("at")
+_AFTER = attrgetter("after")
+_INDEX = attrgetter("index")
+
+
+@dataclass(frozen=True)
+class Write:
+    """One mutation and the call that made it; the call is None when nobody saw who wrote."""
+
+    before: int | None
+    after: int | None
+    at: int
+    """Index of the writing call; of an unseen write, of the call before which it was noticed."""
+    call: CallEvent | None = None
+    mutation: Mutation | None = None
+    site: Callsite | None = None
+    """Place of the write; of an unseen one, the only statement that can have made it."""
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The reads and writes of a trace, indexed; each index is made when it is first asked for."""
+
+    trace: Trace
+
+    @cached_property
+    def writes(self) -> dict[int, list[Write]]:
+        """All writes by version counter, oldest first."""
+        found: dict[int, list[Write]] = {}
+        for call in self.trace.calls:
+            for mutation in call.mutations:
+                if mutation.counter is not None:
+                    found.setdefault(mutation.counter, []).append(_write(call, mutation))
+        for unseen in self.trace.unseen:
+            write = Write(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite)
+            found.setdefault(unseen.counter, []).append(write)
+        for writes in found.values():
+            writes.sort(key=lambda write: (write.at, write.after or 0))
+        return found
+
+    def writes_after(self, saved: SavedTensor, version: int | None, end: int | None = None) -> Sequence[Write]:
+        """The counted writes that came after `version` of what was saved, oldest first.
+
+        Args:
+            saved: what was saved.
+            version: at which version.
+            end: only writes before the call of that index; None: all.
+        """
+        if saved.counter is None or version is None or saved.counter not in self._counted:
+            return ()
+        counted, in_order = self._counted[saved.counter]
+        stop = len(counted) if end is None else bisect_right(counted, end - 1, key=_AT)
+        if not in_order:
+            return [write for write in counted[:stop] if write.after is not None and write.after > version]
+        return Span(counted, bisect_right(counted, version, key=_AFTER), stop)
+
+    @cached_property
+    def _counted(self) -> dict[int, tuple[list[Write], bool]]:
+        """The writes that moved a version, by counter; and whether each moved it forwards, as all but odd ones do."""
+        found = {}
+        for counter, writes in self.writes.items():
+            counted = [write for write in writes if write.after is not None]
+            in_order = all((one.after or 0) <= (other.after or 0) for one, other in pairwise(counted))
+            found[counter] = counted, in_order
+        return found
+
+    @cached_property
+    def writes_to_storage(self) -> dict[int, list[tuple[CallEvent, Mutation]]]:
+        """All writes that were seen, by storage, oldest first."""
+        found: dict[int, list[tuple[CallEvent, Mutation]]] = {}
+        for call in self.trace.calls:
+            if call.kind == "in-place":
+                for mutation in call.mutations:
+                    if mutation.storage is not None:
+                        found.setdefault(mutation.storage, []).append((call, mutation))
+        return found
+
+    def wrote(self, call: int, storage: int) -> bool:
+        """Whether a call wrote a memory."""
+        writes = self.writes_to_storage.get(storage, [])
+        position = bisect_left(writes, call, key=_call_index)
+        return position < len(writes) and writes[position][0].index == call
+
+    @cached_property
+    def written_within_backward(self) -> set[int]:
+        """The memories that somebody wrote while a backward, or another call, ran his code."""
+        return {s for s, writes in self.writes_to_storage.items() if any(call.parent is not None for call, _ in writes)}
+
+    def silent_writes(self, saved: SavedTensor, since: int) -> Iterator[tuple[CallEvent, Mutation]]:
+        """The writes to the memory of a saved tensor, after call `since`, that moved no version of it."""
+        if saved.storage is None or saved.storage not in self.writes_to_storage:
+            return
+        key = saved.storage, saved.counter
+        if key not in self._silent:
+            self._silent[key] = [
+                (call, mutation)
+                for call, mutation in self.writes_to_storage[saved.storage]
+                if (
+                    mutation.version_before == mutation.version_after
+                    if mutation.counter == saved.counter
+                    else saved.counter is not None
+                )
+            ]
+        writes = self._silent[key]
+        for position in range(bisect_right(writes, since, key=_call_index), len(writes)):
+            yield writes[position]
+
+    @cached_property
+    def _silent(self) -> dict[tuple[int, int | None], list[tuple[CallEvent, Mutation]]]:
+        return {}
+
+    @cached_property
+    def writes_to_tensor(self) -> dict[int, list[tuple[CallEvent, Mutation]]]:
+        """All writes that were seen, by tensor, oldest first."""
+        found: dict[int, list[tuple[CallEvent, Mutation]]] = {}
+        for call in self.trace.calls:
+            if call.kind == "in-place":
+                for mutation in call.mutations:
+                    found.setdefault(mutation.tensor, []).append((call, mutation))
+        return found
+
+    @cached_property
+    def _readers(self) -> dict[int, dict[Callsite | None, list[CallEvent]]]:
+        """The calls that a tensor went into, by tensor and place, oldest first; without queries."""
+        found: dict[int, dict[Callsite | None, list[CallEvent]]] = {}
+        for call in self.trace.calls:
+            if call.kind != "query":
+                for tensor in {meta.tensor for meta in call.inputs}:
+                    found.setdefault(tensor, {}).setdefault(call.callsite, []).append(call)
+        return found
+
+    def readers(self, tensor: int, after: int, counts: Callable[[Callsite | None], bool]) -> Iterator[CallEvent]:
+        """The calls after another one that a tensor went into, oldest first; queries are no readers.
+
+        Args:
+            tensor: the tensor.
+            after: index of the call after which to look.
+            counts: which places count; asked once for each place.
+        """
+        rest = []
+        for site, calls in self._readers.get(tensor, {}).items():
+            position = bisect_right(calls, after, key=_INDEX)
+            if position < len(calls) and counts(site):
+                rest.append(islice(calls, position, None))
+        return merge(*rest, key=_INDEX)
+
+
+@dataclass(frozen=True)
+class Span(Sequence[Write]):
+    """Some writes in a row out of a longer list, which is not copied."""
+
+    whole: list[Write]
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return max(0, self.stop - self.start)
+
+    @overload
+    def __getitem__(self, index: int) -> Write: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Write]: ...
+
+    def __getitem__(self, index: int | slice) -> Write | Sequence[Write]:
+        places = range(self.start, self.stop)[index]
+        return self.whole[places] if isinstance(places, int) else [self.whole[place] for place in places]
+
+
+def _call_index(entry: tuple[CallEvent, Mutation]) -> int:
+    return entry[0].index
+
+
+def _write(call: CallEvent, mutation: Mutation) -> Write:
+    return Write(mutation.version_before, mutation.version_after, call.index, call, mutation, call.callsite)
