@@ -16,7 +16,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "inplace_magic"
 
-FLOOR = {"trace", "options", "errors", "codec"}
+FLOOR = {"trace", "options", "errors", "codec", "garbage"}
 READ_SIDE = ["analysis", "hazards", "report", "render", "widgets"]
 """Each may read those before it."""
 ROOF = {
@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "trace": set(),
     "errors": set(),
     "options": {"errors"},
+    "garbage": set(),
     "codec": {"errors", "trace"},
     "capture": FLOOR,
     **{room: FLOOR | set(READ_SIDE[:index]) for index, room in enumerate(READ_SIDE)},

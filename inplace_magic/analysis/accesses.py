@@ -66,7 +66,7 @@ class Accesses:
             end: only writes before the call of that index; None: all.
         """
         if saved.counter is None or version is None or saved.counter not in self._counted:
-            return ()
+            return []
         counted, in_order = self._counted[saved.counter]
         stop = len(counted) if end is None else bisect_right(counted, end - 1, key=_AT)
         if not in_order:

@@ -19,6 +19,8 @@ _ALIASING_METHODS = frozenset(
 
 _MAX_CHARACTERS = 4_000
 _MAX_DEPTH = 100
+_SHALLOW = 90
+"""Characters of a text that cannot be nested deeper than that: a level takes at least one."""
 
 
 @lru_cache(maxsize=4096)
@@ -34,7 +36,7 @@ def parse(text: str) -> ast.AST | None:
                 body = ast.parse(candidate).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        if len(body) == 1 and _depth_of(body[0]) <= _MAX_DEPTH:
+        if len(body) == 1 and (len(text) <= _SHALLOW or _depth_of(body[0]) <= _MAX_DEPTH):
             return body[0].value if isinstance(body[0], ast.Expr) else body[0]
     return None
 

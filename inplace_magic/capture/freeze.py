@@ -36,7 +36,6 @@ from inplace_magic.trace import (
     SavedTensor,
     Storage,
     TensorMetadata,
-    TensorName,
     Trace,
     UnseenWrite,
 )
@@ -66,6 +65,9 @@ def frozen_trace(
     pending = nodes.pending(forget=last)
     sites = recorder.sites.resolve(sources)
     freezer = Freezer(sites, recorder.sites.modules)
+    names: dict[int, tuple[str, ...]] = {}
+    for entry in namespace.names if log.unseen else ():
+        names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
     return Trace(
         calls=tuple(freezer.call(done) for done in sorted(log.calls, key=lambda done: done.number)),
         nodes=frozen_nodes(nodes.records, pending),
@@ -74,7 +76,7 @@ def frozen_trace(
         readings=tuple(recorder.meter.readings),
         backwards=tuple(log.backwards),
         ops=frozen_ops(log.ops),
-        unseen=tuple(frozen_unseen(raw, sites, sources, namespace.names) for raw in log.unseen),
+        unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),
         foreign=tuple(
             frozen_foreign(raw, sites, sources, namespace.arrays.get(raw.storage.serial, ())) for raw in log.foreign
         ),
@@ -171,14 +173,11 @@ def frozen_foreign(
     return ForeignWrite(raw.storage.serial, raw.noticed, names, statement)
 
 
-def frozen_unseen(
-    raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, names: Iterable[TensorName]
-) -> UnseenWrite:
+def frozen_unseen(raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...]) -> UnseenWrite:
     """The write with the only statement that can have made it, where there is just one."""
     first = None if raw.after_site is None else sites[raw.after_site]
     last = None if raw.before_site is None else sites[raw.before_site]
-    called = tuple(entry.name for entry in names if entry.tensor == raw.record.serial)
-    statement = None if first is None else sources.only_statement_between(first, last, called, sites)
+    statement = None if first is None else sources.only_statement_between(first, last, names, sites)
     return UnseenWrite(raw.record.counter.serial, raw.before, raw.after, raw.noticed, statement)
 
 

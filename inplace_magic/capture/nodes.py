@@ -238,15 +238,18 @@ class NodeMap:
                     del node.metadata[_KEY]
             todo.extend(behind for behind, _ in node.next_functions if behind is not None)
         if forget:
+            token = None  # else this very frame would keep the last one alive
             self._unmark_the_rest()
         return holding
 
     def _unmark_the_rest(self) -> None:
         """Takes our tokens out of nodes that no tensor of ours leads to without a read that would change the graph.
-        Rare, so the search may be slow: the garbage collector knows the ``metadata`` dict that holds a token."""
-        left = [token for record in self.records if (token := record()) is not None]
-        for holder in gc.get_referrers(*left) if left else ():
-            if type(holder) is dict and any(holder.get(_KEY) is token for token in left):
+        The garbage collector knows the ``metadata`` dicts that hold them; asked for the referrers of many tokens, it
+        would compare every reference in the process with each of them."""
+        left = {id(token): token for record in self.records if (token := record()) is not None}
+        for holder in gc.get_objects() if left else ():
+            token = holder.get(_KEY) if type(holder) is dict else None
+            if token is not None and left.get(id(token)) is token:
                 del holder[_KEY]
 
 

@@ -21,6 +21,9 @@ from inplace_magic.capture.statements import (
 )
 from inplace_magic.trace import AliasStatement, Callsite
 
+Position = tuple[int | None, int | None, int | None, int | None]
+"""(line, end line, column, end column) of an instruction; columns in UTF-8 bytes. Python 3.10 knows the line only."""
+
 
 class Sources:
     """Source text by compiled file name.
@@ -45,13 +48,16 @@ class Sources:
         self._shown = {filename: text.splitlines()} if filename is not None and text else {}
         self._trees: dict[str, ast.AST | None] = {}
         self._texts: dict[str, list[str]] = {}
-        self._statements: dict[str, list[ast.stmt]] = {}
+        self._statements: dict[str, dict[int, ast.stmt]] = {}
+        self._positions: dict[int, tuple[CodeType, list[Position]]] = {}
+        self._between: dict[tuple[Callsite, Callsite | None, tuple[str, ...]], Callsite | None] = {}
 
     def locate(self, code: CodeType, lasti: int, caller: Callsite | None) -> Callsite:
         """The place of one instruction."""
         filename = code.co_filename
         cell = self._cells.get(filename)
-        line, end_line, column, end_column = _position(code, lasti)
+        known_line, end_line, column, end_column = self._position(code, lasti)
+        line = known_line or 0
         lines = self._lines(filename)
         shown = self._shown.get(filename, lines)
         text = shown[line - 1].strip() if 0 < line <= len(shown) else ""
@@ -59,8 +65,8 @@ class Sources:
         tree = self._tree(filename)
         if tree is not None and line:
             if filename not in self._statements:
-                self._statements[filename] = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-            statement = _statement_text(self._statements[filename], line, lines)
+                self._statements[filename] = _innermost_statements(tree)
+            statement = _statement_text(self._statements[filename].get(line), lines)
         if end_line is None or column is None or end_column is None:
             node = _executing_node(code, lasti, line, filename)
             if node is not None:
@@ -96,6 +102,14 @@ class Sources:
             names: names of what was written; if any candidate mentions one, only those count.
             called: all places of recorded calls: what was seen is no candidate.
         """
+        key = before, after, names
+        if key not in self._between:
+            self._between[key] = self._only_statement_between(before, after, names, called)
+        return self._between[key]
+
+    def _only_statement_between(
+        self, before: Callsite, after: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite]
+    ) -> Callsite | None:
         if after is not None and _outermost(before) != _outermost(after):
             return None  # in two cells: what else ran between them, nobody saw
         first, last = _where_they_part(before, after)
@@ -155,6 +169,14 @@ class Sources:
                     found.append(AliasStatement(function, cell, file, node.lineno, target, source, text))
         return tuple(found)
 
+    def _position(self, code: CodeType, lasti: int) -> Position:
+        known = self._positions.get(id(code))
+        if known is None:
+            known = self._positions[id(code)] = code, _positions(code)
+        position = lasti // 2
+        line, end_line, column, end_column = known[1][position] if position < len(known[1]) else (0, None, None, None)
+        return line, end_line, column, end_column
+
     def _lines(self, filename: str) -> list[str]:
         if filename not in self._texts:
             self._texts[filename] = [line.rstrip("\n") for line in linecache.getlines(filename)]
@@ -171,17 +193,12 @@ class Sources:
         return self._trees[filename]
 
 
-def _position(code: CodeType, lasti: int) -> tuple[int, int | None, int | None, int | None]:
-    """(line, end line, column, end column) of an instruction; columns in UTF-8 bytes. Python 3.10 knows the line
-    only."""
+def _positions(code: CodeType) -> list[Position]:
+    """One entry for each instruction, which takes two bytes."""
     if hasattr(code, "co_positions"):
-        for i, position in enumerate(code.co_positions()):
-            if i == lasti // 2:
-                return position[0] or 0, position[1], position[2], position[3]
-    for start, end, line in code.co_lines():
-        if start <= lasti < end:
-            return line or 0, None, None, None
-    return 0, None, None, None
+        return list(code.co_positions())
+    lines = ((line, (end - start) // 2) for start, end, line in code.co_lines())
+    return [(line, None, None, None) for line, instructions in lines for _ in range(instructions)]
 
 
 def _executing_node(code: CodeType, lasti: int, line: int, filename: str) -> Any:
@@ -203,13 +220,19 @@ def _characters(lines: list[str], line: int, column: int) -> int:
     return len(lines[line - 1].encode()[:column].decode(errors="replace"))
 
 
-def _statement_text(statements: list[ast.stmt], line: int, lines: list[str]) -> str:
-    """Source of the innermost of a file's statements on `line`; of a compound statement, its header."""
-    best: ast.stmt | None = None
-    for node in statements:
-        on_line = node.lineno <= line <= (node.end_lineno or node.lineno)
-        if on_line and (best is None or node.lineno >= best.lineno):
-            best = node
+def _innermost_statements(tree: ast.AST) -> dict[int, ast.stmt]:
+    """The innermost statement of a file on each of its lines."""
+    found: dict[int, ast.stmt] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                if line not in found or node.lineno >= found[line].lineno:
+                    found[line] = node
+    return found
+
+
+def _statement_text(best: ast.stmt | None, lines: list[str]) -> str:
+    """Source of a statement; of a compound one, its header."""
     if best is None:
         return ""
     body = getattr(best, "body", None)

@@ -51,20 +51,52 @@ def lines_of(trace: Trace, bindings: Bindings | None = None) -> tuple[LineStory,
         trace: what was recorded.
         bindings: what is known of its names, if that was read off it already.
     """
-    stories: dict[object, tuple[Callsite | None, dict[object, Step]]] = {}
+    stories: dict[object, tuple[Callsite | None, dict[object, _Repeated]]] = {}
     rebound: dict[int, list[Rebinding]] = {}
     for rebinding in rebindings(trace, bindings):
         rebound.setdefault(rebinding.call, []).append(rebinding)
     for call in trace.calls:
         _, steps = stories.setdefault(line_key(call.callsite), (call.callsite, {}))
-        rows = effects_of(call)
-        for position, row in enumerate(rows):
-            _add(steps, (call.name, row.kind, position), Step(call, row, row))
+        for position, row in enumerate(effects_of(call)):
+            _repeated(steps, (call.name, row.kind, position), call).effect_seen(row)
         for rebinding in rebound.get(call.index, ()):
-            _add(steps, ("rebound", rebinding.name), Step(call, None, rebinding=rebinding))
+            _repeated(steps, ("rebound", rebinding.name), call).rebinding = rebinding
         if call.error is not None:
-            _add(steps, (call.name, "raised", call.error), Step(call, None, error=call.error))
-    return tuple(LineStory(site, tuple(steps.values())) for site, steps in stories.values() if steps)
+            _repeated(steps, (call.name, "raised", call.error), call).error = call.error
+    return tuple(
+        LineStory(site, tuple(step.frozen() for step in steps.values())) for site, steps in stories.values() if steps
+    )
+
+
+class _Repeated:
+    """A step while its repetitions are counted."""
+
+    __slots__ = ("call", "count", "effect", "error", "last", "mixed", "rebinding")
+
+    def __init__(self, call: CallEvent) -> None:
+        self.call = call
+        self.effect: Effect | None = None
+        self.last: Effect | None = None
+        self.count = 0
+        self.error: str | None = None
+        self.rebinding: Rebinding | None = None
+        self.mixed = False
+
+    def effect_seen(self, row: Effect) -> None:
+        self.effect = self.effect or row
+        self.last = row
+        self.mixed = self.mixed or row.tensor != self.effect.tensor
+
+    def frozen(self) -> Step:
+        return Step(self.call, self.effect, self.last, self.count, self.error, self.rebinding, self.mixed)
+
+
+def _repeated(steps: dict[object, _Repeated], key: object, call: CallEvent) -> _Repeated:
+    step = steps.get(key)
+    if step is None:
+        step = steps[key] = _Repeated(call)
+    step.count += 1
+    return step
 
 
 def step_phrase(step: Step, names: dict[int, str]) -> str:
@@ -102,13 +134,3 @@ def step_label(step: Step, names: dict[int, str]) -> str:
     if step.count == 1 or step.last is None or not step.mixed:
         return first
     return f"{first} … T{step.last.tensor}"
-
-
-def _add(steps: dict[object, Step], key: object, step: Step) -> None:
-    known = steps.get(key)
-    if known is not None:
-        other = known.effect is not None and step.effect is not None and known.effect.tensor != step.effect.tensor
-        step = replace(
-            known, last=step.last, count=known.count + 1, rebinding=step.rebinding, mixed=known.mixed or other
-        )
-    steps[key] = step

@@ -31,18 +31,18 @@ def line_section(reading: Reading) -> str:
     guilty = {finding.call for finding in reading.report.findings if finding.severity != "info"}
     rows: list[Sequence[str]] = []
     tints: list[str] = []
-    for story in stories:
-        for number, step in enumerate(story.steps):
-            rows.append(_step(story, step, esc(words.place_in(story.site, reading.trace)), number == 0, reading))
-            tints.append(_tint(step, step.call.index in guilty))
+    steps = [(story, step, number == 0) for story in stories for number, step in enumerate(story.steps)]
+    for story, step, first in steps[:MAX_ROWS]:
+        rows.append(_step(story, step, esc(words.place_in(story.site, reading.trace)), first, reading))
+        tints.append(_tint(step, step.call.index in guilty))
     header = ("Line", "Code", "Tensor", "What happened", "Object / memory", "grad_fn")
     body = table(
         header,
-        rows[:MAX_ROWS],
+        rows,
         tints=tints,
         cells=(TOP_CELL, TOP_CELL, TOP_CELL, WIDE_CELL, TOP_CELL, TOP_CELL),
     )
-    return details("What each line did", body, more_rows(rows, "calls"), opened=len(rows) <= OPEN_ROWS)
+    return details("What each line did", body, more_rows(steps, "calls"), opened=len(steps) <= OPEN_ROWS)
 
 
 def tensor_section(reading: Reading) -> str:
@@ -55,7 +55,7 @@ def tensor_section(reading: Reading) -> str:
         if edge.kind == "saved":
             savers.setdefault(edge.source, {})[edge.name.rsplit(".", 1)[0]] = None
     rows = [_tensor(vertex, reading, savers) for vertex in graph.tensors[:MAX_ROWS]]
-    tints = [style.ORANGE_TINT if vertex.mutated else style.CARD for vertex in graph.tensors]
+    tints = [style.ORANGE_TINT if vertex.mutated else style.CARD for vertex in graph.tensors[:MAX_ROWS]]
     header = (
         "Tensor", "Version", "Origin", "Where", "Shape", "grad_fn", "Traits", "Kept by", "Storage", "id", "data_ptr"
     )  # fmt: skip

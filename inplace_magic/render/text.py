@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.hazards import Hazard
 from inplace_magic.render import diffs, memory_words, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
-from inplace_magic.render.lines import LineStory, step_label, step_phrase
+from inplace_magic.render.lines import step_label, step_phrase
 from inplace_magic.render.memory_rows import unplaced
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.style import EFFECT_SYMBOL, FINE_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
@@ -73,7 +74,7 @@ def text_of(reading: Reading) -> str:
     report = reading.report
     sections = [verdict(report)]
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings, 1)]
-    sections.append(_section("What each line did", _stories(reading.lines, reading)))
+    sections.append(_section("What each line did", _stories(reading)))
     sections.append(_section("Memory by line", _memory(reading)))
     sections.append(_section("Saved for backward", _saved(reading)))
     sections.append(_section("What this watch could not see", [f"- {line}" for line in report.trace.blindness]))
@@ -134,12 +135,17 @@ def _excerpt(excerpt: Excerpt) -> list[str]:
     return lines
 
 
-def _stories(stories: Sequence[LineStory], reading: Reading) -> list[str]:
+def _stories(reading: Reading) -> list[str]:
+    shown = list(islice(_lines_of_stories(reading), MAX_ROWS))
+    lines = sum(1 + len(story.steps) for story in reading.lines)
+    return shown + _left_out(lines - MAX_ROWS, 'report.to_frame("calls")')
+
+
+def _lines_of_stories(reading: Reading) -> Iterator[str]:
     names = reading.names
-    lines: list[str] = []
-    for story in stories:
+    for story in reading.lines:
         where = words.place(story.site)
-        lines.append(f"{where}: {words.code_of(story.site)}" if words.code_of(story.site) else where)
+        yield f"{where}: {words.code_of(story.site)}" if words.code_of(story.site) else where
         for step in story.steps:
             after = step.last.after if step.last is not None else None
             facts = [step_label(step, names), step_phrase(step, names)]
@@ -149,8 +155,7 @@ def _stories(stories: Sequence[LineStory], reading: Reading) -> list[str]:
             facts.append(f"grad_fn {grad_fn}" if grad_fn else "")
             if step.effect is not None and step.kind != "created":
                 facts.append(words.same_object(step.effect))
-            lines.append(f"    {EFFECT_SYMBOL[step.kind]} {', '.join(fact for fact in facts if fact)}")
-    return _capped(lines, 'report.to_frame("calls")')
+            yield f"    {EFFECT_SYMBOL[step.kind]} {', '.join(fact for fact in facts if fact)}"
 
 
 def _memory(reading: Reading) -> list[str]:
@@ -175,6 +180,7 @@ def _memory(reading: Reading) -> list[str]:
 
 
 def _saved(reading: Reading) -> list[str]:
+    everything = kept_for_backward(reading.trace)
     rows = [
         (
             f"{memory_words.kept_label(kept, reading)} at {words.version(kept.saved.version)}",
@@ -183,9 +189,9 @@ def _saved(reading: Reading) -> list[str]:
             memory_words.kept_size(kept),
             memory_words.kept_remark(kept),
         )
-        for kept in kept_for_backward(reading.trace)
+        for kept in everything[:MAX_ROWS]
     ]
-    return _table(rows, (), 'report.to_frame("saved")')
+    return align(rows) + _left_out(len(everything) - MAX_ROWS, 'report.to_frame("saved")')
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
@@ -194,10 +200,6 @@ def _section(title: str, lines: Sequence[str]) -> str:
 
 def _table(rows: Sequence[tuple[str, ...]], right: Iterable[int], whole: str) -> list[str]:
     return align(rows[:MAX_ROWS], right) + _left_out(len(rows) - MAX_ROWS, whole)
-
-
-def _capped(lines: list[str], whole: str) -> list[str]:
-    return lines[:MAX_ROWS] + _left_out(len(lines) - MAX_ROWS, whole)
 
 
 def _left_out(more: int, whole: str) -> list[str]:
