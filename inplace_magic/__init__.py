@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from inplace_magic.api import analyze, watch
-    from inplace_magic.errors import InplaceMagicError, OptionError, ReportFormatError
+    from inplace_magic.comparing import compare
+    from inplace_magic.comparison import Comparison
+    from inplace_magic.errors import CompareError, CopyError, InplaceMagicError, OptionError, ReportFormatError
     from inplace_magic.hazards import Hazard
     from inplace_magic.options import WatchOptions
     from inplace_magic.report import Report
@@ -23,6 +25,9 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "Callsite": "trace",
+    "CompareError": "errors",
+    "Comparison": "comparison",
+    "CopyError": "errors",
     "Hazard": "hazards",
     "InplaceMagicError": "errors",
     "OptionError": "errors",
@@ -31,11 +36,15 @@ _PUBLIC = {
     "Trace": "trace",
     "WatchOptions": "options",
     "analyze": "api",
+    "compare": "comparing",
     "watch": "api",
 }
 
 __all__ = [
     "Callsite",
+    "CompareError",
+    "Comparison",
+    "CopyError",
     "Hazard",
     "InplaceMagicError",
     "OptionError",
@@ -44,6 +53,7 @@ __all__ = [
     "Trace",
     "WatchOptions",
     "analyze",
+    "compare",
     "load_ipython_extension",
     "unload_ipython_extension",
     "watch",

@@ -68,7 +68,7 @@ class watch:
             filename: the name under which the cell was compiled (``frame.f_code.co_filename`` of its code).
             source: the cell's text as the user sees it, the magic line first.
             frame: the frame of the watched block, where the chains of callers end; by default the one that runs
-                `filename`, else the caller's.
+                `filename`, now or later, and without a file name the caller's.
             cell_globals: instead of a frame, before a shell runs a cell: the namespace of its cells. The chains of
                 callers end at the cell's own lines.
 
@@ -84,8 +84,12 @@ class watch:
             self._session = Session(self.options)
         if cell_globals is not None:
             self._session.start(None, cell_globals)
+            return
+        frame = frame or _frame_of(filename)
+        if frame is None and filename is not None:
+            self._session.start(None, root_file=filename)
         else:
-            self._session.start(frame or _frame_of(filename) or sys._getframe(1))
+            self._session.start(frame or sys._getframe(1))
 
     @property
     def recorded(self) -> int:

@@ -13,3 +13,11 @@ class OptionError(InplaceMagicError, ValueError):
 
 class ReportFormatError(InplaceMagicError, ValueError):
     """A saved report that cannot be read: not JSON, not ours, of a newer format, or damaged."""
+
+
+class CompareError(InplaceMagicError):
+    """Two variants that cannot be compared."""
+
+
+class CopyError(CompareError):
+    """Something that a compared program reads and that cannot be copied, so that its runs would see each other."""

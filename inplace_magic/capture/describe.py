@@ -318,3 +318,19 @@ def _add_saved(found: list[tuple[str, Any, bool]], name: str, entry: Any) -> Non
 def still_saves(node: Any) -> bool:
     """Whether the node still keeps any saved tensor: backward without ``retain_graph`` lets go of them."""
     return bool(saved_values(node))
+
+
+def in_backward() -> bool:
+    """Whether the autograd engine runs on this thread. If ``_current_graph_task_id`` vanishes: operators of backward
+    are billed to no direction, and a comparison's table calls them forward."""
+    return bool(_try(lambda: torch._C._current_graph_task_id() != -1))
+
+
+def tensor_hooks(tensor: torch.Tensor) -> bool:
+    """Whether hooks hang on the tensor itself, which no copy of it would have. If the attributes vanish: a comparison
+    runs without such hooks and cannot say so."""
+    with _NO_SUBCLASS_CODE():
+        return any(
+            bool(_try(lambda name=name: getattr(tensor, name)))  # type: ignore[misc]
+            for name in ("_backward_hooks", "_post_accumulate_grad_hooks")
+        )

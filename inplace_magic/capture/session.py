@@ -57,16 +57,19 @@ class Session:
         """How many calls were recorded so far."""
         return self._recorder.clock()
 
-    def start(self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None) -> None:
+    def start(
+        self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None, root_file: str | None = None
+    ) -> None:
         """Enters the probes; after :meth:`leave`, for the next cell of the same story.
 
         Args:
             root: the frame that holds the watched block; no caller above it belongs to the story.
             cell_globals: the namespace of a shell's cells, where the frame is not known yet.
+            root_file: the name under which the watched code was compiled, where that is known instead.
         """
         if any_active(CallProbe):
             raise InplaceMagicError("A watch is running already: end it before another begins.")
-        self._recorder.sites.begin_at(root, cell_globals)
+        self._recorder.sites.begin_at(root, cell_globals, root_file)
         self._recorder.begin_block()
         if self.options.level == "ops":
             self._modes.append(OpProbe(self._recorder))

@@ -6,7 +6,7 @@ string is empty. The columns of each view are the keys of :data:`COLUMNS`, which
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from inplace_magic.analysis.effects import effects_of
@@ -97,10 +97,14 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     """
     if view not in _ROWS:
         raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(FrameView)))}.")
+    return frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
+
+
+def frame_of(rows: Sequence[Row], columns: Iterable[str]) -> pd.DataFrame:
+    """Rows as a data frame with these columns, in this order; an unknown number is ``<NA>``."""
     import pandas as pd
 
-    rows = _ROWS[view](Reading(report))
-    frame: pd.DataFrame = pd.DataFrame({column: _column(pd, [row[column] for row in rows]) for column in COLUMNS[view]})
+    frame: pd.DataFrame = pd.DataFrame({column: _column(pd, [row[column] for row in rows]) for column in columns})
     return frame
 
 
@@ -108,6 +112,8 @@ def _column(pd: Any, cells: list[Any]) -> Any:
     """Whole numbers stay whole when one of them is unknown, where pandas by itself would turn them into floats."""
     if None not in cells:
         return cells
+    if any(isinstance(cell, float) for cell in cells):
+        return pd.array([pd.NA if cell is None else cell for cell in cells], dtype="Float64")
     large = any(cell is not None and not -(2**63) <= cell < 2**63 for cell in cells)
     return pd.array([pd.NA if cell is None else cell for cell in cells], dtype=object if large else "Int64")
 

@@ -1,0 +1,242 @@
+"""``%%inplace_compare``: one cell with every ``inplace`` flag off and on, or two callables or cells by name."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+from IPython.core.error import UsageError
+from IPython.utils.capture import capture_output
+
+from inplace_magic.errors import CompareError, OptionError
+from inplace_magic.magic_options import split_words
+from inplace_magic.magics_cells import run_text, running_cell
+from inplace_magic.options import WatchOptions
+from inplace_magic.progress import steps
+
+if TYPE_CHECKING:
+    from inplace_magic.comparison import Comparison
+    from inplace_magic.programs import CellProgram, Program
+
+MAGIC = "%%inplace_compare"
+DESCRIPTION = """\
+Compare two variants of one program: same outputs and gradients, same compute, how many allocations, how much time.
+
+With --flip the cell below runs with every module's `inplace` flag False, and with every flag True. With two names it
+runs once, as any cell does, and the two functions or modules of these names are compared; the names can also be the
+numbers of two cells that have been run. Each variant runs several times, on copies of everything that it reads and from
+the same random state. Your own variables, gradients, flags and generators are the same afterwards, so the names that a
+--flip cell assigns are not kept.
+"""
+EXAMPLE = """\
+examples:
+  %%inplace_compare --flip
+  loss = model(images).sum()
+  loss.backward()
+
+  %inplace_compare plain in_place --inputs image
+  %inplace_compare 3 4
+"""
+_CELL_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
+
+
+class Host(Protocol):
+    """What this needs of the extension: the shell, and what is watched."""
+
+    shell: Any
+    running: list[Any]
+    active: Any
+    story: Any
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Raises what IPython shows as one line, where argparse would end the process."""
+        raise UsageError(f"{self.prog}: {message}.")
+
+
+def compare_parser() -> argparse.ArgumentParser:
+    """The options of the magic."""
+    parser = _Parser(
+        MAGIC,
+        description=DESCRIPTION,
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+    )
+    parser.color = False  # type: ignore[attr-defined, unused-ignore]
+    parser.add_argument("variants", nargs="*", metavar="NAME", help="two callables, or the numbers of two cells")
+    parser.add_argument("--flip", action="store_true", help="set every `inplace` flag to False, and to True")
+    parser.add_argument("-o", "--out", metavar="NAME", help="bind the comparison to this variable")
+    parser.add_argument("--inputs", metavar="X,Y", default="", help="variables that the callables are called with")
+    parser.add_argument("--repeats", metavar="N", type=int, help="timed runs of each; 0 for none (default: about 2 s)")
+    parser.add_argument("--seed", metavar="N", type=int, help="seed all generators before each run")
+    parser.add_argument("-h", "--help", action="store_true", help="show this help and do nothing else")
+    return parser
+
+
+def compare_magic(host: Host) -> Callable[..., None]:
+    """The cell magic ``%%inplace_compare``, and the line magic of the same name."""
+
+    def inplace_compare(line: str, cell: str | None = None) -> None:
+        given = _parse(line)
+        if given.help:
+            print(compare_parser().format_help())
+            return
+        if host.story is not None or host.active is not None:
+            raise UsageError(f"`{MAGIC}` cannot run while another watch is on; `%inplace_watch off` ends it.")
+        try:
+            _compare(host, given, line, cell)
+        except CompareError as error:
+            raise UsageError(f"{MAGIC if cell is not None else MAGIC[1:]}: {error}") from None
+
+    inplace_compare.__doc__ = compare_parser().format_help()
+    return inplace_compare
+
+
+def _parse(line: str) -> argparse.Namespace:
+    try:
+        words = split_words(line)
+    except ValueError as error:
+        raise UsageError(f"{MAGIC}: the options {line!r} cannot be split into words: {error}.") from None
+    parser = compare_parser()
+    given, unknown = parser.parse_known_args(words)
+    if given.help:
+        return given
+    if unknown:
+        flags = [name for action in parser._actions for name in action.option_strings]
+        near = difflib.get_close_matches(unknown[0].split("=")[0], flags, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(flags)}."
+        raise UsageError(f"{MAGIC} has no option {unknown[0]}; {hint}")
+    try:
+        WatchOptions(out=given.out)
+    except OptionError as error:
+        raise UsageError(f"{MAGIC}: {error}") from None
+    if given.repeats is not None and given.repeats < 0:
+        raise UsageError(f"{MAGIC}: --repeats is {given.repeats}; it cannot be negative.")
+    if given.flip == bool(given.variants) or (given.variants and len(given.variants) != 2):
+        raise UsageError(
+            f"{MAGIC} compares either a cell with itself, by --flip, or two variants by name, such as "
+            f"`%inplace_compare plain in_place`; it got {line.strip() or 'nothing'!r}."
+        )
+    return given
+
+
+def _compare(host: Host, given: argparse.Namespace, line: str, cell: str | None) -> None:
+    from inplace_magic.comparing import run_comparison  # brings torch, which %load_ext must not
+
+    if given.flip:
+        if cell is None:
+            raise UsageError("--flip compares a cell: write `%%inplace_compare --flip`, with two percent signs.")
+        if not cell.strip():
+            raise UsageError(f"There is no code below `{MAGIC}`. Put the code to compare into the same cell.")
+        number = running_cell(host.shell, host.running[-1] if host.running else None)
+        text = f"{MAGIC} {line}\n"
+        pair: list[Program] = [
+            _program(host.shell, f"inplace={flag}", cell, number, above=text) for flag in (False, True)
+        ]
+    else:
+        if cell is not None and cell.strip():
+            run_text(host.shell, "\n" + cell)
+        for name in given.variants:
+            if _CELL_NUMBER.fullmatch(name) is None:
+                _look_up(host.shell, name)
+        pair = [_variant(host.shell, name, given.inputs) for name in given.variants]
+    result, failures = run_comparison(
+        pair[0],
+        pair[1],
+        flip=given.flip,
+        repeats=given.repeats,
+        seed=given.seed,
+        quiet=capture_output,
+        steps=partial(steps, shell=host.shell),
+    )
+    _deliver(host.shell, result, given.out)
+    if len(failures) == 2:
+        raise failures[0].error
+
+
+def _deliver(shell: Any, result: Comparison, out: str | None) -> None:
+    from inplace_magic.render.compare_html import to_mimebundle
+
+    if out is not None:
+        shell.user_ns[out] = result
+    shell.display_pub.publish(data=to_mimebundle(result))
+
+
+def _variant(shell: Any, name: str, inputs: str) -> Program:
+    from inplace_magic.comparing import check_callable
+    from inplace_magic.programs import CallProgram
+
+    number = _CELL_NUMBER.fullmatch(name)
+    if number is not None:
+        return _numbered_cell(shell, int(number[1]))
+    names = tuple(word.strip() for word in inputs.split(",") if word.strip())
+    function, *values = (_look_up(shell, each) for each in (name, *names))
+    check_callable(function, name, tuple(values), {}, "Give its arguments as `--inputs x,y`.")
+    return CallProgram(name, function, tuple(values), names=names)
+
+
+def _look_up(shell: Any, name: str) -> Any:
+    names = shell.user_ns
+    root, *attributes = name.split(".")
+    if root not in names:
+        near = difflib.get_close_matches(root, [each for each in names if not each.startswith("_")], n=1)
+        hint = f"did you mean `{near[0]}`?" if near else "run the cell that defines it first."
+        raise CompareError(f"the name `{root}` is not defined; {hint}")
+    value = names[root]
+    for attribute in attributes:
+        if not hasattr(value, attribute):
+            raise CompareError(f"`{name}` does not exist: there is no `{attribute}` in it.")
+        value = getattr(value, attribute)
+    return value
+
+
+def _numbered_cell(shell: Any, number: int) -> Program:
+    texts = shell.history_manager.input_hist_raw
+    if not 0 < number < len(texts) or not texts[number].strip():
+        raise CompareError(f"there is no cell In[{number}] in this session.")
+    return replace(_program(shell, f"In[{number}]", texts[number], number), compares_result=True)
+
+
+def _program(shell: Any, name: str, text: str, number: int, above: str = "") -> CellProgram:
+    """The code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
+
+    Args:
+        shell: the shell.
+        name: what the variant is called.
+        text: the code.
+        number: the cell's execution count.
+        above: the magic's line, where there is one.
+
+    Raises:
+        CompareError: the text is not Python that can run here.
+    """
+    from inplace_magic.programs import CellProgram
+
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    if first.startswith("%%"):
+        raise CompareError(f"`{first.split()[0]}` makes a cell of another kind, which cannot be compared.")
+    lead = "\n" * above.count("\n") + text[: len(text) - len(text.lstrip("\n"))]
+    try:
+        # Tried first: ipython drops leading blank lines, and lines have to keep their numbers.
+        code = lead + shell.transform_cell(text)
+        filename = shell.compile.cache(code, number, raw_code=above + text)
+        body = shell.transform_ast(shell.compile.ast_parse(code, filename=filename)).body
+        last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+        compiled = compile(ast.Module(body, []), filename, "exec")
+        value = compile(ast.Expression(last.value), filename, "eval") if isinstance(last, ast.Expr) else None
+    except SyntaxError as error:
+        raise CompareError(
+            f"line {error.lineno} is not Python that can run here: {error.msg}. Nothing was run."
+        ) from None
+    assigned = body[-1] if body and last is None else None
+    targets = assigned.targets if isinstance(assigned, ast.Assign) else []
+    results = tuple(node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
+    return CellProgram(name, compiled, value, results, shell.user_ns, filename, above + text, number)

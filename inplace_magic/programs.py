@@ -1,0 +1,109 @@
+"""What a comparison runs: a cell's code in the notebook's namespace, or a callable with its arguments."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+RESULT = "result"
+"""What the value of a callable, and of a cell's last expression, is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellProgram:
+    """Code of a cell.
+
+    Args:
+        name: what the variant is called.
+        body: its statements, without the last one where that is an expression.
+        last: the last expression; None where there is none.
+        results: names that the last statement assigns.
+        namespace: the notebook's.
+        filename: under which the code was compiled.
+        source: the text as the user sees it.
+        cell: its execution count.
+    """
+
+    name: str
+    body: CodeType
+    last: CodeType | None
+    results: tuple[str, ...]
+    namespace: dict[str, Any]
+    filename: str
+    source: str
+    cell: int | None = None
+    compares_result: bool = False
+    """The value of the last assignment is compared whatever its name, as two different cells need it."""
+
+    @property
+    def codes(self) -> tuple[CodeType, ...]:
+        """All code that runs in the namespace."""
+        return (self.body,) if self.last is None else (self.body, self.last)
+
+    @property
+    def roots(self) -> tuple[Any, ...]:
+        """Objects that it gets besides: none."""
+        return ()
+
+    def run(self, roots: tuple[Any, ...]) -> Any:
+        """Runs it; gives the value of the last expression, or of the last assignment."""
+        exec(self.body, self.namespace)
+        if self.last is not None:
+            return eval(self.last, self.namespace)
+        values = tuple(self.namespace.get(name) for name in self.results)
+        return values[0] if len(values) == 1 else values
+
+    def outputs(self, value: Any) -> Iterator[tuple[str, Any]]:
+        """The value, then every name that the cell bound."""
+        if self.last is not None or self.compares_result:
+            yield RESULT, value
+        bound = dict.fromkeys(str(i.argval) for i in dis.get_instructions(self.body) if i.opname == "STORE_NAME")
+        for name in bound:
+            if name in self.namespace and not (self.compares_result and name in self.results):
+                yield name, self.namespace[name]
+
+    def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+        """Named objects of `roots`: none."""
+        yield from ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallProgram:
+    """A callable and what it is called with."""
+
+    name: str
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    """What the positional arguments are called."""
+    namespace: None = None
+    codes: tuple[CodeType, ...] = ()
+
+    @property
+    def roots(self) -> tuple[Any, ...]:
+        """The callable and its arguments, copied together."""
+        return self.function, self.args, dict(self.kwargs)
+
+    def run(self, roots: tuple[Any, ...]) -> Any:
+        """Calls the copied callable with the copied arguments."""
+        function, args, kwargs = roots
+        return function(*args, **kwargs)
+
+    def outputs(self, value: Any) -> Iterator[tuple[str, Any]]:
+        """What it returned."""
+        yield RESULT, value
+
+    def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+        """The arguments and the callable itself, whose parameters go by their own names."""
+        function, args, kwargs = roots
+        for position, value in enumerate(args):
+            yield self.names[position] if position < len(self.names) else f"inputs[{position}]", value
+        yield from kwargs.items()
+        yield "", getattr(function, "__self__", function)
+
+
+Program = CellProgram | CallProgram

@@ -1,0 +1,197 @@
+"""Neither run sees the other's writes, and the user's own objects, generators and settings stay as they were."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import inplace_magic
+from inplace_magic import CompareError, Comparison, CopyError
+
+LOG: list[float] = []
+WEIGHT = torch.ones(3)
+COUNTER = 0
+
+
+class Scale(nn.Module):
+    """Keeps state in all the places where people keep it."""
+
+    shared = torch.zeros(2)
+    calls = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        self.register_buffer("seen", torch.zeros(2))
+        self.seen: torch.Tensor
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        Scale.calls += 1
+        self.shared += 1
+        self.seen += x.detach()
+        return self.act(x * self.weight)
+
+
+def compare(first: Callable[..., Any], second: Callable[..., Any] | None = None, inputs: Any = ()) -> Comparison:
+    return inplace_magic.compare(first, second or first, inputs=inputs, repeats=2)
+
+
+def test_a_module_its_buffers_gradients_mode_and_class_are_untouched() -> None:
+    module = Scale().eval()
+    module(torch.ones(2)).sum().backward()
+    state = {name: value.clone() for name, value in module.state_dict().items()}
+    versions = [value._version for value in module.state_dict().values()]
+    gradient, kept = module.weight.grad, module.weight.grad.clone()  # type: ignore[union-attr]
+    shared, calls = Scale.shared.clone(), Scale.calls
+
+    def step(module: Scale) -> torch.Tensor:
+        module.train()
+        module(torch.full((2,), 3.0)).sum().backward()
+        with torch.no_grad():
+            module.weight -= 1.0
+        return module.seen
+
+    result = compare(step, inputs=module)
+    assert result.agreement is not None
+    assert result.agreement.differences == ()
+    assert not module.training
+    assert module.weight.grad is gradient
+    assert torch.equal(gradient, kept)  # type: ignore[arg-type]
+    assert all(torch.equal(value, state[name]) for name, value in module.state_dict().items())
+    assert [value._version for value in module.state_dict().values()] == versions
+    assert (Scale.calls, Scale.shared.tolist()) == (calls, shared.tolist())
+
+
+def test_globals_closures_defaults_and_lists_are_untouched_and_fresh_in_each_run() -> None:
+    captured = torch.zeros(2)
+
+    def step(seen: list[int] = []) -> Any:  # noqa: B006  a mutable default is what is tested
+        global COUNTER
+        COUNTER += 1
+        seen.append(1)
+        LOG.append(1.0)
+        WEIGHT.mul_(2)
+        captured.add_(1)
+        return COUNTER, len(seen), len(LOG), WEIGHT.clone(), captured.clone()
+
+    result = compare(step)
+    assert result.agreement is not None
+    assert result.agreement.differences == ()
+    assert (COUNTER, LOG, WEIGHT.tolist(), captured.tolist()) == (0, [], [1.0] * 3, [0.0] * 2)
+    assert step.__defaults__ == ([],)
+
+
+def test_a_nonlocal_number_is_put_back() -> None:
+    number = 0
+
+    def step() -> int:
+        nonlocal number
+        number += 1
+        return number
+
+    result = compare(step)
+    assert number == 0
+    assert result.agreement is not None
+    assert result.agreement.differences == ()
+
+
+def test_all_generators_are_as_before_and_both_variants_draw_the_same_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    own = torch.Generator().manual_seed(3)
+    before = torch.get_rng_state(), random.getstate(), numpy.random.get_state()[1].tolist(), own.get_state()
+
+    def draw(own: torch.Generator) -> Any:
+        return torch.rand(2), random.random(), float(numpy.random.rand()), torch.rand(2, generator=own)
+
+    result = compare(draw, inputs=own)
+    assert result.agreement is not None
+    assert result.agreement.differences == ()
+    assert result.agreement.count("output") == 4
+    assert torch.equal(before[0], torch.get_rng_state())
+    assert before[1:3] == (random.getstate(), numpy.random.get_state()[1].tolist())
+    assert torch.equal(before[3], own.get_state())
+
+
+def test_settings_are_put_back_also_after_an_error() -> None:
+    def leak() -> None:
+        torch.set_grad_enabled(False)
+        torch.set_default_dtype(torch.float64)
+        raise RuntimeError("leaked")
+
+    def fine() -> torch.Tensor:
+        return torch.ones(1) * (2 if torch.is_grad_enabled() else 3)
+
+    result = compare(leak, fine)
+    assert torch.is_grad_enabled()
+    assert torch.get_default_dtype() is torch.float32
+    assert result.first.error == "RuntimeError: leaked"
+    assert result.second.error is None
+
+
+def test_an_interrupt_leaves_everything_in_place() -> None:
+    module = Scale()
+
+    def stop(module: Scale) -> None:
+        module.weight.data.zero_()
+        WEIGHT.zero_()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(stop, inputs=module)
+    assert WEIGHT.tolist() == [1.0] * 3
+    assert module.weight.tolist() == [1.0] * 2
+    assert module.act.inplace is True
+
+
+def test_what_is_shared_stays_shared_and_a_view_counts_with_its_base() -> None:
+    module = nn.Linear(2, 2, bias=False)
+    optimizer = torch.optim.SGD(module.parameters(), lr=1.0)
+    base = torch.zeros(3)
+    before = module.weight.detach().clone()
+
+    def step(module: nn.Linear, optimizer: torch.optim.Optimizer, base: torch.Tensor, view: torch.Tensor) -> None:
+        module(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+        version = base._version
+        view.add_(1)
+        moved = (before - module.weight).round().tolist()
+        raise LookupError(f"{moved} {base.tolist()} {base._version - version}")
+
+    with pytest.raises(CompareError, match=r"\[\[1.0, 1.0\], \[1.0, 1.0\]\] \[1.0, 1.0, 0.0\] 1"):
+        compare(step, inputs=(module, optimizer, base, base[:2]))
+    assert base.tolist() == [0.0] * 3
+    assert torch.equal(module.weight, before)
+
+
+def test_a_result_with_a_graph_cannot_be_copied_and_is_named() -> None:
+    hidden = torch.ones(2, requires_grad=True) * 2
+
+    def use() -> torch.Tensor:
+        return hidden + 1
+
+    with pytest.raises(
+        CopyError, match=r"`use.hidden` cannot be copied: it is a result with a graph \(2, MulBackward0\)"
+    ):
+        compare(use)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [((i for i in range(3)), "generator"), (open(__file__, encoding="utf-8"), "TextIOWrapper")],  # noqa: SIM115
+)
+def test_what_python_cannot_copy_is_named(value: Any, reason: str) -> None:
+    with pytest.raises(CopyError, match=reason):
+        compare(lambda given: given, inputs=(value,))
+
+
+def test_a_hook_on_a_leaf_would_be_lost_so_it_stops() -> None:
+    weight = torch.ones(2, requires_grad=True)
+    weight.register_hook(lambda grad: grad * 2)
+    with pytest.raises(CopyError, match="hooks registered on it"):
+        compare(lambda w: w * 2, inputs=weight)
