@@ -112,8 +112,7 @@ def measure(name: str, *, training: bool, on_a_view: bool = False, elements: int
 
         def run(weight: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
             with torch.set_grad_enabled(training):
-                hidden = weight * 1.5
-                result = function(hidden.view(shape) if on_a_view else hidden)
+                result = function((weight * 1.5).view(shape)) if on_a_view else function(weight * 1.5)
                 if training:
                     result.backward(gradient)
             return result
@@ -135,8 +134,7 @@ def page(elements: int = ELEMENTS) -> str:
         f"{elements:,} elements ({4 * elements:,} B), right after a multiplication, which keeps nothing of its result:",
         "",
         "```python",
-        "hidden = weight * 1.5",
-        "result = layer(hidden)",
+        "result = layer(weight * 1.5)",
         "result.backward(gradient)  # in training",
         "```",
         "",
@@ -160,7 +158,7 @@ def page(elements: int = ELEMENTS) -> str:
     ]
     for title, training, on_a_view in (
         ("Training", True, False),
-        ("Training, on a view: `layer(hidden.view(shape))`", True, True),
+        ("Training, on a view: `layer((weight * 1.5).view(shape))`", True, True),
         ("Inference", False, False),
     ):
         lines += [

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, get_args
 
 from inplace_magic.comparison import Comparison, ComparisonView
-from inplace_magic.render.tables import Row, frame_of
+from inplace_magic.render.tables import frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Row = dict[str, Any]
 
 COLUMNS: dict[str, dict[str, str]] = {
     "variants": {
@@ -139,7 +141,7 @@ def _times(comparison: Comparison) -> list[Row]:
     ]
 
 
-_ROWS: dict[str, Callable[[Comparison], list[dict[str, Any]]]] = {
+_ROWS: dict[str, Callable[[Comparison], list[Row]]] = {
     "variants": _variants,
     "costs": _costs,
     "differences": _differences,
