@@ -147,6 +147,8 @@ def page(elements: int = ELEMENTS) -> str:
         "- In training the flag saves one tensor where backward needs the result, or nothing of either (ReLU, ELU,",
         "  LeakyReLU, Dropout, sigmoid, tanh, exp). It saves nothing where backward needs the input (SiLU, Mish,",
         "  Hardswish, Hardtanh, ReLU6, Threshold): autograd then clones the input before it is overwritten.",
+        "- That tensor is alive for a moment only, while the layer runs. The peak of one layer alone lies in its",
+        "  backward, so here it is mostly the same; it is lower where the peak of a whole model lies in that moment.",
         "- ELU, CELU and SELU compute their gradient from the result when they are in place, and from the input when",
         "  they are not: equal up to rounding, not bit for bit.",
         "- An in-place operation on a view costs more than it saves: backward copies the gradient of the whole base.",

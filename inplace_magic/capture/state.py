@@ -70,6 +70,8 @@ class State:
     places: list[Place] = field(default_factory=list)
     tensors: list[torch.Tensor] = field(default_factory=list)
     generators: list[torch.Generator] = field(default_factory=list)
+    arrays: list[Any] = field(default_factory=list)
+    """NumPy arrays."""
     shared: list[Any] = field(default_factory=list)
     """Objects that copies share with their originals: modules, locks."""
 
@@ -164,6 +166,9 @@ class _Search:
                 self.reach(more)
         elif isinstance(value, torch.Generator):
             self.state.generators.append(value)
+        elif type(value).__name__ == "ndarray" and type(value).__module__ == "numpy":
+            self.state.arrays.append(value)
+            self.reach(value.base)
         elif isinstance(value, types.ModuleType) or type(value).__module__ == "_thread":
             self.state.shared.append(value)
         elif not type(value).__module__.startswith(("IPython.", "ipykernel.")):

@@ -41,6 +41,7 @@ def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] |
     Raises:
         CopyError: something else cannot be copied; the text says what and what to do.
     """
+    _refuse_shared_arrays(state)
     refused: dict[str, str] = {}
     while True:
         memo = _memo(state)
@@ -61,6 +62,21 @@ def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] |
                 break  # its half-made copy is in the memo: begin anew without it
         else:
             return Copies(places, given, refused)
+
+
+def _refuse_shared_arrays(state: State) -> None:
+    """Copies of an array and of a tensor do not share memory, so a program that relies on it would run wrongly."""
+    for array in state.arrays:
+        begin = array.__array_interface__["data"][0]
+        for tensor in state.tensors:
+            storage = describe.storage(tensor)
+            address = describe.storage_address(storage) if storage is not None else None
+            if array.nbytes and address and address < begin + array.nbytes and begin < address + storage.nbytes():
+                shape = "×".join(map(str, array.shape)) or "scalar"
+                raise CopyError(
+                    f"A NumPy array ({shape}) shares its memory with a tensor; copies of them would not. Make one of "
+                    "them inside the compared code."
+                )
 
 
 class _Refused(Exception):

@@ -190,6 +190,15 @@ def test_what_python_cannot_copy_is_named(value: Any, reason: str) -> None:
         compare(lambda given: given, inputs=(value,))
 
 
+def test_an_array_on_a_tensors_memory_would_lose_it_so_it_stops() -> None:
+    numpy = pytest.importorskip("numpy")
+    array = numpy.zeros(3, dtype="float32")
+    tensor = torch.from_numpy(array)
+    with pytest.raises(CopyError, match="shares its memory with a tensor"):
+        compare(lambda a, t: t.add_(1), inputs=(array[1:], tensor))
+    assert compare(lambda a: torch.from_numpy(a) + 1, inputs=(array,)).agreement is not None
+
+
 def test_a_hook_on_a_leaf_would_be_lost_so_it_stops() -> None:
     weight = torch.ones(2, requires_grad=True)
     weight.register_hook(lambda grad: grad * 2)
