@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from inplace_magic.capture.settings import cuda_is_used, same_settings
 from inplace_magic.capture.state import find_state
 from inplace_magic.capture.twins import Copies, copy_state, in_place
 from inplace_magic.errors import CopyError
+from inplace_magic.garbage import collection_paused
 from inplace_magic.programs import Program
 
 Quiet = Callable[[], AbstractContextManager[Any]]
@@ -116,18 +116,13 @@ class Runner:
     def seconds(self) -> float:
         """Wall time of a run, with the device's work done and the garbage collector off, as :mod:`timeit` has it."""
         with self.stage() as copies:
-            collecting = gc.isenabled()
-            gc.disable()
-            try:
+            with collection_paused():
                 _synchronize()
                 begin = time.perf_counter()
                 value = self.program.run(copies.roots)
                 _synchronize()
                 seconds = time.perf_counter() - begin
-                del value
-            finally:
-                if collecting:
-                    gc.enable()
+            del value
         return seconds
 
     def _add_given(self, outcome: Outcome, copies: Copies) -> None:
