@@ -6,7 +6,8 @@ layout. Views of one base share a counter, so of the tensors on that counter the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,12 +28,19 @@ class Kept:
     call: CallEvent | None
     """The call that made the node."""
     origin: Origin
-    also_kept_by: tuple[str, ...]
-    """Names of the other nodes that keep the same storage."""
     first: bool
     """Whether this is the first to keep the storage; summing the bytes of these counts nothing twice."""
     storage_bytes: int | None
     """Bytes of the whole storage that the saving keeps alive; a view may be much smaller."""
+    keepers: Mapping[str, int]
+    """The names of all nodes that keep the storage, and how many of each; one mapping for all that is saved of it."""
+
+    @property
+    def also_kept_by(self) -> dict[str, int]:
+        """The same of the other nodes."""
+        own = self.node.name if self.node is not None else None
+        others = {name: count - (name == own) for name, count in self.keepers.items()}
+        return {name: count for name, count in others.items() if count}
 
 
 Layout = tuple[int, tuple[int, ...] | None, tuple[int, ...] | None, int | None]
@@ -60,26 +68,25 @@ def kept_for_backward(trace: Trace) -> tuple[Kept, ...]:
     nodes = {node.node: node for node in trace.nodes}
     calls = {call.index: call for call in trace.calls}
     storages = {storage.storage: storage for storage in trace.storages}
-    keepers: dict[int, dict[int, None]] = {}
-    for saved in trace.saved:
-        if saved.storage is not None:
-            keepers.setdefault(saved.storage, {})[saved.node] = None
+    keepers: dict[int, Counter[str]] = {}
+    for storage_of, number in dict.fromkeys((saved.storage, saved.node) for saved in trace.saved):
+        if storage_of is not None and number in nodes:
+            keepers.setdefault(storage_of, Counter())[nodes[number].name] += 1
     found: list[Kept] = []
     met: set[int] = set()
     for saved in trace.saved:
         node = nodes.get(saved.node)
         call = calls.get(node.call) if node is not None and node.call is not None else None
         storage = storages.get(saved.storage) if saved.storage is not None else None
-        others = [other for other in keepers.get(saved.storage or 0, ()) if other != saved.node]
         found.append(
             Kept(
                 saved=saved,
                 node=node,
                 call=call,
                 origin=_origin(saved, call, storage.born if storage is not None else None),
-                also_kept_by=tuple(nodes[other].name for other in others if other in nodes),
                 first=saved.storage is not None and saved.storage not in met,
                 storage_bytes=storage.nbytes if storage is not None else None,
+                keepers=keepers.get(saved.storage, {}) if saved.storage is not None else {},
             )
         )
         if saved.storage is not None:

@@ -184,7 +184,7 @@ def _saved(kept: Kept, reading: Reading, newest: dict[int, int]) -> Row:
         "node": kept.node.name if kept.node is not None else "",
         "saved_as": saved.name,
         "origin": kept.origin,
-        "also_kept_by": ", ".join(kept.also_kept_by),
+        "also_kept_by": words.counted(kept.also_kept_by),
         "call": kept.call.index if kept.call is not None else None,
         **where(kept.call.callsite if kept.call is not None else None),
         **layout(saved.shape, saved.dtype, saved.device, saved.nbytes, saved.storage),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from inplace_magic.analysis.memory import LineMemory
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.render import words
@@ -91,14 +89,8 @@ def kept_remark(kept: Kept) -> str:
     if told == "unknown":
         told = ""
     if kept.also_kept_by:
-        told += f"{', ' if told else ''}shared with {words.shortened(counted(kept.also_kept_by), 60)}"
+        told += f"{', ' if told else ''}shared with {words.shortened(words.counted(kept.also_kept_by), 60)}"
     return told
-
-
-def counted(names: tuple[str, ...]) -> str:
-    """``A, B ×2``: each name once, with how often it comes."""
-    times = Counter(names)
-    return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in times.items())
 
 
 def _alive(storages: tuple[int, ...], reading: Reading) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import islice
 
 from inplace_magic.analysis.effects import Effect
@@ -125,6 +126,11 @@ def bytes_of(count: int) -> str:
 def plural(count: int, one: str, many: str | None = None) -> str:
     """``1 call``, ``2 calls``."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def counted(times: Mapping[str, int]) -> str:
+    """``A, B ×2``: each name once, with how often it comes."""
+    return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in times.items())
 
 
 def code_of(site: Callsite | None) -> str:

@@ -148,7 +148,7 @@ def test_a_hidden_clone_is_told_from_an_output_a_leaf_and_a_mask():
     kept = kept_for_backward(trace)
 
     assert [entry.origin for entry in kept] == ["clone of the input", "input", "leaf", "leaf", "made for backward"]
-    assert [entry.also_kept_by for entry in kept][2:4] == [("MulBackward0",), ("SiluBackward0",)]
+    assert [entry.also_kept_by for entry in kept][2:4] == [{"MulBackward0": 1}, {"SiluBackward0": 1}]
     assert sum(entry.saved.nbytes for entry in kept if entry.first) == 32 + 32 + 12 + 64
 
 

@@ -1,0 +1,53 @@
+"""Twice the calls, twice the work: what a report and its display take grows with the calls, and not with their square.
+
+Counted are the function calls that Python makes on the way, by its profiler; no clock. Of three lengths, the growth from
+the second to the third is held against that from the first to the second, so that what does not grow cancels out: work
+that is linear doubles, quadratic work grows fourfold.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+import shapes
+
+from inplace_magic.render import to_mimebundle
+
+LENGTHS = (400, 800, 1600)
+"""Long enough for every table to be full and for the picture to be folded."""
+
+
+def work(run: Callable[[], Any]) -> tuple[int, Any]:
+    """How many functions were called, Python's and built-in ones."""
+    count = 0
+
+    def tally(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(tally)
+    try:
+        result = run()
+    finally:
+        sys.setprofile(before)
+    return count, result
+
+
+@pytest.mark.parametrize("name", shapes.SHAPES)
+def test_the_work_for_a_report_grows_in_step_with_the_calls(name: str) -> None:
+    shapes.record(shapes.SHAPES[name](50))()._repr_mimebundle_()  # what is loaded once is loaded here
+    reports, displays = [], []
+    for calls in LENGTHS:
+        made, report = work(shapes.record(shapes.SHAPES[name](calls)))
+        shown, bundle = work(lambda report=report: to_mimebundle(report))
+        assert not report.faults
+        assert "could not show" not in bundle["text/plain"] + bundle["text/html"]
+        reports.append(made)
+        displays.append(shown)
+    for short, middle, long in (reports, displays):
+        assert long - middle <= 2.3 * (middle - short), (reports, displays)
