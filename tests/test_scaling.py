@@ -1,8 +1,8 @@
 """Twice the calls, twice the work: what a report and its display take grows with the calls, and not with their square.
 
-Counted are the function calls that Python makes on the way, by its profiler; no clock. Of three lengths, the growth from
-the second to the third is held against that from the first to the second, so that what does not grow cancels out: work
-that is linear doubles, quadratic work grows fourfold.
+Counted are the function calls that Python makes on the way, by its profiler; no clock. Of three lengths, the growth
+from the second to the third is held against that from the first to the second, so that what does not grow cancels out:
+work that is linear doubles, quadratic work grows fourfold.
 """
 
 from __future__ import annotations
