@@ -48,15 +48,11 @@
       if (!width) return;
       if (!first) return draw();
       const tallest = Math.max(400, innerHeight * 0.9);
-      height = Math.min(Math.max(h * Math.min(4 / 3, width / w), 240), tallest);
+      k = Math.min(4 / 3, width / w);
+      height = Math.min(Math.max(h * k, 240), tallest);
       svg.style.height = height + "px";
-      fit();
-      if (k < 0.6 && nodes.length) {
-        height = Math.min(h * 0.9, tallest);
-        svg.style.height = height + "px";
-        k = 0.9;
-        goTo(svg.querySelector(".guilty") || nodes[0]);
-      }
+      center(w / 2, h / 2);
+      if (h * k > height && nodes.length) goTo(svg.querySelector(".guilty") || nodes[0]);
     };
 
     svg.removeAttribute("width");

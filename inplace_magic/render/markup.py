@@ -3,7 +3,8 @@
 An untrusted JupyterLab drops ``<style>``, scripts, inline ``<svg>`` and every CSS value outside its list (among them
 ``var(...)``, ``inherit`` and ``overflow-wrap:anywhere``), so styles here are literal. JupyterLab's own rules colour
 rows and ``<code>`` for the theme, fix column widths, and align and wrap cells; what they set is therefore set here
-again, on each element, and a light card lies under everything.
+again, and a light card lies under everything. A style on each cell would be most of a table's bytes, so a cell says
+only what its table cannot: its padding is the theme's, or that of ``cellpadding`` where no theme sets one.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ CODE = f"background-color:{style.ZEBRA};color:{style.INK}"
 SUMMARY = f"cursor:pointer;font-weight:bold;color:{style.INK};padding:4px 0"
 TABLE = (
     f"border-collapse:collapse;font-size:13px;margin:4px 0 8px 0;table-layout:auto;color:{style.INK};"
-    f"background-color:{style.CARD}"
+    f"background-color:{style.CARD};width:max-content"
 )
-CELL = "text-align:left;white-space:nowrap;padding:3px 6px"
-TOP_CELL = f"{CELL};vertical-align:top"
-WIDE_CELL = "text-align:left;vertical-align:top;padding:3px 6px;min-width:200px"
-NUMBER_CELL = "text-align:right;white-space:nowrap;padding:3px 6px"
+CELL = "text-align:left"
+WIDE_CELL = f"{CELL};min-width:200px;max-width:420px"
+"""For sentences: the only cells that wrap."""
+NUMBER_CELL = "text-align:right"
 
 
 def esc(text: str) -> str:
@@ -69,7 +70,7 @@ def table(
     tints: Sequence[str] = (),
     cells: Sequence[str] = (),
 ) -> str:
-    """A table of markup cells.
+    """A table of markup cells; an empty one carries no style, since most of a table's bytes would be styles.
 
     Args:
         header: titles of the columns, plain text.
@@ -87,9 +88,9 @@ def table(
         tag(
             "tr",
             f"background-color:{(tints or plain)[number % len(tints or plain)]};border-bottom:1px solid {style.LINE}",
-            *(tag("td", css, cell) for cell, css in zip(row, styles, strict=True)),
+            *(tag("td", css if cell else "", cell) for cell, css in zip(row, styles, strict=True)),
         )
         for number, row in enumerate(rows)
     )
-    markup = tag("table", TABLE, f"<thead>{head}</thead><tbody>{body}</tbody>")
+    markup = tag("table", TABLE, f"<thead>{head}</thead><tbody>{body}</tbody>", cellpadding="4")
     return tag("div", "overflow-x:auto;max-width:100%", markup)

@@ -53,8 +53,7 @@ def saved_section(reading: Reading) -> str:
         return ""
     rows: list[Sequence[str]] = [
         (
-            esc(memory_words.kept_label(kept, reading)),
-            esc(words.version(kept.saved.version)),
+            esc(f"{memory_words.kept_label(kept, reading)} {words.version(kept.saved.version)}"),
             esc(f"{kept.node.name if kept.node else 'unknown node'}.{kept.saved.name}"),
             esc(memory_words.kept_place(kept, reading.trace)),
             code_cell(kept.call.callsite if kept.call is not None else None),
@@ -63,7 +62,7 @@ def saved_section(reading: Reading) -> str:
         )
         for kept in saved[:MAX_ROWS]
     ]
-    header = ("Tensor", "Version", "Kept by", "Where", "Code", "Bytes", "Whose memory")
+    header = ("Tensor", "Kept by", "Where", "Code", "Bytes", "Whose memory")
     total = sum(kept.saved.nbytes or 0 for kept in saved if kept.first and kept.origin != "leaf")
     note = tag(
         "p",

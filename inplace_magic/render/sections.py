@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from inplace_magic.analysis.graph import TensorVertex
 from inplace_magic.render import style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
-from inplace_magic.render.markup import TOP_CELL, WIDE_CELL, code, details, esc, prose, table, tag
+from inplace_magic.render.markup import CELL, WIDE_CELL, code, details, esc, prose, table, tag
 from inplace_magic.render.reading import Reading
 from inplace_magic.trace import Callsite
 
-MAX_ROWS = 100
-"""Rows of a table; a sentence tells how many more there are and how to get them."""
+MAX_ROWS = 25
+"""Rows of a table, so that any page stays small; a sentence tells how many more there are and how to get them."""
+MAX_STEPS = 40
+"""Rows of the table of lines."""
+MAX_SENTENCES = 100
+"""Sentences on what was not seen; no table has them, so few reports should lose one."""
 OPEN_ROWS = 30
 """A longer table of lines starts folded, so that the picture under it stays in sight."""
 
@@ -20,6 +24,7 @@ OPEN_ROWS = 30
 MAX_CODE = 60
 MAX_PHRASE = 160
 MAX_ERROR = 60
+MAX_SAVERS = 80
 """Characters of a cell; the whole text is in ``report.to_text()`` and in the frames."""
 
 
@@ -32,7 +37,7 @@ def line_section(reading: Reading) -> str:
     rows: list[Sequence[str]] = []
     tints: list[str] = []
     steps = [(story, step, number == 0) for story in stories for number, step in enumerate(story.steps)]
-    for story, step, first in steps[:MAX_ROWS]:
+    for story, step, first in steps[:MAX_STEPS]:
         rows.append(_step(story, step, esc(words.place_in(story.site, reading.trace)), first, reading))
         tints.append(_tint(step, step.call.index in guilty))
     header = ("Line", "Code", "Tensor", "What happened", "Object / memory", "grad_fn")
@@ -40,9 +45,9 @@ def line_section(reading: Reading) -> str:
         header,
         rows,
         tints=tints,
-        cells=(TOP_CELL, TOP_CELL, TOP_CELL, WIDE_CELL, TOP_CELL, TOP_CELL),
+        cells=(CELL, CELL, CELL, WIDE_CELL),
     )
-    return details("What each line did", body, more_rows(steps, "calls"), opened=len(steps) <= OPEN_ROWS)
+    return details("What each line did", body, more_rows(steps, "calls", MAX_STEPS), opened=len(steps) <= OPEN_ROWS)
 
 
 def tensor_section(reading: Reading) -> str:
@@ -57,7 +62,7 @@ def tensor_section(reading: Reading) -> str:
     rows = [_tensor(vertex, reading, savers) for vertex in graph.tensors[:MAX_ROWS]]
     tints = [style.ORANGE_TINT if vertex.mutated else style.CARD for vertex in graph.tensors[:MAX_ROWS]]
     header = (
-        "Tensor", "Version", "Origin", "Where", "Shape", "grad_fn", "Traits", "Kept by", "Storage", "id", "data_ptr"
+        "Tensor", "Origin", "Where", "Shape", "grad_fn", "Traits", "Kept by", "Storage", "id", "data_ptr"
     )  # fmt: skip
     title = f"Tensors: id, data_ptr, version, grad_fn ({len(graph.tensors)})"
     return details(title, table(header, rows, tints=tints), more_rows(graph.tensors, "tensors"))
@@ -67,7 +72,7 @@ def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = Fal
     """A list of sentences, such as what the watch could not see."""
     if not sentences:
         return ""
-    items = "".join(tag("li", "", prose(sentence)) for sentence in sentences[:MAX_ROWS])
+    items = "".join(tag("li", "", prose(sentence)) for sentence in sentences[:MAX_SENTENCES])
     return details(f"{title} ({len(sentences)})", tag("ul", "margin:2px 0 6px 0", items), opened=opened)
 
 
@@ -110,8 +115,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
     maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
     place = words.place_in(maker.callsite, reading.trace) if maker is not None else ""
     head = (
-        esc(words.tensor_label(vertex.tensor, {vertex.tensor: vertex.name})),
-        esc(step),
+        esc(f"{words.tensor_label(vertex.tensor, {vertex.tensor: vertex.name})} {step}"),
         esc(vertex.origin),
         esc(place),
     )
@@ -127,7 +131,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
         esc(words.shape(facts)),
         esc(reading.node_name(facts.node) or "None"),
         esc(", ".join(trait for trait in traits if trait)),
-        esc(", ".join(savers.get(vertex.key, {}))),
+        esc(words.shortened(", ".join(savers.get(vertex.key, {})), MAX_SAVERS)),
         esc("unknown" if facts.storage is None else f"S{facts.storage}"),
         esc("unknown" if facts.python_id is None else str(facts.python_id)),
         esc("unknown" if facts.data_ptr is None else hex(facts.data_ptr)),
@@ -140,9 +144,9 @@ def code_cell(site: Callsite | None) -> str:
     return code(words.shortened(text, MAX_CODE)) if text else ""
 
 
-def more_rows(rows: Sequence[object], view: str) -> str:
+def more_rows(rows: Sequence[object], view: str, shown: int = MAX_ROWS) -> str:
     """How many rows of a table are not shown, and how to get them."""
-    more = len(rows) - MAX_ROWS
+    more = len(rows) - shown
     if more <= 0:
         return ""
     text = f'{words.plural(more, "more row")} not shown; `report.to_frame("{view}")` gives all of them.'

@@ -15,7 +15,7 @@ from inplace_magic.render.reading import Reading
 from inplace_magic.render.style import EFFECT_SYMBOL, FINE_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
 from inplace_magic.report import Report
 
-MAX_ROWS = 200
+MAX_ROWS = 100
 """Lines of each section; the rest is counted, and ``to_frame`` has them all."""
 MAX_CELL = 160
 """Characters of a table's cell, to which all cells of its column are padded."""

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import inplace_magic
+from inplace_magic.render import to_mimebundle
 from inplace_magic.report import Report
 
 LOOP = """
@@ -77,6 +78,11 @@ def test_a_picture_of_thousands_of_calls_has_few_boxes_and_few_bytes(program: st
     assert len(boxes(svg)) <= 80
     assert len(svg.encode()) <= 40_000
     assert svg == report_of(program).to_svg()
+
+
+@pytest.mark.parametrize("program", [LOOP, FAILING_LOOP, RESNET, LSTM], ids=["loop", "failing", "resnet", "lstm"])
+def test_the_output_of_any_of_them_is_far_below_the_limit_of_a_cell(program: str) -> None:
+    assert sum(len(content.encode()) for content in to_mimebundle(report_of(program)).values()) <= 150_000
 
 
 def test_a_training_loop_reads_as_one_iteration_and_the_number_of_the_others() -> None:
