@@ -139,7 +139,7 @@ def _compare(host: Host, given: argparse.Namespace, line: str, cell: str | None)
         number = running_cell(host.shell, host.running[-1] if host.running else None)
         text = f"{MAGIC} {line}\n"
         pair: list[Program] = [
-            _program(host.shell, f"inplace={flag}", cell, number, above=text) for flag in (False, True)
+            program_of_cell(host.shell, f"inplace={flag}", cell, number, above=text) for flag in (False, True)
         ]
     else:
         if cell is not None and cell.strip():
@@ -202,10 +202,10 @@ def _numbered_cell(shell: Any, number: int) -> Program:
     texts = shell.history_manager.input_hist_raw
     if not 0 < number < len(texts) or not texts[number].strip():
         raise CompareError(f"there is no cell In[{number}] in this session.")
-    return replace(_program(shell, f"In[{number}]", texts[number], number), compares_result=True)
+    return replace(program_of_cell(shell, f"In[{number}]", texts[number], number), compares_result=True)
 
 
-def _program(shell: Any, name: str, text: str, number: int, above: str = "") -> CellProgram:
+def program_of_cell(shell: Any, name: str, text: str, number: int, above: str = "") -> CellProgram:
     """The code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
 
     Args:

@@ -29,16 +29,12 @@ class Counts:
 
     costs: dict[tuple[str, str, str, bool], list[int]] = field(default_factory=dict)
     uncounted: dict[str, int] = field(default_factory=dict)
-    parameters: dict[int, int] = field(default_factory=dict)
+    parameter_count: int = 0
+    """Elements of the parameters of all modules that ran, each counted once; known when the block has ended."""
 
     def rows(self) -> tuple[Cost, ...]:
         """The costs, in the order in which they first came up."""
         return tuple(Cost(*key, *values) for key, values in self.costs.items() if values[1] or values[2])
-
-    @property
-    def parameter_count(self) -> int:
-        """Elements of the parameters of all modules that ran, each counted once."""
-        return sum(self.parameters.values())
 
 
 @contextmanager
@@ -52,35 +48,41 @@ def counting() -> Iterator[Counts]:
         own = "" if outer is None else next((n for n, child in outer[0].named_modules() if child is module), "")
         cls = type(module).__name__
         modules.append((module, cls if outer is None else f"{outer[1]}.{own or cls}"))
-        for parameter in module.parameters():
-            counts.parameters[id(parameter)] = parameter.numel()
+        held.update((id(parameter), parameter) for parameter in module.parameters())
 
     def leave(module: torch.nn.Module, _args: Any, _out: Any) -> None:
         while modules and modules.pop()[0] is not module:
             pass
 
     hooks = (register_module_forward_pre_hook(enter), register_module_forward_hook(leave, always_call=True))
-    counter = FlopCounterMode(display=False, custom_mapping=_extra_formulas())
+    held: dict[int, torch.nn.Parameter] = {}
     try:
-        with counter, _Tally(counts, counter, modules):
+        with _Tally(counts, modules):
             yield counts
     finally:
+        counts.parameter_count = sum(parameter.numel() for parameter in held.values())
         for hook in hooks:
             hook.remove()
 
 
-def _extra_formulas() -> dict[Any, Any]:
+def _formulas() -> dict[Any, Any]:
+    """PyTorch's formulas and ours, by operator.
+
+    The counter itself is not entered: it follows modules by hooks on their inputs' gradients, which raise where the
+    code calls ``torch.autograd.grad`` (seen with a gradient penalty, torch 2.13).
+    """
     packets = {getattr(torch.ops.aten, name, None): formula for name, formula in FORMULAS.items()}
-    return {packet: formula for packet, formula in packets.items() if packet is not None}
+    known = {packet: formula for packet, formula in packets.items() if packet is not None}
+    return FlopCounterMode(display=False, custom_mapping=known).flop_registry
 
 
 class _Tally(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves __init_subclass__ untyped
     """Bills what each operator computed to the module whose forward runs."""
 
-    def __init__(self, counts: Counts, counter: FlopCounterMode, modules: list[tuple[torch.nn.Module, str]]) -> None:
+    def __init__(self, counts: Counts, modules: list[tuple[torch.nn.Module, str]]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._counts = counts
-        self._counter = counter
+        self._formulas = _formulas()
         self._modules = modules
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -91,9 +93,9 @@ class _Tally(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             parts = func.decompose(*args, **kwargs)
         if parts is not NotImplemented:
             return parts
-        before = self._counter.get_total_flops()
         out = func(*args, **kwargs)
-        self._bill(func, args, out, (self._counter.get_total_flops() - before) // 2)
+        formula = self._formulas.get(func._overloadpacket)
+        self._bill(func, args, out, formula(*args, **kwargs, out_val=out) // 2 if formula is not None else 0)
         return out
 
     def _bill(self, func: Any, args: Any, out: Any, macs: int) -> None:

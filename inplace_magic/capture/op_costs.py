@@ -69,13 +69,21 @@ ELEMENTWISE = frozenset(  # words of a table, so written as words
     _native_batch_norm_legit_no_training _batch_norm_with_update _batch_norm_no_update native_layer_norm
     native_group_norm cudnn_batch_norm _fused_rms_norm avg_pool1d avg_pool2d avg_pool3d _adaptive_avg_pool2d
     _adaptive_avg_pool3d max_pool2d_with_indices max_pool3d_with_indices cumsum cumprod softplus prelu _prelu_kernel
-    upsample_nearest2d upsample_bilinear2d nll_loss_forward hardswish_backward _softmax_backward_data
-    _log_softmax_backward_data native_batch_norm_backward native_layer_norm_backward native_group_norm_backward
-    avg_pool2d_backward max_pool2d_with_indices_backward nll_loss_backward rrelu_with_noise_backward glu
-    glu_backward _adaptive_avg_pool2d_backward native_dropout_backward threshold_backward _safe_softmax
+    upsample_nearest2d upsample_bilinear2d _softmax_backward_data
+    _log_softmax_backward_data glu _safe_softmax threshold _amp_foreach_non_finite_check_and_unscale
+    _amp_update_scale log_sigmoid_forward
     """.split()  # noqa: SIM905  a hundred quoted lines would hide it
 )
-"""One operation per element of the first result, though PyTorch does not tag them pointwise."""
+"""One operation per element of the first result, though PyTorch does not tag them pointwise. So does the backward of
+each of them."""
+REDUCTIONS = frozenset(
+    (
+        *("sum", "mean", "var_mean", "linalg_vector_norm", "_is_all_true", "mse_loss", "smooth_l1_loss", "huber_loss"),
+        *("binary_cross_entropy", "nll_loss_forward", "nll_loss2d_forward"),
+    )
+)
+"""One operation per element of the first argument, besides those that PyTorch tags as reductions."""
+LOSSES = ("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "nll_loss", "nll_loss2d")
 MOVES = frozenset(  # words of a table, so written as words
     """
     empty empty_like empty_strided new_empty new_empty_strided zeros ones full zeros_like ones_like full_like fill
@@ -100,17 +108,29 @@ def _tags(func: Any, name: str) -> set[str]:
 
 def element_operations(func: Any, name: str, args: Any, out: Any) -> int | None:
     """Operations of one per element; None for an operator that is not known to compute none."""
-    tags = _tags(func, name)
     if name in MOVES or any(r.alias_info is not None and not r.alias_info.is_write for r in func._schema.returns):
         return 0
     if name in ADDS_BIAS:
         added = args[ADDS_BIAS[name]] if len(args) > ADDS_BIAS[name] else None
         return _numel(out) if added is not None else 0
-    if "pointwise" in tags or name in ELEMENTWISE or name.startswith(("_foreach_", "_fused_")):
+    tags = _tags(func, name)
+    if "pointwise" in tags or name in ELEMENTWISE or name.startswith(("_foreach_", "_fused_")) or _is_backward(name):
         return _numel(out) or _numel(args[0] if args else None)
-    if "reduction" in tags or name in ("sum", "mean", "var_mean", "linalg_vector_norm"):
+    if "reduction" in tags or name in REDUCTIONS:
         return _numel(args[0] if args else None)
     return None
+
+
+def _is_backward(name: str) -> bool:
+    """Whether it is the backward of an operator with one operation per element."""
+    forward = name.removesuffix("_backward")
+    if forward == name:
+        return False
+    packet = getattr(torch.ops.aten, forward, None)
+    tagged = packet is not None and any(
+        str(tag) == "Tag.pointwise" for overload in packet.overloads() for tag in getattr(packet, overload).tags
+    )
+    return tagged or forward in ELEMENTWISE or forward in LOSSES
 
 
 def _numel(value: Any) -> int:

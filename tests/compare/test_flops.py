@@ -90,3 +90,26 @@ def test_counting_leaves_no_hook_behind_after_an_error() -> None:
         torch.nn.Linear(2, 2)(torch.ones(1, 3))
     assert not hooks._global_forward_hooks
     assert not hooks._global_forward_pre_hooks
+
+
+def test_a_gradient_penalty_can_be_counted() -> None:
+    """PyTorch's own counter, entered as a mode, raises here."""
+    layer = torch.nn.Linear(3, 1)
+
+    def penalty() -> None:
+        x = torch.ones(2, 3, requires_grad=True)
+        (grad,) = torch.autograd.grad(layer(x).sum(), x, create_graph=True)
+        grad.norm().backward()
+
+    macs, _ = count(penalty)
+    assert macs > 0
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"])
+def test_a_loss_counts_its_input_and_its_backward_the_gradient(name: str) -> None:
+    x = torch.full((2, 3), 0.5, requires_grad=True)
+
+    def step() -> None:
+        getattr(F, name)(x, torch.ones(2, 3)).backward()
+
+    assert count(step) == (0, 6 + 6)
