@@ -14,7 +14,7 @@ tensors, which is none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from inplace_magic.trace import Storage, Trace
@@ -94,14 +94,13 @@ def blocks_of(trace: Trace) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def entries_by_call(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
+def entries_by_call(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
     """One entry for each call and device that the call allocated or freed on, in the order of the calls.
 
     Args:
         trace: the record.
         blocks: those to count.
     """
-    blocks = tuple(blocks)
     last = trace.calls[-1].index if trace.calls else BEFORE
     came: dict[Step, list[Block]] = {}
     went: dict[Step, list[Block]] = {}
@@ -110,11 +109,10 @@ def entries_by_call(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
             came.setdefault((BEFORE if block.born is None else block.born, BEFORE), []).append(block)
         if block.ended is not None:
             went.setdefault((min(block.ended - 1, last), BEFORE), []).append(block)
-    rows = _entries(trace, blocks, came, went, of_ops=False)
-    return _with_peaks_inside(rows, entries_by_op(trace, blocks)) if trace.ops else rows
+    return _entries(trace, blocks, came, went, of_ops=False)
 
 
-def entries_by_op(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
+def entries_by_op(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
     """One entry for each operator and device; none at level ``calls``.
 
     What no operator was seen to make or free, such as the storage of ``torch.tensor``, has an entry without ``op``.
@@ -125,7 +123,6 @@ def entries_by_op(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
     """
     if not trace.ops:
         return []
-    blocks = tuple(blocks)
     before_call = _ops_before(trace)
     last = len(trace.ops) - 1
     came: dict[Step, list[Block]] = {}
@@ -208,7 +205,7 @@ def _who(trace: Trace, step: Step) -> tuple[int | None, int | None]:
     return (trace.ops[position].call if 0 <= position < len(trace.ops) else None), position
 
 
-def _with_peaks_inside(rows: Iterable[Entry], ops: Iterable[Entry]) -> list[Entry]:
+def with_peaks_inside(rows: Iterable[Entry], ops: Iterable[Entry]) -> list[Entry]:
     """The calls' entries with the peaks that their operators reached."""
     peaks: dict[tuple[int | None, str], int] = {}
     for entry in ops:

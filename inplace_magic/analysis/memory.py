@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from inplace_magic.analysis.blocks import BEFORE, Entry, blocks_of
-from inplace_magic.analysis.ledger import ledger_of_calls, ledger_of_ops, live_before
+from inplace_magic.analysis.blocks import Entry
+from inplace_magic.analysis.ledger import Ledger
 from inplace_magic.trace import CallEvent, Callsite, SavedTensor, Trace
 
 
@@ -91,13 +91,19 @@ class Peak:
     """Serial numbers of the known storages alive then, the largest first."""
 
 
-def memory_by_call(trace: Trace) -> tuple[MemoryRow, ...]:
+def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRow, ...]:
     """One row per call and device that it touched; an in-place call that allocates nothing has a row of zeros. A
-    library's workspace that a call was the first to need has a row of its own."""
+    library's workspace that a call was the first to need has a row of its own.
+
+    Args:
+        trace: the record.
+        ledger: its ledger, where that is at hand already; so for all functions here.
+    """
+    ledger = ledger or Ledger(trace)
     entries: dict[tuple[int | None, str], list[Entry]] = {}
-    for entry in ledger_of_calls(trace):
+    for entry in ledger.calls:
         entries.setdefault((entry.call, entry.device), []).append(entry)
-    live = live_before(trace)
+    live = dict(ledger.before)
     touched = [(call.index, facts.device) for call in trace.calls for facts in (*call.outputs, *call.mutated)]
     saved = _first_saves(trace)
     rows: list[MemoryRow] = []
@@ -110,17 +116,17 @@ def memory_by_call(trace: Trace) -> tuple[MemoryRow, ...]:
     return tuple(rows)
 
 
-def memory_by_op(trace: Trace) -> tuple[MemoryRow, ...]:
+def memory_by_op(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRow, ...]:
     """One row per operator and device that allocated or freed; none at level ``calls``. What autograd keeps belongs to
     calls, so ``saved_bytes`` is 0."""
-    return tuple(MemoryRow(entry, 0) for entry in ledger_of_ops(trace))
+    return tuple(MemoryRow(entry, 0) for entry in (ledger or Ledger(trace)).ops)
 
 
-def memory_by_line(trace: Trace) -> tuple[LineMemory, ...]:
+def memory_by_line(trace: Trace, ledger: Ledger | None = None) -> tuple[LineMemory, ...]:
     """The rows of :func:`memory_by_call` summed by line and device, in the order in which the lines first ran."""
     sites = {call.index: call.callsite for call in trace.calls}
     groups: dict[tuple[object, str], list[MemoryRow]] = {}
-    for row in memory_by_call(trace):
+    for row in memory_by_call(trace, ledger):
         key: object = "before" if row.call is None else line_key(sites.get(row.call))
         if row.entry.workspace:
             key = "workspace"
@@ -129,15 +135,15 @@ def memory_by_line(trace: Trace) -> tuple[LineMemory, ...]:
     return tuple(_line(rows, sites, on_storage) for rows in groups.values())
 
 
-def peaks_of(trace: Trace) -> tuple[Peak, ...]:
+def peaks_of(trace: Trace, ledger: Ledger | None = None) -> tuple[Peak, ...]:
     """The peak of each device; the first moment of it where it was reached several times."""
+    ledger = ledger or Ledger(trace)
     best: dict[str, Entry] = {}
-    ops = ledger_of_ops(trace)
-    for entry in ops or ledger_of_calls(trace):
+    for entry in ledger.ops or ledger.calls:
         if entry.device not in best or entry.peak_bytes > best[entry.device].peak_bytes:
             best[entry.device] = entry
     return tuple(
-        Peak(device, entry.peak_bytes, entry.call, entry.op, _alive_at(trace, entry)) for device, entry in best.items()
+        Peak(device, entry.peak_bytes, entry.call, entry.op, _alive_at(ledger, entry)) for device, entry in best.items()
     )
 
 
@@ -184,21 +190,20 @@ def _line(
     )
 
 
-def _alive_at(trace: Trace, entry: Entry) -> tuple[int, ...]:
+def _alive_at(ledger: Ledger, entry: Entry) -> tuple[int, ...]:
     """Storages alive at the peak of a ledger entry, before what the step freed was gone."""
     of_ops = entry.op is not None
     position = entry.op if of_ops else entry.call
     if position is None:
         return ()
     alive: dict[int, int] = {}
-    for block in blocks_of(trace):
-        born = block.born_op if of_ops and block.born_op is not None else BEFORE if of_ops else block.born
+    for block in ledger.blocks:
+        if of_ops and block.born_op is not None:
+            came = block.born_op <= position
+        else:
+            came = block.older or block.born is None or entry.call is None or block.born <= entry.call
         ended = block.ended_op if of_ops else block.ended
-        if (
-            block.device == entry.device
-            and (block.older or born is None or born <= position)
-            and (ended is None or ended > position)
-        ):
+        if came and block.device == entry.device and (ended is None or ended > position):
             alive[block.storage.storage] = block.nbytes
     return tuple(sorted(alive, key=lambda serial: (-alive[serial], serial)))
 

@@ -8,9 +8,10 @@ more than the tensors in sight, and never shrinks again, something other than a 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from inplace_magic.analysis.blocks import BEFORE, Block, Entry
 from inplace_magic.trace import MemoryReading, Trace
@@ -122,7 +123,7 @@ def _workspaces(trace: Trace, blocks: Iterable[Block]) -> list[tuple[int, str, i
     blocks = tuple(blocks)
     found = []
     for device, readings in _by_device(trace.readings).items():
-        own = [block for block in blocks if block.device == device]
+        held = Held(block for block in blocks if block.device == device)
         unexplained: list[tuple[int | None, int]] = []
         met: set[int] = set()
         begun = 0
@@ -135,8 +136,7 @@ def _workspaces(trace: Trace, blocks: Iterable[Block]) -> list[tuple[int, str, i
                 begun = call
             elif met:
                 begun = max(met) + 1
-            held = sum(block.nbytes for block in own if _alive(block, begun))
-            unexplained.append((call, reading.requested_bytes - held))
+            unexplained.append((call, reading.requested_bytes - held.when(begun)))
         lowest: list[int] = []  # from each reading on
         for _, nbytes in reversed(unexplained):
             lowest.append(min(nbytes, lowest[-1]) if lowest else nbytes)
@@ -147,6 +147,20 @@ def _workspaces(trace: Trace, blocks: Iterable[Block]) -> list[tuple[int, str, i
     return found
 
 
-def _alive(block: Block, begun: int) -> bool:
-    """Whether it was there when so many calls had begun, and the next one was about to."""
-    return (block.born is None or block.born < begun) and (block.ended is None or block.ended > begun)
+class Held:
+    """Bytes of blocks that were there at a moment between two calls."""
+
+    def __init__(self, blocks: Iterable[Block]) -> None:
+        changes: dict[int, int] = {}
+        for block in blocks:
+            came = -1 if block.born is None else block.born
+            changes[came] = changes.get(came, 0) + block.nbytes
+            if block.ended is not None:  # when so many calls had begun, so before that call
+                changes[block.ended - 1] = changes.get(block.ended - 1, 0) - block.nbytes
+        self._calls = sorted(changes)
+        self._bytes = list(accumulate(changes[call] for call in self._calls))
+
+    def when(self, begun: int) -> int:
+        """Their sum when so many calls had begun, and the next one was about to."""
+        place = bisect_left(self._calls, begun)
+        return self._bytes[place - 1] if place else 0

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from inplace_magic.analysis.blocks import Entry
-from inplace_magic.analysis.ledger import ledger_of_calls, live_before
 from inplace_magic.analysis.memory import Peak
 from inplace_magic.render import memory_words, style, words
 from inplace_magic.render.markup import esc
@@ -46,9 +45,9 @@ def memory_chart(reading: Reading) -> Chart | None:
     if not peaks or len(calls) < 2:
         return None
     peak = max(peaks, key=lambda peak: peak.nbytes)
-    entries = [entry for entry in ledger_of_calls(reading.trace) if entry.device == peak.device]
+    entries = [entry for entry in reading.ledger.calls if entry.device == peak.device]
     indexes = sorted(call.index for call in calls)
-    columns = _columns(entries, live_before(reading.trace).get(peak.device, 0), indexes)
+    columns = _columns(entries, reading.ledger.before.get(peak.device, 0), indexes)
     sentence = f"Live bytes on {peak.device} over {words.plural(len(calls), 'call')}. " + " ".join(
         memory_words.peak_sentences(reading)
     )

@@ -108,7 +108,7 @@ def line_rows(reading: Reading) -> list[Row]:
 def call_rows(reading: Reading) -> list[Row]:
     """Memory by call."""
     rows: list[Row] = []
-    for row in memory_by_call(reading.trace):
+    for row in memory_by_call(reading.trace, reading.ledger):
         call = reading.calls.get(row.call) if row.call is not None else None
         rows.append(
             {
@@ -128,7 +128,7 @@ def op_rows(reading: Reading) -> list[Row]:
     """Memory by operator; none at level ``calls``."""
     ops = reading.trace.ops
     rows: list[Row] = []
-    for row in memory_by_op(reading.trace):
+    for row in memory_by_op(reading.trace, reading.ledger):
         position = row.entry.op
         op = ops[position] if position is not None and 0 <= position < len(ops) else None
         call = reading.calls.get(row.call) if row.call is not None else None

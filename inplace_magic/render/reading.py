@@ -7,6 +7,7 @@ from functools import cached_property
 
 from inplace_magic.analysis.bindings import Bindings, names_of
 from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.ledger import Ledger
 from inplace_magic.analysis.memory import LineMemory, Peak, memory_by_line, peaks_of, tensors_by_storage
 from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.render.lines import LineStory, lines_of
@@ -43,14 +44,19 @@ class Reading:
         return lines_of(self.trace, self.bindings)
 
     @cached_property
+    def ledger(self) -> Ledger:
+        """What was allocated and freed."""
+        return Ledger(self.trace)
+
+    @cached_property
     def memory(self) -> tuple[LineMemory, ...]:
         """Bytes by line."""
-        return memory_by_line(self.trace)
+        return memory_by_line(self.trace, self.ledger)
 
     @cached_property
     def peaks(self) -> tuple[Peak, ...]:
         """When most was alive on each device."""
-        return peaks_of(self.trace)
+        return peaks_of(self.trace, self.ledger)
 
     @cached_property
     def calls(self) -> dict[int, CallEvent]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from builders import site, tensor
 
-from inplace_magic.analysis.ledger import ledger_of_calls, ledger_of_ops
+from inplace_magic.analysis.ledger import Ledger
 from inplace_magic.analysis.memory import memory_by_line, peaks_of
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.capture.memory import MemoryMeter
@@ -43,12 +43,12 @@ def test_a_temporary_inside_a_call_raises_its_peak_and_leaves_nothing():
         level="ops",
     )
 
-    assert [(e.op, e.allocated_bytes, e.freed_bytes, e.peak_bytes) for e in ledger_of_ops(trace)] == [
+    assert [(e.op, e.allocated_bytes, e.freed_bytes, e.peak_bytes) for e in Ledger(trace).ops] == [
         (0, 10, 0, 10),
         (1, 100, 100, 110),
         (2, 5, 0, 15),
     ]
-    assert [(e.call, e.net_bytes, e.peak_bytes, e.exact_peak) for e in ledger_of_calls(trace)] == [
+    assert [(e.call, e.net_bytes, e.peak_bytes, e.exact_peak) for e in Ledger(trace).calls] == [
         (0, 10, 10, True),
         (1, 5, 110, True),
     ]
@@ -67,12 +67,12 @@ def test_an_allocators_readings_sum_to_its_own_change_and_replace_the_storages()
         ),
     )
 
-    rows = [entry for entry in ledger_of_calls(trace) if entry.device == "cuda:0"]
+    rows = [entry for entry in Ledger(trace).calls if entry.device == "cuda:0"]
 
     assert [(e.call, e.allocated_bytes, e.freed_bytes) for e in rows] == [(0, 1024, 512), (1, 8704, 512)]
     assert sum(e.net_bytes for e in rows) == 9728 - 1024
     assert [(e.peak_bytes, e.exact_peak) for e in rows] == [(2560, True), (10240, True)]
-    assert [e.allocated_bytes for e in ledger_of_calls(trace) if e.device == "cpu"] == [7]
+    assert [e.allocated_bytes for e in Ledger(trace).calls if e.device == "cpu"] == [7]
 
 
 def test_a_peak_below_an_older_one_is_a_bound_and_says_so():
@@ -81,7 +81,7 @@ def test_a_peak_below_an_older_one_is_a_bound_and_says_so():
         readings=(reading(0, 1000, 5000, 4000, 9000), reading(None, 1200, 5700, 4500, 9000)),
     )
 
-    (row,) = ledger_of_calls(trace)
+    (row,) = Ledger(trace).calls
 
     assert (row.peak_bytes, row.exact_peak) == (1700, False)
 
@@ -108,7 +108,7 @@ def test_what_happens_after_a_nested_call_is_billed_to_the_call_around_it():
     for who in (None, 0, 1, 0, None):
         meter.read(who)
 
-    rows = ledger_of_calls(Trace(calls=(call(0), call(1)), readings=tuple(meter.readings)))
+    rows = Ledger(Trace(calls=(call(0), call(1)), readings=tuple(meter.readings))).calls
 
     assert [(e.call, e.allocated_bytes) for e in rows] == [(0, 512 + 1024)]
 
@@ -121,7 +121,7 @@ def test_forgotten_calls_leave_their_bytes_to_no_call_and_the_sum_as_it_was():
 
     meter.forget({2})
 
-    rows = ledger_of_calls(Trace(calls=(call(2),), readings=tuple(meter.readings)))
+    rows = Ledger(Trace(calls=(call(2),), readings=tuple(meter.readings))).calls
     assert [(e.call, e.allocated_bytes) for e in rows] == [(None, 1024), (2, 3072)]
 
 
@@ -162,7 +162,7 @@ def test_a_device_first_used_within_the_watch_had_nothing_before():
     for who in (None, 0, 1, None):
         meter.read(who)
 
-    (row,) = ledger_of_calls(Trace(calls=(call(0), call(1)), readings=tuple(meter.readings)))
+    (row,) = Ledger(Trace(calls=(call(0), call(1)), readings=tuple(meter.readings))).calls
 
     assert (row.call, row.allocated_bytes, row.freed_bytes, row.peak_bytes) == (0, 1024, 512, 1024)
 
@@ -180,11 +180,11 @@ def test_operators_have_the_readings_between_them_and_the_calls_their_sum():
         level="ops",
     )
 
-    assert [(e.op, e.allocated_bytes, e.freed_bytes, e.peak_bytes) for e in ledger_of_ops(trace)] == [
+    assert [(e.op, e.allocated_bytes, e.freed_bytes, e.peak_bytes) for e in Ledger(trace).ops] == [
         (0, 2048, 1536, 2048),
         (1, 512, 0, 1024),
     ]
-    assert [(e.call, e.allocated_bytes, e.freed_bytes) for e in ledger_of_calls(trace)] == [(0, 2560, 1536)]
+    assert [(e.call, e.allocated_bytes, e.freed_bytes) for e in Ledger(trace).calls] == [(0, 2560, 1536)]
 
 
 def test_a_workspace_that_a_call_leaves_behind_is_not_billed_to_its_line():
@@ -200,7 +200,7 @@ def test_a_workspace_that_a_call_leaves_behind_is_not_billed_to_its_line():
         ),
     )
 
-    rows = ledger_of_calls(trace)
+    rows = Ledger(trace).calls
 
     assert [(e.call, e.workspace, e.allocated_bytes, e.retained_bytes) for e in rows] == [
         (0, False, 512, 400),
@@ -228,7 +228,7 @@ def test_a_buffer_that_a_call_gives_back_again_is_no_workspace():
         ),
     )
 
-    assert [entry.workspace for entry in ledger_of_calls(trace)] == [False, False]
+    assert [entry.workspace for entry in Ledger(trace).calls] == [False, False]
 
 
 def test_counters_that_the_watched_code_set_back_still_sum_to_the_change():
@@ -241,7 +241,7 @@ def test_counters_that_the_watched_code_set_back_still_sum_to_the_change():
         ),
     )
 
-    rows = ledger_of_calls(trace)
+    rows = Ledger(trace).calls
 
     assert [(e.allocated_bytes, e.freed_bytes, e.exact_peak) for e in rows] == [(600, 0, False), (300, 400, True)]
     assert sum(e.net_bytes for e in rows) == 1500 - 1000
