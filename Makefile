@@ -3,7 +3,7 @@
 #   make test     style, types and tests; pytest's closing line is the last one
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html
 #   make lint     style and types only
-#   make bench    what a watch costs on this machine
+#   make bench    what a watch costs on this machine, ten minutes; build/bench.json (other tools: pip install .[bench])
 #
 # The first of them makes .venv. Another interpreter: make test PYTHON=python3.12
 

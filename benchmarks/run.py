@@ -1,128 +1,133 @@
 """``make bench``: what a watch costs, as ratios within one run on one machine.
 
-    python benchmarks/run.py [--repeats 15] [--json FILE] [--only tiny]
+    python benchmarks/run.py [--repeats 15] [--seconds 8] [--only tiny resnet gpt events growth] [--longest 100000]
+                             [--json build/bench.json] [--write docs/measured/cost.md]
 
-The variants are interleaved (one step of each in turn), so that a slow moment of the machine hits all of them alike;
-given is the median step and the ratio to the plain step. A watched step is a step inside ``with watch()``, the report
-not included; the time to make the report follows in its own column.
+The variants are interleaved (one step of each in turn), so that a slow moment of the machine hits all of them alike.
+Given are the median, its ratio to the plain step, and the spread of the middle half as a ratio too. A variant is run
+until it has had its share of seconds; some other tools take longer than that for one run, and then have one.
+Other tools are optional: `pip install .[bench]`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import statistics
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
 import torch
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
-from workloads import WORKLOADS
+from events import costs
+from growth import LENGTHS, growth
+from peers import VARIANTS, quietly, version_of
+from tables import as_text
+from workloads import WORKLOADS, Workload
 
-import inplace_magic
-
-
-class EmptyFunctionMode(TorchFunctionMode):
-    """The floor of level ``calls``: sees every call and does nothing."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **(kwargs or {}))
+from inplace_magic import __version__
 
 
-class EmptyDispatchMode(TorchDispatchMode):
-    """With the above, the floor of level ``ops``."""
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **(kwargs or {}))
-
-
-@contextmanager
-def both_empty() -> Iterator[None]:
-    with EmptyDispatchMode(), EmptyFunctionMode():
-        yield
-
-
-@contextmanager
-def watched(level: str, reports: list[float]) -> Iterator[None]:
-    w = inplace_magic.watch(level=level)
-    w.start()
-    try:
-        yield
-    finally:
-        w.leave()
-    start = time.perf_counter()
-    w.stop()
-    reports.append(time.perf_counter() - start)
-
-
-def variants(reports: dict[str, list[float]]) -> dict[str, Callable[[], Any]]:
-    return {
-        "plain": nullcontext,
-        "empty function mode": EmptyFunctionMode,
-        "watch, level calls": lambda: watched("calls", reports["watch, level calls"]),
-        "empty function + dispatch mode": both_empty,
-        "watch, level ops": lambda: watched("ops", reports["watch, level ops"]),
-        "anomaly mode": lambda: torch.autograd.detect_anomaly(check_nan=False),
-    }
-
-
-def measure(make_step: Callable[[], Callable[[], float]], repeats: int) -> dict[str, dict[str, float]]:
-    step = make_step()
-    reports: dict[str, list[float]] = {
-        name: [] for name in variants({"watch, level calls": [], "watch, level ops": []})
-    }
-    contexts = variants(reports)
-    times: dict[str, list[float]] = {name: [] for name in contexts}
-    for turn in range(repeats + 2):
-        for name, context in contexts.items():
-            manager = context()
-            with manager:
-                start = time.perf_counter()
-                step()
-                elapsed = time.perf_counter() - start
-            if turn >= 2:  # two rounds to warm up
-                times[name].append(elapsed)
-    plain = statistics.median(times["plain"])
-    rows = {}
-    for name, measured in times.items():
-        quartiles = statistics.quantiles(measured, n=4)
-        rows[name] = {
-            "median_s": statistics.median(measured),
-            "ratio": statistics.median(measured) / plain,
-            "iqr_ratio": (quartiles[2] - quartiles[0]) / plain,
-        }
-        if reports[name]:
-            rows[name]["report_s"] = statistics.median(reports[name])
+def compare(workload: Workload, repeats: int, seconds: float) -> list[dict[str, Any]]:
+    """One row for each variant."""
+    times: dict[str, list[float]] = {variant.name: [] for variant in VARIANTS if variant.installed}
+    failed: dict[str, str] = {}
+    for turn in range(repeats + 1):
+        for variant in VARIANTS:
+            had = times.get(variant.name)
+            if had is None or variant.name in failed or sum(had) > seconds:
+                continue
+            try:
+                had.append(quietly(variant, workload))
+            except Exception as error:  # a peer that cannot run this model is a row that says so
+                failed[variant.name] = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        assert_nothing_is_left()
+        if turn == 0:  # the first round warms up, except where it was long enough to be warm
+            for had in times.values():
+                if sum(had) < seconds / 2:
+                    had.clear()
+    plain = {"step": statistics.median(times["plain"]), "forward": statistics.median(times["plain, forward only"])}
+    rows: list[dict[str, Any]] = []
+    for variant in VARIANTS:
+        row: dict[str, Any] = {"variant": variant.name, "part": variant.part}
+        if not variant.installed:
+            row["missing"] = "not installed"
+        elif variant.name in failed:
+            row["missing"] = failed[variant.name]
+        else:
+            had = times[variant.name]
+            low, _, high = statistics.quantiles(had, n=4) if len(had) > 1 else (had[0], 0, had[0])
+            row |= {
+                "runs": len(had),
+                "median_ms": statistics.median(had) * 1e3,
+                "ratio": statistics.median(had) / plain[variant.part],
+                "iqr_ratio": (high - low) / plain[variant.part],
+            }
+        rows.append(row)
     return rows
+
+
+def assert_nothing_is_left() -> None:
+    """While nothing is watched, nothing is hooked."""
+    assert torch._C._len_torch_function_stack() == 0
+    assert torch._C._len_torch_dispatch_stack() == 0
+    assert sys.getprofile() is None
+    assert sys.gettrace() is None
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--only", nargs="*", choices=[*WORKLOADS, "events", "growth"], default=[])
+    parser.add_argument("--longest", type=int, default=LENGTHS[-1], help="calls of the longest cell")
+    parser.add_argument("--json", type=Path, default=Path("build/bench.json"))
+    parser.add_argument("--write", type=Path, help="the same as a page of documentation")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    results: dict[str, Any] = {"python": platform.python_version(), "torch": torch.__version__, "threads": 1}
-    print(f"Python {results['python']}, torch {results['torch']}, 1 thread, medians of {options.repeats}, interleaved")
-    for title, make_step in WORKLOADS.items():
-        if options.only and options.only.lower() not in (title + make_step.__name__).lower():
-            continue
-        rows = measure(make_step, options.repeats)
-        results[title] = rows
-        print(f"\n{title}")
-        print(f"  {'variant':32} {'median ms':>10} {'ratio':>7} {'IQR':>6} {'report ms':>10}")
-        for name, row in rows.items():
-            report = f"{row['report_s'] * 1e3:10.1f}" if "report_s" in row else ""
-            print(f"  {name:32} {row['median_s'] * 1e3:10.2f} {row['ratio']:7.2f} {row['iqr_ratio']:6.2f} {report}")
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=2) + "\n")
+    wanted = options.only or [*WORKLOADS, "events", "growth"]
+    peers = ("transformers", "torchlens", "torchviz", "torchview")
+    results: dict[str, Any] = {
+        "versions": {
+            "inplace_magic": __version__,
+            "Python": platform.python_version(),
+            "torch": torch.__version__,
+            **{package: version_of(package) for package in peers},
+        },
+        "machine": {
+            "processor": platform.machine(),
+            "cores": os.cpu_count(),
+            "threads": 1,
+            "system": platform.system(),
+        },
+        "steps": {},
+        "events": [],
+        "growth": [],
+    }
+    for name, make in WORKLOADS.items():
+        if name in wanted:
+            print(f"{name} ...", file=sys.stderr)
+            workload = make()
+            results["steps"][workload.title] = compare(workload, options.repeats, options.seconds)
+    if "events" in wanted:
+        print("events ...", file=sys.stderr)
+        results["events"] = [asdict(cost) for cost in costs()]
+    if "growth" in wanted:
+        print("growth ...", file=sys.stderr)
+        results["growth"] = [asdict(row) for row in growth(options.longest)]
+    assert_nothing_is_left()
+    results["left"] = "After each watch no function mode, dispatch mode, profile or trace function is left (asserted)."
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    page = as_text(results)
+    print(page)
+    if options.write:
+        options.write.write_text(page, encoding="utf-8")
     return 0
 
 

@@ -20,6 +20,9 @@ from inplace_magic.render import to_mimebundle
 LENGTHS = (400, 800, 1600)
 """Long enough for every table to be full and for the picture to be folded."""
 
+ALL_EVIDENCE = {"one graph", "overwritten activations", "distinct lines"}
+"""Where a backward may need every call, or each line made only a few, all calls are kept."""
+
 
 def work(run: Callable[[], Any]) -> tuple[int, Any]:
     """How many functions were called, Python's and built-in ones."""
@@ -41,7 +44,7 @@ def work(run: Callable[[], Any]) -> tuple[int, Any]:
 @pytest.mark.parametrize("name", shapes.SHAPES)
 def test_the_work_for_a_report_grows_in_step_with_the_calls(name: str) -> None:
     shapes.record(shapes.SHAPES[name](50))()._repr_mimebundle_()  # what is loaded once is loaded here
-    reports, displays = [], []
+    reports, displays, sizes = [], [], []
     for calls in LENGTHS:
         made, report = work(shapes.record(shapes.SHAPES[name](calls)))
         shown, bundle = work(lambda report=report: to_mimebundle(report))
@@ -49,5 +52,19 @@ def test_the_work_for_a_report_grows_in_step_with_the_calls(name: str) -> None:
         assert "could not show" not in bundle["text/plain"] + bundle["text/html"]
         reports.append(made)
         displays.append(shown)
+        sizes.append(sum(len(text) for text in bundle.values()))
     for short, middle, long in (reports, displays):
         assert long - middle <= 2.3 * (middle - short), (reports, displays)
+    assert sizes[2] <= 1.1 * sizes[1], "what is shown has its bounds, however long the cell ran"
+
+
+@pytest.mark.parametrize("name", shapes.SHAPES)
+def test_a_cell_longer_than_the_bound_shows_its_report_and_says_what_was_forgotten(name: str) -> None:
+    report = shapes.record(shapes.SHAPES[name](1500), max_events=400)()
+    bundle = to_mimebundle(report)
+    assert not report.faults
+    forgot = [sentence for sentence in report.blindness if "--max-events 400" in sentence]
+    assert len(forgot) == (name not in ALL_EVIDENCE)
+    for text in bundle.values():
+        assert "could not show" not in text
+        assert ("were forgotten" in text) == bool(forgot)

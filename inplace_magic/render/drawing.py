@@ -150,10 +150,10 @@ def _moved_into_calls(graph: AutogradGraph, roles: Roles) -> tuple[AutogradGraph
     for edge in graph.edges:
         targets.setdefault(edge.source, []).append(edge)
         sources.setdefault(edge.target, []).append(edge)
-    written: dict[str, list[TensorVertex]] = {}
+    written: dict[str, list[TensorVertex]] = {call.key: [] for call in graph.calls}
     for tensor in graph.tensors:
-        if tensor.mutated:
-            written.setdefault(f"C{tensor.made_by}", []).append(tensor)
+        if tensor.mutated and f"C{tensor.made_by}" in written:  # else nobody saw who wrote it
+            written[f"C{tensor.made_by}"].append(tensor)
     reads: dict[str, list[TensorVertex]] = {}
     writes: dict[str, list[TensorVertex]] = {}
     for tensor in graph.tensors:

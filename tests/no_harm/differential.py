@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
+from empty_modes import EmptyDispatchMode, EmptyFunctionMode
 from no_harm import kinds
 from no_harm.snapshots import (
     differing_paths,
@@ -24,8 +25,6 @@ from no_harm.snapshots import (
     value_facts,
     without_addresses,
 )
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 import inplace_magic
 from inplace_magic.report import Report
@@ -185,20 +184,6 @@ def _judge(plain: Outcome, other: Outcome) -> tuple[Agreement, str]:
         return "agreed", ""
     wanted = " or ".join(sorted(allowed))
     return "disagreed", f"{calls[0].name} is said to be {calls[0].kind}, but {reason}: {wanted}"
-
-
-class EmptyFunctionMode(TorchFunctionMode):
-    """The yardstick for level ``calls``: a mode that does nothing."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **(kwargs or {}))
-
-
-class EmptyDispatchMode(TorchDispatchMode):
-    """The yardstick for level ``ops``: a mode that does nothing."""
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **(kwargs or {}))
 
 
 def _mode(mode: Mode) -> Any:
