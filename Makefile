@@ -15,7 +15,7 @@ INSTALLED := $(VENV)/.installed
 .PHONY: test demo lint bench
 
 test: lint
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(INSTALLED)
 	@$(BIN)/ruff check
