@@ -7,6 +7,7 @@ this took. Making a report is not part of it, except where the tool's result is 
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -33,6 +34,8 @@ class Variant:
     part: Part = "step"
     package: str | None = None
     """What must be installed."""
+    apart: bool = False
+    """It leaves torch changed, which would slow down or speed up the others: it gets a process of its own."""
 
     @property
     def installed(self) -> bool:
@@ -120,14 +123,20 @@ VARIANTS: tuple[Variant, ...] = (
     Variant("profiler with stacks, shapes, memory", _step_in(_profiler)),
     Variant("torchviz", _torchviz, package="torchviz"),
     Variant("plain, forward only", lambda workload: _timed(lambda: workload.model(workload.x)), part="forward"),
-    Variant("torchview", _torchview, part="forward", package="torchview"),
-    Variant("torchlens", _torchlens, part="forward", package="torchlens"),
+    Variant("torchview", _torchview, part="forward", package="torchview", apart=True),
+    Variant("torchlens", _torchlens, part="forward", package="torchlens", apart=True),
 )
 """The first of each part is what the others are compared with."""
 
 
 def quietly(variant: Variant, workload: Workload) -> float:
-    """Seconds of one run, without the warnings of the tool."""
-    with warnings.catch_warnings():
+    """Seconds of one run, without the warnings of the tool; torch's profiler writes some past Python."""
+    with open(os.devnull, "w") as nowhere, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return variant.run(workload)
+        stderr = os.dup(2)
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            return variant.run(workload)
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)

@@ -6,6 +6,8 @@
 The variants are interleaved (one step of each in turn), so that a slow moment of the machine hits all of them alike.
 Given are the median, its ratio to the plain step, and the spread of the middle half as a ratio too. A variant is run
 until it has had its share of seconds; some other tools take longer than that for one run, and then have one.
+Tools that leave torch changed (torchlens wraps its functions for good) run in a process of their own, after the plain
+runs that they are compared with.
 Other tools are optional: `pip install .[bench]`.
 """
 
@@ -16,7 +18,9 @@ import json
 import os
 import platform
 import statistics
+import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,21 +30,44 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import torch
 from events import costs
 from growth import LENGTHS, growth
-from peers import VARIANTS, quietly, version_of
+from peers import VARIANTS, Variant, quietly, version_of
 from tables import as_text
 from workloads import WORKLOADS, Workload
 
 from inplace_magic import __version__
 
 
-def compare(workload: Workload, repeats: int, seconds: float) -> list[dict[str, Any]]:
-    """One row for each variant."""
-    times: dict[str, list[float]] = {variant.name: [] for variant in VARIANTS if variant.installed}
+def compare(name: str, repeats: int, seconds: float) -> tuple[str, list[dict[str, Any]]]:
+    """The workload's title, and one row for each variant."""
+    workload = WORKLOADS[name]()
+    together = [variant for variant in VARIANTS if variant.installed and not variant.apart]
+    times, failed = timed_in_turn(workload, together, repeats, seconds)
+    rows: list[dict[str, Any]] = []
+    for variant in VARIANTS:
+        plain = statistics.median(times[next(other.name for other in together if other.part == variant.part)])
+        row: dict[str, Any] = {"variant": variant.name, "part": variant.part}
+        if not variant.installed:
+            row["missing"] = "not installed"
+        elif variant.apart:
+            row |= timed_apart(name, variant, repeats, seconds)
+        elif variant.name in failed:
+            row["missing"] = failed[variant.name]
+        else:
+            row |= summary(times[variant.name], plain)
+        rows.append(row)
+    return workload.title, rows
+
+
+def timed_in_turn(
+    workload: Workload, variants: Sequence[Variant], repeats: int, seconds: float
+) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """Seconds of each run of each variant; and what those said that cannot run this workload."""
+    times: dict[str, list[float]] = {variant.name: [] for variant in variants}
     failed: dict[str, str] = {}
     for turn in range(repeats + 1):
-        for variant in VARIANTS:
-            had = times.get(variant.name)
-            if had is None or variant.name in failed or sum(had) > seconds:
+        for variant in variants:
+            had = times[variant.name]
+            if variant.name in failed or sum(had) > seconds:
                 continue
             try:
                 had.append(quietly(variant, workload))
@@ -51,25 +78,36 @@ def compare(workload: Workload, repeats: int, seconds: float) -> list[dict[str, 
             for had in times.values():
                 if sum(had) < seconds / 2:
                     had.clear()
-    plain = {"step": statistics.median(times["plain"]), "forward": statistics.median(times["plain, forward only"])}
-    rows: list[dict[str, Any]] = []
-    for variant in VARIANTS:
-        row: dict[str, Any] = {"variant": variant.name, "part": variant.part}
-        if not variant.installed:
-            row["missing"] = "not installed"
-        elif variant.name in failed:
-            row["missing"] = failed[variant.name]
-        else:
-            had = times[variant.name]
-            low, _, high = statistics.quantiles(had, n=4) if len(had) > 1 else (had[0], 0, had[0])
-            row |= {
-                "runs": len(had),
-                "median_ms": statistics.median(had) * 1e3,
-                "ratio": statistics.median(had) / plain[variant.part],
-                "iqr_ratio": (high - low) / plain[variant.part],
-            }
-        rows.append(row)
-    return rows
+    return times, failed
+
+
+def timed_apart(name: str, variant: Variant, repeats: int, seconds: float) -> dict[str, Any]:
+    """A variant in a process of its own, after the plain runs there: it leaves torch changed."""
+    command = [sys.executable, __file__, "--only", name, "--apart", variant.name]
+    command += ["--repeats", str(repeats), "--seconds", str(seconds)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return {"missing": (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]}
+    row: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return row
+
+
+def apart(name: str, variant: Variant, repeats: int, seconds: float) -> dict[str, Any]:
+    """What such a process does."""
+    workload = WORKLOADS[name]()
+    plain = next(other for other in VARIANTS if other.part == variant.part)
+    before, _ = timed_in_turn(workload, [plain], repeats, seconds)
+    times, failed = timed_in_turn(workload, [variant], repeats, seconds)
+    if failed:
+        return {"missing": failed[variant.name]}
+    return summary(times[variant.name], statistics.median(before[plain.name]))
+
+
+def summary(had: list[float], plain: float) -> dict[str, Any]:
+    """Median, its ratio to the plain run, and the spread of the middle half."""
+    low, _, high = statistics.quantiles(had, n=4) if len(had) > 1 else (had[0], 0, had[0])
+    median = statistics.median(had)
+    return {"runs": len(had), "median_ms": median * 1e3, "ratio": median / plain, "iqr_ratio": (high - low) / plain}
 
 
 def assert_nothing_is_left() -> None:
@@ -87,9 +125,14 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", choices=[*WORKLOADS, "events", "growth"], default=[])
     parser.add_argument("--longest", type=int, default=LENGTHS[-1], help="calls of the longest cell")
     parser.add_argument("--json", type=Path, default=Path("build/bench.json"))
+    parser.add_argument("--apart", metavar="VARIANT", help=argparse.SUPPRESS)
     parser.add_argument("--write", type=Path, help="the same as a page of documentation")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    if options.apart:
+        variant = next(variant for variant in VARIANTS if variant.name == options.apart)
+        print(json.dumps(apart(options.only[0], variant, options.repeats, options.seconds)))
+        return 0
     wanted = options.only or [*WORKLOADS, "events", "growth"]
     peers = ("transformers", "torchlens", "torchviz", "torchview")
     results: dict[str, Any] = {
@@ -109,11 +152,11 @@ def main() -> int:
         "events": [],
         "growth": [],
     }
-    for name, make in WORKLOADS.items():
+    for name in WORKLOADS:
         if name in wanted:
             print(f"{name} ...", file=sys.stderr)
-            workload = make()
-            results["steps"][workload.title] = compare(workload, options.repeats, options.seconds)
+            title, rows = compare(name, options.repeats, options.seconds)
+            results["steps"][title] = rows
     if "events" in wanted:
         print("events ...", file=sys.stderr)
         results["events"] = [asdict(cost) for cost in costs()]
