@@ -35,7 +35,7 @@ class Variant:
     package: str | None = None
     """What must be installed."""
     apart: bool = False
-    """It leaves torch changed, which would slow down or speed up the others: it gets a process of its own."""
+    """It slows down what runs after it: it gets a process of its own."""
 
     @property
     def installed(self) -> bool:
@@ -120,7 +120,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant("watch, level ops", _step_in(lambda: _watched("ops"))),
     Variant("anomaly mode", _step_in(lambda: torch.autograd.detect_anomaly(check_nan=False))),
     Variant("torch's DebugMode", _step_in(_debug_mode)),
-    Variant("profiler with stacks, shapes, memory", _step_in(_profiler)),
+    Variant("profiler with stacks, shapes, memory", _step_in(_profiler), apart=True),
     Variant("torchviz", _torchviz, package="torchviz"),
     Variant("plain, forward only", lambda workload: _timed(lambda: workload.model(workload.x)), part="forward"),
     Variant("torchview", _torchview, part="forward", package="torchview", apart=True),

@@ -6,8 +6,8 @@
 The variants are interleaved (one step of each in turn), so that a slow moment of the machine hits all of them alike.
 Given are the median, its ratio to the plain step, and the spread of the middle half as a ratio too. A variant is run
 until it has had its share of seconds; some other tools take longer than that for one run, and then have one.
-Tools that leave torch changed (torchlens wraps its functions for good) run in a process of their own, after the plain
-runs that they are compared with.
+Tools that change what runs after them (torchlens wraps torch's functions for good, a watch right after the profiler
+takes half as long again) run in a process of their own, after the plain runs that they are compared with.
 Other tools are optional: `pip install .[bench]`.
 """
 
