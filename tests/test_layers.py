@@ -16,7 +16,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "inplace_magic"
 
-FLOOR = {"trace", "options", "errors", "codec", "garbage", "outcomes", "programs"}
+FLOOR = {"trace", "options", "errors", "language", "codec", "garbage", "outcomes", "programs"}
 READ_SIDE = ["analysis", "hazards", "report", "comparison", "render", "widgets"]
 """Each may read those before it."""
 ROOF = {
@@ -38,9 +38,10 @@ ROOF = {
 MAY_IMPORT: dict[str, set[str]] = {
     "trace": set(),
     "errors": set(),
-    "options": {"errors"},
+    "language": {"errors"},
+    "options": {"errors", "language"},
     "garbage": set(),
-    "codec": {"errors", "trace"},
+    "codec": {"errors", "language", "trace"},
     "outcomes": set(),
     "programs": set(),
     "progress": set(),

@@ -1,0 +1,91 @@
+"""Brings the message catalogues up to date with the code, and compiles them.
+
+    python docs/make_messages.py
+
+Every ``_("…")``, ``ngettext``, ``pgettext`` and ``N_`` of the package goes into ``locale/<language>/LC_MESSAGES/*.po``;
+what is new there has an empty ``msgstr`` to fill in, what the code no longer says is dropped. Run it again when the
+``msgstr`` are written: the ``.mo`` files, which the package reads, are made of them. ``tests/test_language.py`` fails
+while a message is not translated or a ``.mo`` differs from its ``.po``.
+"""
+
+from __future__ import annotations
+
+import io
+from datetime import datetime, timezone
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "inplace_magic"
+LOCALE = PACKAGE / "locale"
+DOMAIN_OF_FOLDER = {"lessons": "lessons"}
+"""Folder of the package -> its catalogue; all others are in ``report``."""
+_NO_DATE = datetime(2000, 1, 1, tzinfo=timezone.utc)
+DOMAINS = ("report", *DOMAIN_OF_FOLDER.values())
+
+
+def extracted(domain: str) -> Catalog:
+    """The messages of the code that belong to a catalogue, without translations."""
+    catalog = Catalog(domain=domain, project="inplace_magic", charset="utf-8")
+    found = extract_from_dir(PACKAGE, [("**.py", "python")], keywords=DEFAULT_KEYWORDS, comment_tags=("Translators:",))
+    for file, _line, message, comments, context in sorted(found, key=lambda entry: (entry[0], entry[1])):
+        if DOMAIN_OF_FOLDER.get(Path(file).parts[0], DOMAINS[0]) == domain:
+            where = (Path("inplace_magic", file).as_posix(), 0)
+            catalog.add(message, locations=[where], auto_comments=comments, context=context)
+    return catalog
+
+
+def path_of(language: str, domain: str) -> Path:
+    return LOCALE / language / "LC_MESSAGES" / f"{domain}.po"
+
+
+def read(path: Path, language: str) -> Catalog:
+    """A catalogue as it is written; empty where there is no file."""
+    if not path.exists():
+        return Catalog(locale=language, domain=path.stem, project="inplace_magic", charset="utf-8")
+    with path.open("rb") as file:
+        return read_po(file, locale=language, domain=path.stem)
+
+
+def compiled(catalog: Catalog) -> bytes:
+    """The bytes of the ``.mo`` file, the same for the same messages."""
+    catalog.creation_date = catalog.revision_date = _NO_DATE
+    buffer = io.BytesIO()
+    write_mo(buffer, catalog)
+    return buffer.getvalue()
+
+
+def written(catalog: Catalog) -> bytes:
+    """The bytes of the ``.po`` file: no line numbers and no dates, which would change with every edit."""
+    buffer = io.BytesIO()
+    write_po(buffer, catalog, width=110, include_lineno=False, ignore_obsolete=True, omit_header=True)
+    head = (
+        'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n'
+        f'"Language: {catalog.locale_identifier}\\n"\n"Plural-Forms: {catalog.plural_forms}\\n"\n\n'
+    )
+    return head.encode() + buffer.getvalue()
+
+
+def main() -> None:
+    """Updates and compiles every catalogue, and says how many messages wait for a translation."""
+    for language in sorted(folder.name for folder in LOCALE.iterdir() if folder.is_dir()):
+        for domain in DOMAINS:
+            path = path_of(language, domain)
+            catalog = read(path, language)
+            catalog.update(extracted(domain), no_fuzzy_matching=True)
+            path.write_bytes(written(catalog))
+            path.with_suffix(".mo").write_bytes(compiled(read(path, language)))
+            waiting = sum(1 for message in catalog if message.id and not _translated(message.string))
+            print(f"{path.relative_to(ROOT)}: {len(catalog)} messages, {waiting} to be translated")
+
+
+def _translated(string: object) -> bool:
+    return all(string) if isinstance(string, tuple) else bool(string)
+
+
+if __name__ == "__main__":
+    main()
