@@ -123,10 +123,11 @@ def _listing(group: list[Mark], trace: Trace) -> Excerpt:
         known = in_cell and 0 < number <= len(trace.source)
         text = trace.source[number - 1] if known else marks[0].site.text if marks and marks[0].site else ""
         lines.append(ExcerptLine(number, text.rstrip().expandtabs(4), marks))
-    return Excerpt(_source(site), tuple(lines))
+    return Excerpt(source_name(site), tuple(lines))
 
 
-def _source(site: Callsite | None) -> str:
+def source_name(site: Callsite | None) -> str:
+    """``Cell In[7]`` or ``model.py``."""
     if site is None:
         return "unknown place"
     if site.cell is not None:

@@ -1,0 +1,226 @@
+"""What the live view of a report is told: its graph's vertices, source lines and calls as small plain JSON.
+
+``explorer.js`` draws from it, on a saved page and in the widget alike; it knows nothing else of the report. A vertex,
+a line and a call find each other by the vertex's key in the graph (``T4@v1``, ``C3``, a fold's ``F18-23``), by a pair
+of numbers for a line (which of ``sources``, and the line in it), and by the call's index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from inplace_magic.analysis.folding import Fold
+from inplace_magic.analysis.graph import CallVertex, TensorVertex
+from inplace_magic.render import words
+from inplace_magic.render.drawing import Drawing, drawing_of
+from inplace_magic.render.paths import path_between
+from inplace_magic.render.reading import Reading
+from inplace_magic.render.source_panel import Sources
+from inplace_magic.trace import CallEvent
+
+MAX_STEPS = 300
+"""Calls that the scrubber stops at; of a longer cell it stops once at each box of the picture."""
+MAX_PLACES = 12
+"""Lines of one folded box."""
+MAX_FACT = 300
+"""Characters of one fact of a vertex."""
+
+WORDS = {
+    "graph": "Autograd graph: arrow keys go from box to box, Enter keeps one selected, Escape lets go",
+    "find": "find a tensor or call",
+    "found": "{count} found",
+    "zoom_in": "Zoom in",
+    "zoom_out": "Zoom out",
+    "fit": "Fit",
+    "fit_all": "Show the whole graph",
+    "hint": "drag to move, Ctrl+wheel to zoom, click or Tab for details",
+    "source": "Source",
+    "steps": "Step through the calls",
+    "all_steps": "all calls",
+    "before": "before the first call",
+    "nothing_selected": "Point at a box or at a line of code to see what belongs to it.",
+    "let_go": "Escape lets go",
+    "open": "Open",
+}
+"""What the script writes on the screen."""
+
+
+def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset()) -> dict[str, Any]:
+    """Vertices, findings' paths, source lines and steps of a report; the same report gives the same state.
+
+    Args:
+        reading: the report while it is being read.
+        expanded: keys of folded groups that the picture has open, as for ``to_svg``.
+    """
+    drawing = drawing_of(reading.graph, reading.report.findings, expanded=expanded)
+    sources = Sources(reading.trace)
+    nodes = dict(_nodes(drawing, reading, sources))
+    return {
+        "nodes": nodes,
+        "paths": _paths(drawing, reading),
+        "steps": _steps(drawing, reading, sources),
+        "sources": sources.listed(),
+        "words": dict(WORDS),
+    }
+
+
+@cache
+def script() -> str:
+    """The text of ``explorer.js``, which defines ``mount``, without comments and indentation."""
+    text = files("inplace_magic.render").joinpath("explorer.js").read_text(encoding="utf-8")
+    return minified(text)
+
+
+def minified(script: str) -> str:
+    """A script of ours without indentation, empty lines and comments that begin a line; nothing else is touched."""
+    kept: list[str] = []
+    comment = False
+    for line in (line.strip() for line in script.splitlines()):
+        comment = comment or line.startswith("/*")
+        if line and not comment:
+            kept.append(line)
+        comment = comment and not line.endswith("*/")
+    return "\n".join(kept)
+
+
+def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tuple[str, dict[str, Any]]]:
+    for tensor in drawing.graph.tensors:
+        maker = reading.calls.get(tensor.made_by) if tensor.made_by is not None else None
+        yield (
+            tensor.key,
+            {
+                "title": _tensor_title(tensor),
+                "facts": _facts(_about_tensor(tensor, maker, drawing, reading)),
+                "at": sources.places(maker.callsite if maker is not None else None),
+                "call": -1 if tensor.made_by is None else tensor.made_by,
+            },
+        )
+    for call in drawing.graph.calls:
+        event = reading.calls[call.call]
+        yield (
+            call.key,
+            {
+                "title": call.name,
+                "facts": _facts(_about_call(call, event, drawing, reading)),
+                "at": sources.places(call.site),
+                "call": call.call,
+            },
+        )
+    for fold in drawing.folds:
+        sites = list(dict.fromkeys(reading.calls[index].callsite for index in fold.calls))[:MAX_PLACES]
+        places = dict.fromkeys(place for site in sites for place in map(tuple, sources.places(site)[:1]))
+        yield (
+            fold.key,
+            {
+                "title": fold.path or fold.name or words.code_of(fold.site) or fold.key,
+                "facts": _facts(_about_fold(fold, reading)),
+                "at": [list(place) for place in places],
+                "call": fold.calls[0],
+                "fold": True,
+            },
+        )
+
+
+def _facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    return [[label, words.printable(words.shortened(value, MAX_FACT))] for label, value in pairs if value]
+
+
+def _tensor_title(tensor: TensorVertex) -> str:
+    label = words.tensor_label(tensor.tensor, {tensor.tensor: tensor.name})
+    step = (
+        words.version_step(tensor.version_before, tensor.version) if tensor.mutated else words.version(tensor.version)
+    )
+    return words.printable(f"{label} {step}")
+
+
+def _about_tensor(
+    tensor: TensorVertex, maker: CallEvent | None, drawing: Drawing, reading: Reading
+) -> Iterable[tuple[str, str]]:
+    facts = tensor.facts
+    yield "came by", _origin(tensor, maker, reading)
+    if facts is not None:
+        yield "shape", "unknown" if facts.shape is None else str(list(facts.shape))
+        yield "dtype", facts.dtype.removeprefix("torch.")
+        yield "device", facts.device
+        yield "id", "unknown" if facts.python_id is None else str(facts.python_id)
+        yield "data_ptr", "unknown" if facts.data_ptr is None else hex(facts.data_ptr)
+        yield "storage", "unknown" if facts.storage is None else f"S{facts.storage}"
+        yield "grad_fn", reading.node_name(facts.node) or "None"
+        traits = (
+            ("leaf", facts.is_leaf),
+            ("view", facts.is_view),
+            ("requires grad", facts.requires_grad),
+        )
+        yield "traits", ", ".join(name for name, present in traits if present)
+    saved = [edge.name for edge in drawing.graph.edges if edge.kind == "saved" and edge.source == tensor.key]
+    yield "kept for backward as", ", ".join(dict.fromkeys(saved))
+    for mutation in maker.mutations if maker is not None else ():
+        if mutation.tensor == tensor.tensor and mutation.version_after == tensor.version:
+            yield "values before", words.values(mutation.values_before)
+            yield "values after", words.values(mutation.values_after)
+
+
+def _origin(tensor: TensorVertex, maker: CallEvent | None, reading: Reading) -> str:
+    if maker is not None:
+        return f"{tensor.origin} by {maker.name}, {words.place_in(maker.callsite, reading.trace)}"
+    if tensor.origin == "given":
+        return "from before the watch"
+    return "written unseen by the watch" if tensor.origin == "unseen" else tensor.origin
+
+
+def _about_call(call: CallVertex, event: CallEvent, drawing: Drawing, reading: Reading) -> Iterable[tuple[str, str]]:
+    yield "kind", call.kind
+    yield "where", words.place(call.site)
+    yield "code", words.code_of(call.site)
+    yield "role", ", ".join(filter(None, (drawing.roles.savers.get(call.key), drawing.roles.guilty.get(call.key))))
+    yield "reads", _tensors((facts.tensor for facts in event.inputs), reading)
+    yield "gives", _tensors((facts.tensor for facts in event.outputs), reading)
+    yield "writes", _tensors((mutation.tensor for mutation in event.mutations), reading)
+    yield "autograd node", ", ".join(dict.fromkeys(call.nodes))
+    yield "modules", " › ".join(call.modules)
+    yield "raised", call.error or ""
+
+
+def _tensors(tensors: Iterable[int], reading: Reading) -> str:
+    return ", ".join(words.tensor_label(tensor, reading.names) for tensor in dict.fromkeys(tensors))
+
+
+def _about_fold(fold: Fold, reading: Reading) -> Iterable[tuple[str, str]]:
+    yield "what", fold.name
+    yield "calls", str(len(fold.calls))
+    yield "where", words.place(fold.site)
+    yield "writes", _tensors((vertex.tensor for vertex in fold.mutated), reading)
+    yield "gives", _tensors((vertex.tensor for vertex in fold.results), reading)
+
+
+def _paths(drawing: Drawing, reading: Reading) -> list[list[str]]:
+    """For each finding the way from what saved to what wrote, with the version that was lost and the one after it."""
+    found: dict[tuple[str, ...], None] = {}
+    for finding in reading.report.findings:
+        if finding.severity != "info" and finding.call is not None:
+            start = finding.call if finding.saved_call is None else finding.saved_call
+            found[tuple(path_between(drawing.graph, f"C{start}", f"C{finding.call}"))] = None
+    return [list(path) for path in found if path]
+
+
+def _steps(drawing: Drawing, reading: Reading, sources: Sources) -> list[list[Any]]:
+    """``[call, key of the vertex that stands for it, its lines, what it did]`` in the order of time."""
+    shown = {call.call: call.key for call in drawing.graph.calls}
+    shown.update((maker.call, key) for key, maker in drawing.makers.items())
+    shown.update((index, fold.key) for fold in drawing.folds for index in fold.calls)
+    calls = [call for call in reading.trace.calls if call.kind != "query" or call.error is not None]
+    if len(calls) > MAX_STEPS:
+        first = {fold.calls[0] for fold in drawing.folds}
+        folded = {index for fold in drawing.folds for index in fold.calls}
+        calls = [call for call in calls if call.index in shown and (call.index in first or call.index not in folded)]
+    return [
+        [call.index, shown.get(call.index), sources.places(call.callsite), _phrase(call, reading)] for call in calls
+    ]
+
+
+def _phrase(call: CallEvent, reading: Reading) -> str:
+    where = words.place_in(call.callsite, reading.trace)
+    return words.printable(words.shortened(f"{call.name}, {where}", MAX_FACT))

@@ -1,0 +1,29 @@
+"""What the live view of a report is told, as one small JSON object: a pure function of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from inplace_magic.render.dot import dot_of
+from inplace_magic.render.explorer import explorer_state
+from inplace_magic.render.layout import to_svg
+from inplace_magic.render.reading import Reading
+from inplace_magic.report import Report
+
+
+def state_of(report: Report, *, expanded: Collection[str] = frozenset()) -> dict[str, Any]:
+    """What ``mount`` of ``explorer.js`` takes: the pictures as SVG, and :func:`.explorer_state`.
+
+    Plain types only, and the same report gives the same state.
+
+    Args:
+        report: what to show.
+        expanded: keys of folded groups to draw open, as for :meth:`.Report.to_svg`.
+
+    Raises:
+        InplaceMagicError: the graph cannot be drawn.
+    """
+    reading = Reading(report)
+    svg = to_svg(dot_of(reading, expanded=expanded))
+    return {"svg": svg, "timeline": None, **explorer_state(reading, expanded=expanded)}
