@@ -1,0 +1,67 @@
+"""The timeline's picture: what scripts rely on, and that it says what the findings say."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+from builders import sigmoid_report
+from render.samples import hostile_report, long_report
+
+from inplace_magic.render.reading import Reading
+from inplace_magic.render.timeline import timeline_svg
+from inplace_magic.report import Report
+from inplace_magic.trace import Trace
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def marks(svg: str, cls: str) -> list[ET.Element]:
+    return [g for g in ET.fromstring(svg).iter(f"{SVG}g") if g.get("class") == f"m {cls}"]
+
+
+def test_the_moment_of_the_crime_is_marked_and_said_in_words() -> None:
+    svg = timeline_svg(Reading(sigmoid_report()))
+
+    assert svg is not None
+    (guilty,) = marks(svg, "mx")
+    assert (guilty.get("data-c"), guilty.get("data-s"), guilty.get("data-k")) == ("4", "4", "T4@v1")
+    assert "saved at v0 in line 5, overwritten in line 6" in "".join(ET.fromstring(svg).itertext())
+
+
+def test_scripts_find_a_column_for_every_mark() -> None:
+    svg = timeline_svg(Reading(sigmoid_report()))
+
+    assert svg is not None
+    root = ET.fromstring(svg)
+    calls = [int(number) for number in root.get("data-cs", "").split()]
+    assert len(calls) == len(root.get("data-xs", "").split())
+    assert {int(g.get("data-c", "")) for g in root.iter(f"{SVG}g") if g.get("data-c")} <= set(calls)
+    (cursor,) = [rect for rect in root.iter(f"{SVG}rect") if rect.get("class") == "now"]
+    assert cursor.get("visibility") == "hidden"
+
+
+def test_there_are_no_ids_and_the_same_run_gives_the_same_text() -> None:
+    svg = timeline_svg(Reading(sigmoid_report()))
+
+    assert svg is not None
+    assert not re.search(r"\bid=", svg)
+    assert svg == timeline_svg(Reading(sigmoid_report()))
+
+
+def test_names_that_attack_stay_text() -> None:
+    svg = timeline_svg(Reading(hostile_report()))
+
+    assert svg is not None
+    assert not [element for element in ET.fromstring(svg).iter() if element.tag == f"{SVG}script"]
+
+
+def test_a_long_watch_has_a_small_picture() -> None:
+    svg = timeline_svg(Reading(long_report(1000)))
+
+    assert svg is not None
+    assert len(svg.encode()) < 18_000
+
+
+def test_there_is_no_timeline_of_nothing() -> None:
+    assert timeline_svg(Reading(Report(Trace()))) is None
