@@ -12,10 +12,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: test demo lint bench
+.PHONY: test demo lint bench browser
 
-test: lint
+test: lint browser
 	@$(BIN)/python -m pytest -n auto --dist loadfile
+
+# The tests in tests/browser want a Chromium. Where there is none and this may install it, as in CI, it does.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+			&& { apt-get install -qq -y chromium >/dev/null 2>&1 \
+				|| { apt-get update -qq && apt-get install -qq -y chromium >/dev/null; }; }; } \
+		|| echo "No Chromium here: the browser tests will be skipped."
 
 lint: $(INSTALLED)
 	@$(BIN)/ruff check

@@ -29,6 +29,8 @@ TABLE = (
 CELL = "text-align:left"
 WIDE_CELL = f"{CELL};min-width:200px;max-width:420px"
 """For sentences: the only cells that wrap."""
+FOCUSABLE = {"tabindex": "0", "data-lm-suppress-shortcuts": "true"}
+"""Of what scrolls: keys reach it, and JupyterLab takes none of them for its own commands."""
 NUMBER_CELL = "text-align:right"
 
 
@@ -93,4 +95,4 @@ def table(
         for number, row in enumerate(rows)
     )
     markup = tag("table", TABLE, f"<thead>{head}</thead><tbody>{body}</tbody>", cellpadding="4")
-    return tag("div", "overflow-x:auto;max-width:100%", markup)
+    return tag("div", "overflow-x:auto;max-width:100%", markup, **FOCUSABLE)

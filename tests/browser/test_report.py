@@ -1,0 +1,140 @@
+"""The report in real front ends and a real Chromium: live, saved and untrusted, dark, narrow, without scripts."""
+
+from __future__ import annotations
+
+import copy
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser.conftest import OpenPage
+from browser.front_ends import Server, command, notebook_of, open_notebook, run_all, use_theme
+from browser.looking import ink, overflow, serious_findings, texts_outside_their_boxes
+from nbconvert import HTMLExporter
+from playwright.sync_api import Page, expect
+
+LOAD = "%load_ext inplace_magic\n%xmode Minimal\nimport torch"
+SIGMOID = """%%inplace_watch
+logits = torch.zeros(4, requires_grad=True)
+probs = torch.sigmoid(logits)
+probs[2] = 1.0
+probs.sum().backward()"""
+VERDICT = "was overwritten"
+REPORT = ".jp-OutputArea-output .inplace-magic"
+GRAPH = f"{REPORT} svg.im-graph"
+
+
+@pytest.fixture(scope="module")
+def lab(new_page: OpenPage, server: Server) -> Page:
+    """A notebook in JupyterLab with the sigmoid failure, after "Run all"."""
+    server.write("live.ipynb", notebook_of([LOAD, SIGMOID]))
+    page = new_page()
+    open_notebook(page, server.lab("live.ipynb"))
+    run_all(page)
+    page.locator(GRAPH).wait_for()
+    return page
+
+
+@pytest.fixture(scope="module")
+def saved(lab: Page, server: Server) -> Any:
+    """The notebook as JupyterLab saved it."""
+    command(lab, "docmanager:save")
+    notebook = server.read("live.ipynb")
+    assert VERDICT in str(notebook.cells[1].outputs)
+    return notebook
+
+
+def cells(page: Page) -> list[str]:
+    """The type and the text of each cell."""
+    read = "all => all.map(c => /jp-[A-Z][a-z]+Cell/.exec(c.className)[0] + c.querySelector('.cm-content').innerText)"
+    return list(page.eval_on_selector_all(".jp-Notebook .jp-Cell", read))
+
+
+def test_a_watched_cell_shows_a_live_picture_with_text_inside_its_boxes(lab: Page) -> None:
+    graph = lab.locator(GRAPH)
+    expect(lab.locator(REPORT)).to_contain_text(VERDICT)
+    drawn, colours = ink(graph)
+    assert drawn > 5_000
+    assert colours > 10
+    assert graph.locator("g.n").count() >= 6
+    assert texts_outside_their_boxes(graph) == []
+
+
+def test_no_letter_pressed_on_a_node_reaches_the_notebooks_commands(lab: Page) -> None:
+    before = cells(lab)
+    node = lab.locator(f"{GRAPH} g.n").nth(2)
+    node.focus()
+    for letter in string.ascii_letters + string.digits:
+        lab.keyboard.press(letter)
+    expect(node).to_be_focused()
+    assert cells(lab) == before
+    lab.locator(".jp-Cell .jp-InputPrompt").first.click()  # the same key does its work where it is meant to
+    lab.keyboard.press("b")
+    expect(lab.locator(".jp-Notebook .jp-Cell")).to_have_count(len(before) + 1)
+    command(lab, "notebook:undo-cell-action")
+    expect(lab.locator(".jp-Notebook .jp-Cell")).to_have_count(len(before))
+
+
+def test_axe_finds_nothing_serious_in_light_and_in_dark(lab: Page) -> None:
+    assert serious_findings(lab, REPORT) == []
+    use_theme(lab, "JupyterLab Dark")
+    try:
+        assert serious_findings(lab, REPORT) == []
+        assert ink(lab.locator(GRAPH))[0] > 5_000
+    finally:
+        use_theme(lab, "JupyterLab Light")
+
+
+def test_a_narrow_window_scrolls_inside_the_report_only(lab: Page) -> None:
+    lab.set_viewport_size({"width": 500, "height": 900})
+    try:
+        assert overflow(lab, f"{REPORT}, {REPORT} > *, {GRAPH}") == []
+    finally:
+        lab.set_viewport_size({"width": 1200, "height": 1400})
+
+
+def test_notebook_7_shows_the_same_and_takes_no_keys(new_page: OpenPage, server: Server, saved: Any) -> None:
+    page = new_page()
+    open_notebook(page, server.notebook("live.ipynb"))
+    graph = page.locator(GRAPH)
+    expect(page.locator(REPORT)).to_contain_text(VERDICT)
+    assert ink(graph)[0] > 5_000
+    before = cells(page)
+    graph.locator("g.n").nth(2).focus()
+    for letter in "abdxyz":
+        page.keyboard.press(letter)
+    assert cells(page) == before
+
+
+@pytest.mark.parametrize("front_end", ["lab", "notebook"])
+def test_an_untrusted_notebook_without_a_kernel_shows_picture_and_tables(
+    new_page: OpenPage, server: Server, saved: Any, front_end: str
+) -> None:
+    received = copy.deepcopy(saved)
+    received.metadata = {"kernelspec": {"name": "gone", "display_name": "Gone", "language": "gone"}}
+    server.write(f"received-in-{front_end}.ipynb", received)
+    page = new_page()
+    open_notebook(page, getattr(server, front_end)(f"received-in-{front_end}.ipynb"))
+    page.locator(".jp-Dialog button", has_text="No Kernel").click()
+    picture = page.locator(f"{REPORT} img").first
+    picture.scroll_into_view_if_needed()
+    expect(page.locator(REPORT)).to_contain_text(VERDICT)
+    expect(page.locator(f"{REPORT} svg")).to_have_count(0)
+    assert VERDICT in (picture.get_attribute("alt") or "")
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 300
+    assert ink(picture)[0] > 5_000
+    # JupyterLab takes `width:max-content` away; the columns must stand beside each other all the same.
+    narrowest = "all => Math.min(...all.map(cell => cell.getBoundingClientRect().width))"
+    assert page.locator(f"{REPORT} details[open] > div > table th").evaluate_all(narrowest) > 20
+    assert serious_findings(page, REPORT) == []
+
+
+def test_nbconvert_without_scripts_shows_picture_and_tables(new_page: OpenPage, saved: Any, tmp_path: Path) -> None:
+    body, _ = HTMLExporter().from_notebook_node(saved)
+    (tmp_path / "page.html").write_text(body, encoding="utf-8")
+    page = new_page(java_script_enabled=False)
+    page.goto((tmp_path / "page.html").as_uri())
+    report = page.locator(".inplace-magic")
+    expect(report).to_contain_text(VERDICT)
+    assert report.locator("img").first.bounding_box()["width"] > 300  # type: ignore[index]
