@@ -9,7 +9,7 @@ from __future__ import annotations
 import gettext as catalogues
 import locale
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -99,6 +99,16 @@ def ngettext(one: str, many: str, count: int) -> str:
 def pgettext(context: str, message: str) -> str:
     """The message in the current language, where the same English words mean different things; `context` says what."""
     return _catalogue(language()).pgettext(context, message)
+
+
+def sentences(*parts: str) -> str:
+    """Sentences one after another; with a space between them where the language has one."""
+    return ("" if language() == "zh" else " ").join(part for part in parts if part)
+
+
+def listed(parts: Iterable[str]) -> str:
+    """``a, b, c``, as the language writes it."""
+    return ("、" if language() == "zh" else ", ").join(parts)
 
 
 def N_(message: str) -> str:

@@ -28,6 +28,7 @@ from inplace_magic.hazards import (
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
 from inplace_magic.hazards.fixes import with_fix
 from inplace_magic.hazards.notes import quiet
+from inplace_magic.language import _
 from inplace_magic.trace import Trace
 
 __all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_hazards"]
@@ -62,7 +63,9 @@ def find_hazards(trace: Trace) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
         except Exception as fault:  # containment: one broken rule must not hide what the others found
             name = rule.__module__.rsplit(".", 1)[-1].replace("_", "-")
             faults.append(
-                f"The rule {name} failed ({type(fault).__name__}: {fault}); its findings are missing. Please report it."
+                _("The rule {name} failed ({fault}); its findings are missing. Please report it.").format(
+                    name=name, fault=f"{type(fault).__name__}: {fault}"
+                )
             )
     blamed = {hazard.mutation for hazard in found if hazard.severity in ("error", "silent")}
     found = [h for h in found if h.severity != "warning" or h.mutation not in blamed]  # one place, one finding
@@ -75,5 +78,9 @@ def _with_fix(story: Story, hazard: Hazard, faults: list[str]) -> Hazard:
     try:
         return with_fix(story, hazard)
     except Exception as fault:  # containment: a finding without a diff is worth more than none
-        faults.append(f"No fix for {hazard.code} ({type(fault).__name__}: {fault}). Please report it.")
+        faults.append(
+            _("No fix for {code} ({fault}). Please report it.").format(
+                code=hazard.code, fault=f"{type(fault).__name__}: {fault}"
+            )
+        )
         return hazard

@@ -36,6 +36,7 @@ from inplace_magic.analysis.reads import level, paths_in, paths_read
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
 from inplace_magic.trace import AliasStatement, CallEvent, Callsite, Mutation
 
 CODE = "alias-written"
@@ -270,26 +271,29 @@ def _hazard(
     alias: AliasStatement | None,
 ) -> Hazard:
     written = story.bindings.written_name(call, mutation.tensor) or owned.path
-    reading = f"{wording.line_of(at or read.callsite)} ({wording.place(at or read.callsite)})"
     if alias is not None:
-        given = f"{wording.code(alias.text)}, line {alias.line}"
-        how = f"`{alias.target}` and `{alias.source}` are two names of one tensor ({given})"
-        fix = f"Make a copy where the second name is given: {wording.code(alias.text + '.clone()')}."
-    else:
-        same = owned.site == call.callsite
-        how = f"{'it' if same else wording.line_of(owned.site)} gave the same tensor back, written in place"
-        fix = (
-            "Use an operation that gives a new tensor (`inplace=False`), or hand it a copy "
-            f"(`{owned.path}.clone()`); if the "
-            f"new values are meant, bind them to the old name: `{owned.path} = …`."
+        how = _("`{one}` and `{other}` are two names of one tensor ({code}, line {line})").format(
+            one=alias.target, other=alias.source, code=wording.code(alias.text), line=alias.line
         )
+        fix = _("Make a copy where the second name is given: {code}.").format(
+            code=wording.code(alias.text + ".clone()")
+        )
+    else:
+        if owned.site == call.callsite:
+            how = _("it gave the same tensor back, written in place")
+        else:
+            how = _("{line} gave the same tensor back, written in place").format(line=wording.line_of(owned.site))
+        fix = _(
+            "Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{name}.clone()`); if the "
+            "new values are meant, bind them to the old name: `{name} = …`."
+        ).format(name=owned.path)
     return Hazard(
         code=CODE,
         severity="warning",
-        message=(
-            f"`{name}` is read by {reading}, but its values were overwritten by {wording.line_of(call.callsite)} "
-            f"({wording.place(call.callsite)}): {how}. PyTorch gives no error; the read sees the new values."
-        ),
+        message=_(
+            "`{name}` is read by {read}, but its values were overwritten by {write}: {how}. PyTorch gives no error; "
+            "the read sees the new values."
+        ).format(name=name, read=wording.spot(at or read.callsite), write=wording.spot(call.callsite), how=how),
         fix=fix,
         variable=written,
         mutation=call.callsite,

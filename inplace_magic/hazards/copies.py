@@ -13,6 +13,7 @@ from inplace_magic.analysis.expressions import path_text
 from inplace_magic.hazards.listing import Edit, Listing, listing_of
 from inplace_magic.hazards.rewriting import cloned
 from inplace_magic.hazards.written import Fix, Written, loads_after
+from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite, SavedTensor
 
 Change = tuple[ast.expr, str]
@@ -54,7 +55,7 @@ def where_it_was_saved(write: Written) -> Fix | None:
         if node is None:
             return None
         changes.append(cloned(listing, node))
-    sentence = "Let the line that saves keep a copy; the write then leaves alone what backward needs."
+    sentence = _("Let the line that saves keep a copy; the write then leaves alone what backward needs.")
     return _fix(first, listing, changes, price or None, sentence)
 
 
@@ -106,7 +107,7 @@ def in_the_same_statement(write: Written) -> Fix | None:
     statement, path = write.statement, write.path
     if not isinstance(statement, ast.Assign) or path is None or len(statement.targets) != 1:
         return None
-    sentence = (
+    sentence = _(
         "Let the right-hand side read from a copy: that is then what backward keeps, and the write leaves it alone."
     )
     return _reads_cloned(write, statement.value, path, sentence)

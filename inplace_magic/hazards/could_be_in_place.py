@@ -25,6 +25,7 @@ from inplace_magic.analysis.memory import line_key
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import notes, wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Storage, TensorMetadata
 
 CODE = "could-be-in-place"
@@ -81,17 +82,21 @@ def _note(story: Story, found: list[tuple[CallEvent, TensorMetadata]], nbytes: i
     call, given = found[0]
     site = call.callsite
     name = story.bindings.name(given.tensor)
-    what = f"`{name}` of before" if name else "the tensor that it is given"
+    what = _("`{name}` of before").format(name=name) if name else _("the tensor that it is given")
     form = "`inplace=True`" if call.name.startswith("F.") else f"`{call.name.rsplit('.', 1)[-1]}_`"
-    times = f", in {len(found)} calls" if len(found) > 1 else ""
+    spared = notes.size(nbytes)
+    if len(found) > 1:
+        spared = _("{size}, in {count} calls").format(size=spared, count=len(found))
     return Hazard(
         code=CODE,
         severity="info",
-        message=(
-            f"{wording.line_of(site)} ({wording.place(site)}) makes a new tensor, and {what} died right after, saved "
-            f"by nobody: the in-place form would write into its memory and spare {notes.size(nbytes)}{times}."
+        message=_(
+            "{line} makes a new tensor, and {tensor} died right after, saved by nobody: the in-place form would write "
+            "into its memory and spare {size}."
+        ).format(line=wording.spot(site), tensor=what, size=spared),
+        fix=_("Where the memory matters: {form}. Where it does not, the ordinary form is the safer one.").format(
+            form=form
         ),
-        fix=f"Where the memory matters: {form}. Where it does not, the ordinary form is the safer one.",
         variable=name,
         origin=site,
         tensor=given.tensor,

@@ -27,6 +27,7 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite
 
 CODE = "dataset-item-edited"
@@ -58,17 +59,15 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazard:
     variable = story.bindings.written_name(call, tensor)
-    what = f"`{variable}`" if variable else "the item"
+    what = f"`{variable}`" if variable else _("the item")
     return Hazard(
         code=CODE,
         severity="warning",
-        message=(
-            f"{wording.line_of(site)} ({wording.place(site)}) edited {what} in place for the second time: the item is "
-            "a view of the stored data, so each time it is fetched the edit is made on top of the last one. "
-            "PyTorch gives "
-            "no error."
-        ),
-        fix="Edit out of place, or fetch a copy first (`.clone()`).",
+        message=_(
+            "{line} edited {tensor} in place for the second time: the item is a view of the stored data, so each time "
+            "it is fetched the edit is made on top of the last one. PyTorch gives no error."
+        ).format(line=wording.spot(site), tensor=what),
+        fix=_("Edit out of place, or fetch a copy first (`.clone()`)."),
         variable=variable,
         mutation=site,
         mutations=(site,),

@@ -22,6 +22,7 @@ from inplace_magic.analysis.overlap import region_of, writes_one_element_twice
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
 
 CODE = "expanded-tensor-written"
 
@@ -45,15 +46,19 @@ def check(story: Story) -> Iterator[Hazard]:
             yield Hazard(
                 code=CODE,
                 severity="silent",
-                message=(
-                    f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes "
-                    f"{f'`{variable}`' if variable else 'a tensor'} of shape {list(after.shape or ())}, in which "
-                    "one element of "
-                    f"memory stands for several positions ({wording.line_of(origin)}, {wording.place(origin)}): "
-                    "all of them "
-                    "changed."
+                message=_(
+                    "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several "
+                    "positions ({origin}, {place}): all of them changed."
+                ).format(
+                    line=wording.spot(call.callsite),
+                    tensor=f"`{variable}`" if variable else _("a tensor"),
+                    shape=list(after.shape or ()),
+                    origin=wording.line_of(origin),
+                    place=wording.place(origin),
                 ),
-                fix=f"Give it memory of its own first: `.clone()` behind {wording.line_of(origin)}.",
+                fix=_("Give it memory of its own first: `.clone()` behind {line}.").format(
+                    line=wording.line_of(origin)
+                ),
                 variable=variable,
                 mutation=call.callsite,
                 mutations=(call.callsite,) if call.callsite is not None else (),

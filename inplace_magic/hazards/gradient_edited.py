@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite, Mutation
 
 CODE = "shared-gradient-edited"
@@ -88,18 +89,18 @@ def _sharing(story: Story, backward: int) -> set[int]:
 
 def _hazard(story: Story, call: CallEvent, mutation: Mutation) -> Hazard:
     variable = story.bindings.written_name(call, mutation.tensor)
-    what = f"`{variable}`" if variable else "a gradient"
+    what = f"`{variable}`" if variable else _("a gradient")
     return Hazard(
         code=CODE,
         severity="silent",
-        message=(
-            f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) edits {what} in place while "
-            "backward runs. An "
-            "addition hands the same gradient buffer to both of its branches, so the other branch's gradient "
-            "changes too. PyTorch "
-            "gives no error; a hook or `backward` must not modify its argument."
+        message=_(
+            "{line} edits {tensor} in place while backward runs. An addition hands the same gradient buffer to both of "
+            "its branches, so the other branch's gradient changes too. PyTorch gives no error; a hook or `backward` "
+            "must not modify its argument."
+        ).format(line=wording.spot(call.callsite), tensor=what),
+        fix=_("Return a new gradient instead: the out-of-place form of {line}.").format(
+            line=wording.line_of(call.callsite)
         ),
-        fix=f"Return a new gradient instead: the out-of-place form of {wording.line_of(call.callsite)}.",
         variable=variable,
         mutation=call.callsite,
         mutations=(call.callsite,) if call.callsite is not None else (),

@@ -25,6 +25,7 @@ from inplace_magic.analysis.memory import line_key
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import notes, wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Mutation, SavedTensor
 
 CODE = "in-place-saved-nothing"
@@ -60,17 +61,29 @@ def _note(story: Story, found: list[tuple[CallEvent, Mutation, SavedTensor]]) ->
     name = story.bindings.written_name(call, mutation.tensor)
     nbytes = sum(entry[2].nbytes or 0 for entry in found)
     node = story.nodes[saved.node].name
-    what = f"`{name}`" if name else "its input"
-    times = f" in {len(found)} calls" if len(found) > 1 else ""
+    what = f"`{name}`" if name else _("its input")
+    message = (
+        _(
+            "{line} writes {tensor} in place, and saved no memory in {count} calls: the gradient of {function} needs "
+            "the old values, so PyTorch cloned them first and keeps the clone ({size}) for backward."
+        )
+        if len(found) > 1
+        else _(
+            "{line} writes {tensor} in place, and saved no memory: the gradient of {function} needs the old values, so "
+            "PyTorch cloned them first and keeps the clone ({size}) for backward."
+        )
+    )
     return Hazard(
         code=CODE,
         severity="info",
-        message=(
-            f"{wording.line_of(site)} ({wording.place(site)}) writes {what} in place, and saved no memory{times}: the "
-            f"gradient of {wording.forward_name(node)} needs the old values, so PyTorch cloned them first and keeps "
-            f"the clone ({notes.size(nbytes)}) for backward."
+        message=message.format(
+            line=wording.spot(site),
+            tensor=what,
+            count=len(found),
+            function=wording.forward_name(node),
+            size=notes.size(nbytes),
         ),
-        fix="The ordinary form costs no more memory and spares the copy.",
+        fix=_("The ordinary form costs no more memory and spares the copy."),
         variable=name,
         mutation=site,
         mutations=(site,) if site is not None else (),

@@ -28,6 +28,7 @@ from inplace_magic.analysis import expressions
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite, Mutation
 
 CODE = "kept-activation-overwritten"
@@ -56,7 +57,7 @@ def _kept_by_hook(story: Story, tensor: int, write: CallEvent) -> str | None:
     for meta in made.inputs:
         path = (story.bindings.namespace.get(meta.tensor) or "").rpartition(".")[0]
         if path and path in story.trace.hooked_modules:
-            return f"a forward hook of `{path}` kept it"
+            return _("a forward hook of `{module}` kept it").format(module=path)
     return None
 
 
@@ -72,7 +73,7 @@ def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str
             bound = [at for at, _ in story.bindings.scopes.get((site.function, name), ()) if at < call.index]
             made = story.innermost_new(mutation.tensor, call.index)
             if made is None or not bound or (made.callsite is not None and made.callsite.line <= alias.line):
-                return f"{wording.code(alias.text)} (line {alias.line}) kept it"
+                return _("{code} (line {line}) kept it").format(code=wording.code(alias.text), line=alias.line)
     return None
 
 
@@ -103,14 +104,11 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, h
     return Hazard(
         code=CODE,
         severity="warning",
-        message=(
-            f"`{container}` is read by {wording.line_of(read.callsite)} ({wording.place(read.callsite)}), but it "
-            "no longer holds "
-            f"what was kept: {how}, and {wording.line_of(call.callsite)} ({wording.place(call.callsite)}) then "
-            "overwrote that very "
-            "tensor in place. PyTorch gives no error."
-        ),
-        fix="Keep a copy (`output.clone()`), or let the layer that follows give a new tensor (`inplace=False`).",
+        message=_(
+            "`{container}` is read by {read}, but it no longer holds what was kept: {how}, and {write} then overwrote "
+            "that very tensor in place. PyTorch gives no error."
+        ).format(container=container, read=wording.spot(read.callsite), how=how, write=wording.spot(call.callsite)),
+        fix=_("Keep a copy (`output.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
         variable=variable,
         mutation=call.callsite,
         mutations=(call.callsite,) if call.callsite is not None else (),

@@ -28,6 +28,7 @@ from inplace_magic.analysis.memory import line_key
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import notes, wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, SavedTensor, Storage, TensorMetadata
 
 CODE = "kept-by-the-graph"
@@ -41,8 +42,8 @@ def check(story: Story) -> Iterator[Hazard]:
     storages = {storage.storage: storage for storage in story.trace.storages}
     savers = _savers(story)
     counted: set[int] = set()
-    for (_, name), bound in story.bindings.scopes.items():
-        for (_, tensor), (again, other) in pairwise(bound):
+    for (_scope, name), bound in story.bindings.scopes.items():
+        for (_at, tensor), (again, other) in pairwise(bound):
             meta, new = story.observations.get(tensor), story.observations.get(other)
             storage = storages.get(meta.storage) if meta is not None and meta.storage is not None else None
             if meta is None or new is None or storage is None or storage.storage in counted:
@@ -87,19 +88,31 @@ def _last_reads(story: Story) -> dict[int, int]:
 
 
 def _note(story: Story, found: list[tuple[str, TensorMetadata, CallEvent, SavedTensor, int]], nbytes: int) -> Hazard:
-    name, meta, rebinding, kept, _ = found[0]
+    name, meta, rebinding, kept, _nbytes = found[0]
     node = story.nodes[kept.node]
-    _, saved_site = story.saver_site(node)
-    more = f", and {len(found) - 1} more like it" if len(found) > 1 else ""
+    saved_site = story.saver_site(node)[1]
+    message = (
+        _(
+            "`{name}` was bound to another tensor by {line}, but the old one lived on: {node} had saved it for "
+            "backward, and {count} more like it. That is {size} which no name reaches and the graph keeps."
+        )
+        if len(found) > 1
+        else _(
+            "`{name}` was bound to another tensor by {line}, but the old one lived on: {node} had saved it for "
+            "backward. That is {size} which no name reaches and the graph keeps."
+        )
+    )
     return Hazard(
         code=CODE,
         severity="info",
-        message=(
-            f"`{name}` was bound to another tensor by {wording.line_of(rebinding.callsite)} "
-            f"({wording.place(rebinding.callsite)}), but the old one lived on: {node.name} had saved it for backward"
-            f"{more}. That is {notes.size(nbytes)} which no name reaches and the graph keeps."
+        message=message.format(
+            name=name,
+            line=wording.spot(rebinding.callsite),
+            node=node.name,
+            count=len(found) - 1,
+            size=notes.size(nbytes),
         ),
-        fix=(
+        fix=_(
             "In training backward needs it; `torch.utils.checkpoint` would compute it again instead. To look at "
             "results only, run the line under `torch.no_grad()`."
         ),

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _, sentences
 from inplace_magic.trace import CallEvent, Callsite
 
 CODE = "leaf-written"
@@ -64,32 +65,32 @@ def _origin(story: Story, call: CallEvent, tensor: int | None) -> Callsite | Non
 
 
 def _message(variable: str | None, call: CallEvent, origin: Callsite | None, view: bool) -> str:
-    what = f"`{variable}`" if variable else "The tensor"
-    kind = "a view of a leaf that requires grad" if view else "a leaf that requires grad"
     here = origin is not None and call.callsite is not None and origin.place == call.callsite.place
-    born = (
-        f" It came from {wording.line_of(origin)} ({wording.place(origin)})." if origin is not None and not here else ""
+    said = (
+        _("{line} writes {tensor} in place, and {tensor} is a view of a leaf that requires grad.")
+        if view
+        else _("{line} writes {tensor} in place, and {tensor} is a leaf that requires grad.")
     )
-    return (
-        f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes {what} in place, and {what} is "
-        f"{kind}."
-        f"{born} Gradients are collected at a leaf; recording the write would turn it into the result of an "
-        "operation with no "
-        "place for its own gradient, so PyTorch refused."
+    return sentences(
+        said.format(line=wording.spot(call.callsite), tensor=f"`{variable}`" if variable else _("The tensor")),
+        _("It came from {line}.").format(line=wording.spot(origin)) if origin is not None and not here else "",
+        _(
+            "Gradients are collected at a leaf; recording the write would turn it into the result of an operation with "
+            "no place for its own gradient, so PyTorch refused."
+        ),
     )
 
 
 def _fix(variable: str | None, call: CallEvent, origin: Callsite | None) -> str:
     line = wording.line_of(call.callsite)
-    name = variable or "it"
+    name = variable or _("it")
     here = origin is not None and call.callsite is not None and origin.place == call.callsite.place
     computed = origin is not None and origin.expression and "requires_grad" not in origin.expression and not here
     if computed:
-        return (
-            f"Write into a copy: put `{name} = {name}.clone()` before {line}; the gradient then flows through the copy."
-        )
-    return (
-        f"If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of the "
-        "computation, write into "
-        f"a copy: `{name}.clone()`."
-    )
+        return _(
+            "Write into a copy: put `{name} = {name}.clone()` before {line}; the gradient then flows through the copy."
+        ).format(name=name, line=line)
+    return _(
+        "If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of the computation, "
+        "write into a copy: `{name}.clone()`."
+    ).format(name=name, line=line)

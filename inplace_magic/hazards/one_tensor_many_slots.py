@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite, Mutation
 
 CODE = "one-tensor-many-slots"
@@ -41,13 +42,14 @@ def check(story: Story) -> Iterator[Hazard]:
                 found = _written_repeatedly(story, tensor, call.index) if times > 1 else None
                 if found is not None and found[0].callsite not in seen:
                     seen.add(found[0].callsite)
-                    yield _hazard(story, *found, f"{wording.line_of(call.callsite)} reads it {times} times")
+                    yield _hazard(story, *found, _reads(call, times))
     for call in story.trace.calls:
         for mutation in call.mutations if call.kind == "in-place" and call.callsite not in seen else ():
             slots = _slots_of(story, call, mutation)
             if slots is not None:
                 seen.add(call.callsite)
-                yield _hazard(story, call, mutation, f"{slots} are one and the same")
+                evidence = _("{one} and {other} are one and the same").format(one=slots[0], other=slots[1])
+                yield _hazard(story, call, mutation, evidence)
 
 
 def _written_repeatedly(story: Story, tensor: int, before: int) -> tuple[CallEvent, Mutation] | None:
@@ -63,7 +65,7 @@ def _written_repeatedly(story: Story, tensor: int, before: int) -> tuple[CallEve
     return None
 
 
-def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
+def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
     """Two slots of the list through which a line wrote (``states[i] += …``) that hold the written tensor."""
     node = story.bindings.written_operand(call, mutation.tensor)
     written = story.bindings.written_name(call, mutation.tensor) if node is not None else None
@@ -72,23 +74,24 @@ def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
         return None
     slot = re.compile(re.escape(match[1]) + r"\[\d+\]")
     names = [name for name in story.names.get(mutation.tensor, ()) if slot.fullmatch(name)]
-    return f"`{names[0]}` and `{names[1]}`" if len(names) > 1 else None
+    return (f"`{names[0]}`", f"`{names[1]}`") if len(names) > 1 else None
+
+
+def _reads(call: CallEvent, times: int) -> str:
+    return _("{line} reads it {count} times").format(line=wording.line_of(call.callsite), count=times)
 
 
 def _hazard(story: Story, call: CallEvent, mutation: Mutation, evidence: str) -> Hazard:
     variable = story.bindings.written_name(call, mutation.tensor)
-    what = f"`{variable}`" if variable else "A tensor"
+    what = f"`{variable}`" if variable else _("A tensor")
     return Hazard(
         code=CODE,
         severity="warning",
-        message=(
-            f"{what} was written in place by {wording.line_of(call.callsite)} ({wording.place(call.callsite)}), "
-            "and a list holds "
-            f"that very tensor more than once: {evidence}. A list keeps references, not copies, so every entry "
-            "shows the last "
-            "values."
-        ),
-        fix="Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`).",
+        message=_(
+            "{tensor} was written in place by {line}, and a list holds that very tensor more than once: {evidence}. A "
+            "list keeps references, not copies, so every entry shows the last values."
+        ).format(tensor=what, line=wording.spot(call.callsite), evidence=evidence),
+        fix=_("Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`)."),
         variable=variable,
         mutation=call.callsite,
         mutations=(call.callsite,) if call.callsite is not None else (),

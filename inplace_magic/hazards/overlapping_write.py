@@ -25,6 +25,7 @@ from inplace_magic.analysis.overlap import reads_what_it_writes, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Mutation, Region, TensorMetadata
 
 CODE = "overlapping-write"
@@ -117,18 +118,18 @@ def _written(call: CallEvent, mutation: Mutation, after: TensorMetadata) -> Regi
 
 
 def _message(variable: str | None, call: CallEvent) -> str:
-    what = f"`{variable}`" if variable else "a tensor"
-    return (
-        f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) writes {what} while it reads other "
-        "elements of the "
-        "same memory: an element that is still to be read may already hold its new value. PyTorch gives no "
-        "error; the result "
-        "depends on the order in which the kernel goes through memory."
-    )
+    return _(
+        "{line} writes {tensor} while it reads other elements of the same memory: an element that is still to be read "
+        "may already hold its new value. PyTorch gives no error; the result depends on the order in which the kernel "
+        "goes through memory."
+    ).format(line=wording.spot(call.callsite), tensor=f"`{variable}`" if variable else _("a tensor"))
 
 
 def _fix(variable: str | None, call: CallEvent) -> str:
     if call.name.endswith("__setitem__"):
-        return f"Read from a copy: put `.clone()` behind the right-hand side of {wording.line_of(call.callsite)}."
-    name = variable or "x"
-    return f"Make a new tensor (`{name} = {name} - …` instead of `{name} -= …`), or clone what is read first."
+        return _("Read from a copy: put `.clone()` behind the right-hand side of {line}.").format(
+            line=wording.line_of(call.callsite)
+        )
+    return _("Make a new tensor (`{name} = {name} - …` instead of `{name} -= …`), or clone what is read first.").format(
+        name=variable or "x"
+    )

@@ -16,6 +16,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.listing import Block, Edit, Listing, listing_of
 from inplace_magic.hazards.written import Fix, Written
+from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite
 
 _STAYS = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
@@ -45,12 +46,12 @@ def reordered(write: Written) -> Fix | None:
     sentence = ""
     if _may_go_below(write, backward):
         edits = _moved_below(listing, wrote, used)
-        sentence = "Write it after backward has used the old values."
+        sentence = _("Write it after backward has used the old values.")
     if not edits and saved is not None and _is_step(hazard):
         plain = backward.name.rsplit(".", 1)[-1] == "backward"
         edits = _computed_anew(listing, saved, wrote, used) if plain else ()
         edits = edits or _moved_into_the_loop(listing, saved, wrote, used)
-        sentence = "Compute the result after the step: a graph can only be used with the values it was built from."
+        sentence = _("Compute the result after the step: a graph can only be used with the values it was built from.")
     return Fix(sites[0], listing, edits, None, sentence) if edits else None
 
 
@@ -246,7 +247,7 @@ def taken_after_the_write(write: Written) -> Fix | None:
     if not isinstance(taken, ast.Assign):
         return None
     edits = _moved_below(listing, taken, write.statement)
-    return Fix(write.site, listing, edits, None, "Write before the views are taken.") if edits else None
+    return Fix(write.site, listing, edits, None, _("Write before the views are taken.")) if edits else None
 
 
 def _deleted(statement: ast.stmt) -> Edit:

@@ -31,6 +31,7 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _, sentences
 from inplace_magic.trace import CallEvent, TensorMetadata
 
 CODE = "same-memory-compared"
@@ -127,19 +128,24 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write) -
     if writer is not None and mutation is not None:
         variable = story.bindings.written_name(writer, mutation.tensor)
     variable = variable or story.bindings.name(read.tensor)
-    what = f"`{variable}`" if variable else "the tensor"
-    does = "copies a tensor onto itself" if call.name.endswith("copy_") else "compares a tensor with itself"
+    does = (
+        _("{line} copies a tensor onto itself: both sides are the memory of {tensor}.")
+        if call.name.endswith("copy_")
+        else _("{line} compares a tensor with itself: both sides are the memory of {tensor}.")
+    )
     return Hazard(
         code=CODE,
         severity="warning",
-        message=(
-            f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)}) {does}: both sides are the memory "
-            f"of {what}. "
-            "The side that was meant as the old values is an alias, not a copy, and has followed every write "
-            "since it was taken, "
-            f"the first by {wording.line_of(site)} ({wording.place(site)})."
+        message=sentences(
+            does.format(line=wording.spot(call.callsite), tensor=f"`{variable}`" if variable else _("the tensor")),
+            _(
+                "The side that was meant as the old values is an alias, not a copy, and has followed every write since "
+                "it was taken, the first by {write}."
+            ).format(write=wording.spot(site)),
         ),
-        fix="Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`.",
+        fix=_(
+            "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
+        ),
         variable=variable,
         mutation=site,
         mutations=(site,) if site is not None else (),

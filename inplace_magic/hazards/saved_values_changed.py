@@ -30,6 +30,7 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _, sentences
 from inplace_magic.trace import AutogradNode, CallEvent, Callsite, ForeignWrite, Mutation, SavedTensor
 
 CODE = "saved-values-changed"
@@ -169,50 +170,58 @@ def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Chang
 
 def _how(change: _Change) -> str:
     if change.foreign is not None:
-        names = " and ".join(f"`{name}`" for name in change.foreign.names)
-        return f"from outside torch, through {names or 'memory that it shares with NumPy or other code'}"
+        names = _(" and ").join(f"`{name}`" for name in change.foreign.names)
+        return _("from outside torch, through {names}").format(
+            names=names or _("memory that it shares with NumPy or other code")
+        )
     if change.call is None:
-        return "by something that the watch could not see"
+        return _("by something that the watch could not see")
     if change.mutation is None:
-        return "by giving it other memory (`.data = …`)"
+        return _("by giving it other memory (`.data = …`)")
     if change.mutation.version_before == change.mutation.version_after:
-        return f"by `{change.call.name}`, which does not count its writes"
-    return "through an alias that counts its versions apart (`.data`)"
+        return _("by `{call}`, which does not count its writes").format(call=change.call.name)
+    return _("through an alias that counts its versions apart (`.data`)")
 
 
 def _message(variable: str | None, saved_site: Callsite | None, saver: str, change: _Change) -> str:
-    what = f"`{variable}`" if variable else "A tensor"
+    what = f"`{variable}`" if variable else _("A tensor")
     site = change.callsite
     if site is not None:
-        where = f"by {wording.line_of(site)} ({wording.place(site)})"
+        done = _("{tensor} was overwritten by {write}").format(tensor=what, write=wording.spot(site))
     elif change.foreign is not None:
-        where = "between two torch calls, at a line that could not be told"
+        done = _("{tensor} was overwritten between two torch calls, at a line that could not be told").format(
+            tensor=what
+        )
     else:
-        where = "at a place that the watch did not see"
-    return (
-        f"{what} was overwritten {where} after {wording.line_of(saved_site)} ({wording.place(saved_site)}) had "
-        "saved it for "
-        f"backward, in {saver}. The write came {_how(change)}, so no version moved and PyTorch did not notice: "
-        "the gradient is "
-        "computed from the new values, without an error."
+        done = _("{tensor} was overwritten at a place that the watch did not see").format(tensor=what)
+    return sentences(
+        _("{done} after {save} had saved it for backward, in {node}.").format(
+            done=done, save=wording.spot(saved_site), node=saver
+        ),
+        _(
+            "The write came {how}, so no version moved and PyTorch did not notice: the gradient is computed from the "
+            "new values, without an error."
+        ).format(how=_how(change)),
     )
 
 
 def _fix(variable: str | None, saved_site: Callsite | None, change: _Change) -> str:
     line = wording.line_of(change.callsite)
     if change.foreign is not None:
-        name = change.foreign.names[0] if change.foreign.names else "the array"
-        return (
-            f"Copy when crossing from NumPy (`torch.tensor({name})`), or give {name} a new array instead of "
-            "writing into it."
-        )
+        name = change.foreign.names[0] if change.foreign.names else _("the array")
+        return _(
+            "Copy when crossing from NumPy (`torch.tensor({name})`), or give {name} a new array instead of writing "
+            "into it."
+        ).format(name=name)
     if (
         change.call is not None
         and change.mutation is not None
         and change.mutation.version_before == change.mutation.version_after
     ):
-        return f"Run backward before {line}, or compute the forward pass ({wording.place(saved_site)}) anew after it."
-    return (
+        return _("Run backward before {line}, or compute the forward pass ({place}) anew after it.").format(
+            line=line, place=wording.place(saved_site)
+        )
+    return _(
         "Do not write through `.data`: make a new tensor instead (`torch.where`, `clamp`, a product with a mask), or "
         "write into a clone."
     )

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import N_, _, sentences
 from inplace_magic.trace import CallEvent, Callsite
 
 MULTI_OUTPUT = "multi-output-view-written"
@@ -52,22 +53,29 @@ _SEVERAL = re.compile(r"function that returns multiple views")
 _BASE = re.compile(r"its base or another view of its base has been modified inplace")
 
 _WHY = {
-    BASE: "{maker} gives several views of one tensor at once; once the tensor behind them is written, PyTorch "
-    "cannot tell the "
-    "history of each view any more, and refused when one was used.",
-    DETACHED: "Cutting a view off its history would leave the tensor behind it with a wrong one, so PyTorch refused.",
-    INFERENCE: "A tensor made under `inference_mode` has no version counter and no place in autograd, so it "
-    "cannot be written "
-    "outside of it.",
-    MULTI_OUTPUT: "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one "
-    "of them without "
-    "the others, so it refused.",
-    NO_GRAD: "The view was made while recording was off ({maker}), so PyTorch does not know its history and "
-    "cannot record a "
-    "write through it.",
-    CUSTOM: "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no "
-    "longer keep right "
-    "after a write, so it refused.",
+    BASE: N_(
+        "{maker} gives several views of one tensor at once; once the tensor behind them is written, PyTorch cannot "
+        "tell the history of each view any more, and refused when one was used."
+    ),
+    DETACHED: N_(
+        "Cutting a view off its history would leave the tensor behind it with a wrong one, so PyTorch refused."
+    ),
+    INFERENCE: N_(
+        "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
+        "written outside of it."
+    ),
+    MULTI_OUTPUT: N_(
+        "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one of them without "
+        "the others, so it refused."
+    ),
+    NO_GRAD: N_(
+        "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot record "
+        "a write through it."
+    ),
+    CUSTOM: N_(
+        "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer keep "
+        "right after a write, so it refused."
+    ),
 }
 
 
@@ -93,7 +101,7 @@ def check(story: Story) -> Iterator[Hazard]:
         yield Hazard(
             code=code,
             severity="error",
-            message=_message(code, variable, writer, call, origin, match["maker"] or f"{match['mode']} mode"),
+            message=_message(code, variable, writer, call, origin, _maker(match)),
             fix=_fix(code, variable, writer, origin),
             variable=variable,
             mutation=writer.callsite,
@@ -103,6 +111,10 @@ def check(story: Story) -> Iterator[Hazard]:
             call=writer.index,
             raised=True,
         )
+
+
+def _maker(match: re.Match[str]) -> str:
+    return match["maker"] or _("{mode} mode").format(mode=match["mode"])
 
 
 def _code(match: re.Match[str], text: str) -> str:
@@ -132,40 +144,50 @@ def _base_write(story: Story, call: CallEvent) -> tuple[CallEvent, int] | None:
 def _message(
     code: str, variable: str | None, writer: CallEvent, call: CallEvent, origin: Callsite | None, maker: str
 ) -> str:
-    what = f"`{variable}`" if variable else "a tensor"
-    line = f"{wording.line_of(writer.callsite)} ({wording.place(writer.callsite)})"
-    born = f", taken by {wording.line_of(origin)} ({wording.place(origin)})" if origin is not None else ""
     if code == BASE:
-        used = f"{wording.line_of(call.callsite)} ({wording.place(call.callsite)})"
-        said = f"{line} wrote {what}, and {used} then used a view of it{born}. "
+        said = _("{line} wrote {tensor}, and {use} then used a view of it")
     elif code == DETACHED:
-        said = f"{line} detaches {what} in place, and {what} is a view{born}. "
+        said = _("{line} detaches {tensor} in place, and {tensor} is a view")
     elif code == INFERENCE:
-        said = f"{line} writes {what} in place{born}. "
+        said = _("{line} writes {tensor} in place")
     else:
-        said = f"{line} writes {what} in place, and {what} is a view{born}. "
-    return said + _WHY[code].format(maker=maker)
+        said = _("{line} writes {tensor} in place, and {tensor} is a view")
+    said = said.format(
+        line=wording.spot(writer.callsite),
+        tensor=f"`{variable}`" if variable else _("a tensor"),
+        use=wording.spot(call.callsite),
+    )
+    if origin is not None:
+        said = _("{said}, taken by {line}.").format(said=said, line=wording.spot(origin))
+    else:
+        said = _("{said}.").format(said=said)
+    return sentences(said, _(_WHY[code]).format(maker=maker))
 
 
 def _fix(code: str, variable: str | None, call: CallEvent, origin: Callsite | None) -> str:
-    name = variable or "the view"
+    name = variable or _("the view")
     line = wording.line_of(call.callsite)
     if code == DETACHED:
-        return f"Bind a detached tensor instead: `{name} = {name}.detach()`."
-    if code == BASE:
-        return f"Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line}."
-    if code == INFERENCE:
-        return (
-            f"Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."
+        fix = _("Bind a detached tensor instead: `{name} = {name}.detach()`.")
+    elif code == BASE:
+        fix = _("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line}.")
+    elif code == INFERENCE:
+        fix = _(
+            "Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."
         )
-    if code == NO_GRAD:
-        taken = f" ({wording.line_of(origin)})" if origin is not None else ""
-        return (
-            f"Take the view with recording on{taken}, outside `no_grad`; or, if no gradient is wanted, put {line} "
-            "under "
+    elif code == NO_GRAD and origin is not None:
+        fix = _(
+            "Take the view with recording on ({origin}), outside `no_grad`; or, if no gradient is wanted, put {line} "
+            "under `torch.no_grad()` and detach what it writes."
+        )
+    elif code == NO_GRAD:
+        fix = _(
+            "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line} under "
             "`torch.no_grad()` and detach what it writes."
         )
-    return (
-        f"Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use "
-        f"`{name}.clone()`."
-    )
+    else:
+        fix = _(
+            "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use "
+            "`{name}.clone()`."
+        )
+    return fix.format(name=name, line=line, origin=wording.line_of(origin))
