@@ -3,18 +3,22 @@
 #   make test     style, types and tests; pytest's closing line is the last one
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html
 #   make lint     style and types only
+#   make lessons  runs the teaching notebooks and saves them with their outputs
 #   make bench    what a watch costs on this machine, ten minutes; build/bench.json (other tools: pip install .[bench])
 #
-# The first of them makes .venv. Another interpreter: make test PYTHON=python3.12
+# The first of them makes .venv, and for the tests .venv-min with the oldest Jupyter tools. Another interpreter:
+# make test PYTHON=python3.12
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+OLDEST := .venv-min
+OLDEST_INSTALLED := $(OLDEST)/.installed
 
-.PHONY: test demo lint bench browser
+.PHONY: test demo lint lessons bench browser
 
-test: lint browser
+test: lint browser $(OLDEST_INSTALLED)
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The tests in tests/browser want a Chromium. Where there is none and this may install it, as in CI, it does.
@@ -33,6 +37,9 @@ lint: $(INSTALLED)
 demo: $(INSTALLED)
 	@$(BIN)/python notebooks/demo.py
 
+lessons: $(INSTALLED)
+	@$(BIN)/python notebooks/build.py
+
 bench: $(INSTALLED)
 	@$(BIN)/python benchmarks/run.py
 
@@ -40,4 +47,12 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=21.3"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@
+
+# torch is not installed a second time: the .pth file lets this environment look into .venv for what it lacks.
+$(OLDEST_INSTALLED): $(INSTALLED) constraints-min.txt
+	@test -x $(OLDEST)/bin/python || $(BIN)/python -m venv $(OLDEST)
+	@$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		>$$($(OLDEST)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/newest.pth
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-min.txt -e .
 	@touch $@

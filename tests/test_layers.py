@@ -32,6 +32,7 @@ ROOF = {
     "magic_options",
     "progress",
     "cell_transform",
+    "lessons",
     "__init__",
 }
 
@@ -58,6 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "magics_news": FLOOR | set(READ_SIDE),
     "magics_story": FLOOR | ROOF | set(READ_SIDE),
     "magics": FLOOR | ROOF | set(READ_SIDE),
+    "lessons": FLOOR | {"api", "magics_cells", *READ_SIDE},
     "__init__": FLOOR | ROOF | set(READ_SIDE),
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
@@ -67,7 +69,7 @@ UPWARD_INSIDE_FUNCTIONS = {("report.py", "render"), ("comparison.py", "render")}
 report that is never looked at shall not load one."""
 
 HOME: dict[str, set[str]] = {
-    "torch": {"capture/"},
+    "torch": {"capture/", "lessons/"},  # exercises are torch programs; imported when one is checked
     "numpy": {"capture/"},
     "executing": {"capture/sources.py"},
     "IPython": {
@@ -78,6 +80,7 @@ HOME: dict[str, set[str]] = {
         "magics_story.py",
         "magic_options.py",
         "cell_transform.py",
+        "lessons/running.py",
     },
     "pandas": {"render/tables.py"},
     "graphviz": {"render/dot.py", "render/dot_folds.py", "render/dot_labels.py", "render/layout.py"},
@@ -184,7 +187,9 @@ def test_each_library_lives_in_its_own_room() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("module", ["", ".report", ".hazards", ".analysis", ".render", ".magics", ".widgets"])
+@pytest.mark.parametrize(
+    "module", ["", ".report", ".hazards", ".analysis", ".render", ".magics", ".widgets", ".lessons"]
+)
 def test_nothing_outside_capture_loads_torch(module: str) -> None:
     heavy = ["torch", "pandas", "graphviz", "ipywidgets"]
     code = f"import sys, inplace_magic{module}; assert not set({heavy}) & set(sys.modules)"

@@ -1,0 +1,11 @@
+"""The exercises of the teaching notebooks: ``check("1.1", answer)``, ``hint("1.1")``, ``solution("1.1")``.
+
+An answer that is code runs under a watch, and what is said about it is read off the report. One file per lesson; the
+lessons themselves are in ``notebooks/``.
+"""
+
+from __future__ import annotations
+
+from inplace_magic.lessons.asking import check, hint, solution
+
+__all__ = ["check", "hint", "solution"]

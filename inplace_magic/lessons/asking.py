@@ -1,0 +1,103 @@
+"""The three functions that a learner calls."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from inplace_magic.errors import OptionError
+from inplace_magic.language import _
+from inplace_magic.lessons.course import exercise
+from inplace_magic.lessons.exercise import Feedback
+
+
+def check(key: str, *answers: Any) -> Feedback:
+    """What is right or wrong about an answer, and why; code is run under a watch to see what it does.
+
+    Args:
+        key: the exercise, e.g. ``"1.2"``.
+        answers: what the exercise asks for; an ellipsis, or a function of which nothing but the ellipsis is there,
+            counts as not answered yet.
+
+    Raises:
+        OptionError: there is no such exercise, or it takes another number of answers.
+        InplaceMagicError: a watch is running already, such as that of the cell; check in a cell of its own.
+    """
+    asked = exercise(key)
+    wanted = len(inspect.signature(asked.judge).parameters)
+    if len(answers) != wanted:
+        raise OptionError(
+            _("Exercise {key} takes {wanted} answers, and got {given}: see the cell of the exercise.").format(
+                key=key, wanted=wanted, given=len(answers)
+            )
+        )
+    if any(_untouched(answer) for answer in answers):
+        return Feedback(
+            "open",
+            _("Exercise {key} is waiting for you.").format(key=key),
+            (
+                _(
+                    "Put your answer where the `...` stands, run the cell, and check again. "
+                    '`hint("{key}")` gives a nudge.'
+                ).format(key=key),
+            ),
+        )
+    return asked.judge(*answers)
+
+
+def hint(key: str, number: int = 1) -> Feedback:
+    """A hint; each exercise has a few, from a nudge to nearly all.
+
+    Args:
+        key: the exercise, e.g. ``"1.2"``.
+        number: which one; after the last one, the last.
+
+    Raises:
+        OptionError: there is no such exercise, or the number is no count.
+    """
+    hints = exercise(key).hints
+    if not isinstance(number, int) or number < 1:
+        raise OptionError(_("hint({key!r}, {number!r}): hints are counted from 1.").format(key=key, number=number))
+    shown = min(number, len(hints))
+    sentences = [hints[shown - 1]()]
+    if shown < len(hints):
+        sentences.append(_('The next one: `hint("{key}", {number})`.').format(key=key, number=shown + 1))
+    title = _("Hint {number} of {count} for exercise {key}").format(number=shown, count=len(hints), key=key)
+    return Feedback("hint", title, tuple(sentences))
+
+
+def solution(key: str) -> Feedback:
+    """A solution, and why it is one.
+
+    Raises:
+        OptionError: there is no such exercise.
+    """
+    asked = exercise(key)
+    return Feedback(
+        "solution", _("A solution of exercise {key}").format(key=key), (asked.because(),), code=asked.solution
+    )
+
+
+def _untouched(answer: Any) -> bool:
+    if answer is ... or answer is None:
+        return True
+    if isinstance(answer, dict):
+        return any(_untouched(value) for value in answer.values())
+    if isinstance(answer, (list, tuple, set)):
+        return any(value is ... for value in answer)
+    return callable(answer) and _does_nothing(answer)
+
+
+def _does_nothing(function: Callable[..., Any]) -> bool:
+    """Whether the body is a docstring and an ellipsis at most: then its code is that of an empty function."""
+    code = getattr(function, "__code__", None)
+    empty = _empty_with_docstring.__code__ if getattr(function, "__doc__", None) else _empty.__code__
+    return code is not None and code.co_code == empty.co_code
+
+
+def _empty() -> None: ...
+
+
+def _empty_with_docstring() -> None:
+    """A body without code."""

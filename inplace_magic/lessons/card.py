@@ -1,0 +1,55 @@
+"""Feedback as something to show: a card in plain tags for the notebook, and text."""
+
+from __future__ import annotations
+
+from inplace_magic.lessons.exercise import Feedback, Status
+from inplace_magic.render import style
+from inplace_magic.render.markup import CARD, code, esc, prose, table, tag
+
+SYMBOL: dict[Status, str] = {"right": "✓", "wrong": "✗", "open": "…", "hint": "?", "solution": "="}
+COLOURS: dict[Status, tuple[str, str, str]] = {
+    "right": style.FINE_COLOURS,
+    "wrong": style.SEVERITY_COLOURS["warning"],
+    "open": (style.LINE, style.INK, style.ZEBRA),
+    "hint": style.SEVERITY_COLOURS["info"],
+    "solution": style.SEVERITY_COLOURS["info"],
+}
+"""Accent, text colour and tint. A wrong answer is orange and not red: it is no error."""
+
+
+def to_text(feedback: Feedback) -> str:
+    """The feedback as lines of text."""
+    lines = [f"{SYMBOL[feedback.status]} {feedback.title}"]
+    lines += [f"  {sentence}" for sentence in feedback.sentences]
+    lines += [f"  {row.place}: {row.code}\n      {row.what}" for row in feedback.happened]
+    lines += [f"    {line}".rstrip() for line in feedback.code.splitlines()]
+    return "\n".join(lines)
+
+
+def to_html(feedback: Feedback) -> str:
+    """The feedback as a card that needs neither style sheet nor script."""
+    accent, ink, tint = COLOURS[feedback.status]
+    head = tag("b", f"color:{ink}", esc(f"{SYMBOL[feedback.status]} {feedback.title}"))
+    body = [tag("p", "margin:6px 0 0 0", prose(sentence)) for sentence in feedback.sentences]
+    if feedback.happened:
+        body.append(_rows(feedback))
+    if feedback.code:
+        css = f"margin:8px 0 0 0;padding:8px;background-color:{style.CARD};color:{style.INK};overflow-x:auto"
+        body.append(tag("pre", css, esc(feedback.code)))
+    css = f"{CARD};background-color:{tint};border-left:6px solid {accent}"
+    return tag("div", css, head, *body, class_="inplace-magic-lesson")
+
+
+def _rows(feedback: Feedback) -> str:
+    rows, last = [], ""
+    for row in feedback.happened:
+        key = row.place + row.code
+        first, last = key != last, key
+        rows.append((esc(row.place), code(row.code), esc(row.what)) if first else ("", "", esc(row.what)))
+    return tag("div", "margin:8px 0 0 0", table(*_heads(), rows))
+
+
+def _heads() -> tuple[tuple[str, str, str]]:
+    from inplace_magic.language import _
+
+    return ((_("Line"), _("Code"), _("What happened")),)

@@ -1,0 +1,36 @@
+"""The answers that many exercises give, made from a run of the learner's own code."""
+
+from __future__ import annotations
+
+from inplace_magic.language import _
+from inplace_magic.lessons.exercise import Feedback
+from inplace_magic.lessons.running import Attempt
+from inplace_magic.lessons.telling import findings_of, what_happened
+
+
+def right(*sentences: str) -> Feedback:
+    """A right answer, and what makes it one."""
+    return Feedback("right", _("Right."), sentences)
+
+
+def wrong(*sentences: str, run: Attempt | None = None) -> Feedback:
+    """A wrong answer.
+
+    Args:
+        sentences: what is wrong, with the facts of the report.
+        run: the run of the learner's code; its findings follow the sentences, and what its lines did.
+    """
+    if run is None:
+        return Feedback("wrong", _("Not yet."), sentences)
+    return Feedback("wrong", _("Not yet."), (*sentences, *findings_of(run.report)), what_happened(run.report))
+
+
+def raised(run: Attempt) -> Feedback:
+    """The learner's code raised: the finding that explains it, else the error itself."""
+    found = findings_of(run.report)
+    kind = type(run.error).__name__
+    if found:
+        return wrong(_("Your code raised a `{kind}`, and this is why.").format(kind=kind), run=run)
+    text = str(run.error).strip().splitlines()
+    first = f"{kind}: {text[0]}" if text else kind
+    return wrong(_("Your code raised `{error}`.").format(error=first), run=run)

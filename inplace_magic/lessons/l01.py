@@ -1,0 +1,118 @@
+"""Lesson 1: names, tensors and storages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from inplace_magic.language import _
+from inplace_magic.lessons.exercise import Exercise, Feedback
+from inplace_magic.lessons.judging import raised, right, wrong
+from inplace_magic.lessons.running import Attempt, attempt
+from inplace_magic.lessons.telling import calls_that_write, facts_of, spot
+
+
+def _who_holds_fives(program: Callable[[], Any], answer: Collection[str]) -> Feedback:
+    run = attempt(program)
+    if run.error is not None:
+        return raised(run)
+    if not isinstance(run.result, dict) or not calls_that_write(run.report):
+        return wrong(
+            _("`program` was changed: it shall write a tensor in place and return its variables by name."), run=run
+        )
+    holds = {name for name, tensor in run.result.items() if bool((tensor == 5).all())}
+    given = set(answer)
+    strange = sorted(given - run.result.keys())
+    if strange:
+        return wrong(
+            _("`program` has no variable `{name}`; it has {names}.").format(
+                name=strange[0], names=", ".join(f"`{each}`" for each in run.result)
+            )
+        )
+    sentences = tuple(_why(run, name, name in holds) for name in run.result if (name in given) != (name in holds))
+    if sentences:
+        return wrong(*sentences, run=run)
+    return right(*(_why(run, name, True) for name in sorted(holds)))
+
+
+def _why(run: Attempt, name: str, holds: bool) -> str:
+    write = calls_that_write(run.report)[-1]
+    facts, written = facts_of(run.report, run.result[name]), write.mutations[0].storage
+    tensor = f"T{facts.tensor}" if facts is not None else "?"
+    storage = f"S{facts.storage}" if facts is not None else "?"
+    if holds:
+        return _("{write} wrote storage {storage}, and `{name}` ({tensor}) lies on it: it shows the fives.").format(
+            write=spot(write), storage=storage, name=name, tensor=tensor
+        )
+    return _("{write} wrote storage S{written}; `{name}` ({tensor}) lies on {storage}, so it shows no fives.").format(
+        write=spot(write), written=written, storage=storage, name=name, tensor=tensor
+    )
+
+
+def _bump(bump: Callable[[Any], Any]) -> Feedback:
+    import torch
+
+    x = torch.zeros(3)
+    view = x[1:]
+    run = attempt(bump, x)
+    if run.error is not None:
+        return raised(run)
+    if not bool((x == 1).all()):
+        if x.tolist() == [0.0, 0.0, 0.0]:
+            return wrong(
+                _("The tensor that `bump` got is as it was: all zeros, at version {version}.").format(
+                    version=x._version
+                ),
+                run=run,
+            )
+        return wrong(
+            _("The tensor that `bump` got was written, but it holds {values} and not ones.").format(
+                values=f"`{x.tolist()}`"
+            ),
+            run=run,
+        )
+    if x._version == 0:
+        return wrong(
+            _(
+                "The values are there, but the version counter still says 0: this write went past PyTorch's "
+                "accounts, and autograd would never learn of it."
+            ),
+            run=run,
+        )
+    if run.result is not x:
+        return wrong(_("The write is right. But `bump(x) is x` is false: give back the tensor that you got."), run=run)
+    return right(
+        _("{write} wrote the caller's tensor, and its view sees it too: `{view}`.").format(
+            write=spot(calls_that_write(run.report)[0]), view=view.tolist()
+        )
+    )
+
+
+EXERCISES = (
+    Exercise(
+        key="1.1",
+        judge=_who_holds_fives,
+        hints=(
+            lambda: _("Ask of each name: on which storage does its tensor lie when line 7 runs?"),
+            lambda: _(
+                "`b = a` makes no tensor, `.view` makes a tensor on the same storage, `.clone()` makes both anew."
+            ),
+            lambda: _("`a = a + 1` lets the name `a` go to a new tensor. `b` stays where it was."),
+        ),
+        solution='answer = {"b", "c"}',
+        because=lambda: _(
+            "`b` is the tensor that is written and `c` is a view of it. `d` has a storage of its own, and `a` was "
+            "rebound to another tensor before the write."
+        ),
+    ),
+    Exercise(
+        key="1.2",
+        judge=_bump,
+        hints=(
+            lambda: _("`x = x + 1` and `x += 1` are not the same. Which of them writes?"),
+            lambda: _("A method whose name ends in an underscore writes its tensor and gives it back."),
+        ),
+        solution="def bump(x):\n    return x.add_(1)",
+        because=lambda: _("`add_` writes into the storage of `x` and gives back `x` itself. `x += 1` does the same."),
+    ),
+)

@@ -1,0 +1,47 @@
+"""Running a learner's function under a watch, on tensors of the exercise, so that the report can explain the answer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from IPython import get_ipython
+
+from inplace_magic.api import watch
+from inplace_magic.magics_cells import cell_numbers
+from inplace_magic.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One run of a learner's function."""
+
+    report: Report
+    result: Any
+    error: Exception | None
+    """What it raised."""
+
+
+def attempt(function: Callable[..., Any], *inputs: Any) -> Attempt:
+    """Runs the function on these inputs under a watch; what it raises is kept and not raised.
+
+    Raises:
+        InplaceMagicError: another watch is running on this thread.
+    """
+    shell = get_ipython()
+    watching = watch()
+    watching.start(frame=sys._getframe())
+    result, error = None, None
+    try:
+        result = function(*inputs)
+    except Exception as raised:  # the learner's error is part of the answer
+        error = raised
+    finally:
+        report = watching.stop(
+            namespace=shell.user_ns if shell is not None else {},
+            cells=cell_numbers(shell) if shell is not None else {},
+            error=error,
+        )
+    return Attempt(report, result, error)

@@ -1,0 +1,53 @@
+"""What a report says, in the few words that an explanation of an answer needs."""
+
+from __future__ import annotations
+
+from inplace_magic.lessons.exercise import Happened
+from inplace_magic.render import words
+from inplace_magic.render.lines import step_label, step_phrase
+from inplace_magic.render.reading import Reading
+from inplace_magic.render.style import EFFECT_SYMBOL
+from inplace_magic.report import Report
+from inplace_magic.trace import CallEvent, TensorMetadata
+
+MAX_ROWS = 12
+
+
+def what_happened(report: Report, *, most: int = MAX_ROWS) -> tuple[Happened, ...]:
+    """What each line did to which tensor, as the report's own table says it; at most so many rows."""
+    reading = Reading(report)
+    rows = []
+    for story in reading.lines:
+        for step in story.steps:
+            label, phrase = step_label(step, reading.names), step_phrase(step, reading.names)
+            what = f"{EFFECT_SYMBOL[step.kind]} {label}: {phrase}" if label else f"{EFFECT_SYMBOL[step.kind]} {phrase}"
+            rows.append(Happened(words.place(story.site), words.code_of(story.site), what))
+    return tuple(rows[:most])
+
+
+def findings_of(report: Report, *, most: int = 1) -> tuple[str, ...]:
+    """The worst findings, each with its fix; notes on what would be worth knowing are left out."""
+    serious = [finding for finding in report.findings if finding.severity != "info"]
+    return tuple(sentence for finding in serious[:most] for sentence in (finding.message, finding.fix))
+
+
+def calls_that_write(report: Report) -> list[CallEvent]:
+    """The in-place calls of the learner's code, in their order."""
+    return [call for call in report.calls if call.kind == "in-place"]
+
+
+def spot(call: CallEvent) -> str:
+    """A call as a sentence names it: its code and its place."""
+    code = words.code_of(call.callsite) or call.name
+    return f"`{code}` ({words.place(call.callsite)})"
+
+
+def facts_of(report: Report, tensor: object) -> TensorMetadata | None:
+    """What the report knows of a tensor that is still alive, as it last saw it; None when it never did."""
+    seen = [facts for call in report.calls for facts in (*call.inputs, *call.outputs, *call.mutated)]
+    return next((facts for facts in reversed(seen) if facts.python_id == id(tensor)), None)
+
+
+def line_of(call: CallEvent) -> int | None:
+    """The gutter number of the line that made the call."""
+    return call.callsite.line if call.callsite is not None else None

@@ -1,0 +1,162 @@
+"""Makes the lessons: the text ``en/01_….md`` becomes ``en/01_….ipynb``, run from a fresh kernel, outputs saved.
+
+    python notebooks/build.py              build all, English and Chinese
+    python notebooks/build.py 01 zh/03     build some: a beginning of the path in notebooks/, the language may be left out
+    python notebooks/build.py --check      build and write nothing; fail where a kept notebook differs from what was built
+    python notebooks/build.py --run        run and write nothing; fail where a cell fails (another version of the tools
+                                           than the one whose outputs are kept)
+
+The text is what people write and review. What differs between two runs on one machine is taken out of the outputs, see
+``clean``; what a lesson says about addresses it says by comparing them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import sysconfig
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+HERE = Path(__file__).resolve().parent
+LANGUAGES = ("en", "zh")
+REPOSITORY = ""
+"""``owner/name`` on GitHub. While it is empty there are no badges, and the first cell installs the checkout that the
+notebook lies in."""
+BRANCH = "main"
+CHECKOUT = "../.."
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+IMAGE = re.compile(r"(data:image/[a-z+]+;base64,[A-Za-z0-9+/=]+)")
+ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+OBJECT_ID = re.compile(r"(?<![\w.])\d{12,}(?![\w.])")
+"""Python's ``id`` is an address too; nothing else in a lesson has so many digits."""
+
+
+def main() -> int:
+    """Exit status 0 when every notebook was built, or stands as it was; else 1."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--run", action="store_true")
+    arguments = parser.parse_args()
+    chosen = [text for text in texts() if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
+    began = time.perf_counter()
+    with ProcessPoolExecutor() as processes:
+        results = list(processes.map(built, chosen))
+    failures = 0
+    for text, (content, failure) in zip(chosen, results, strict=True):
+        kept = text.with_suffix(".ipynb")
+        problem = failure
+        if not problem and arguments.check and (not kept.exists() or kept.read_text(encoding="utf-8") != content):
+            problem = "differs from what is kept"
+        if not (problem or arguments.check or arguments.run):
+            kept.write_text(content, encoding="utf-8")
+        failures += bool(problem)
+        print(f"{kept.relative_to(HERE)}: {problem or f'{len(content.encode()):,} bytes'}")
+    print(f"{len(chosen)} notebooks in {time.perf_counter() - began:.0f} s")
+    return 1 if failures or not chosen else 0
+
+
+def texts() -> list[Path]:
+    """The text of every lesson, in order."""
+    return sorted(path for language in LANGUAGES for path in (HERE / language).glob("[0-9][0-9]_*.md"))
+
+
+def notebook_of(text: Path) -> Any:
+    """The notebook that a lesson's text stands for, without outputs."""
+    notebook = jupytext.reads(text.read_text(encoding="utf-8"), fmt="md")
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"{cell.cell_type}-{number:02}"
+        cell.metadata = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
+    notebook.metadata = METADATA
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    return published(notebook, text) if REPOSITORY else notebook
+
+
+def published(notebook: Any, text: Path) -> Any:
+    """The notebook as it is opened from somewhere else: with badges, and installing from the repository."""
+    path = f"{BRANCH}/notebooks/{text.parent.name}/{text.stem}.ipynb"
+    source = f"https://github.com/{REPOSITORY}"
+    binder = f"https://mybinder.org/v2/gh/{REPOSITORY}/{BRANCH}?labpath=notebooks/{text.parent.name}/{text.stem}.ipynb"
+    badges = (
+        f"[![Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
+        f"(https://colab.research.google.com/github/{REPOSITORY}/blob/{path}) "
+        f"[![Kaggle](https://kaggle.com/static/images/open-in-kaggle.svg)]"
+        f"(https://kaggle.com/kernels/welcome?src={source}/blob/{path}) "
+        f"[![Binder](https://mybinder.org/badge_logo.svg)]({binder})"
+    )
+    title, _, rest = notebook.cells[0].source.partition("\n")
+    notebook.cells[0].source = f"{title}\n\n{badges}\n{rest}"
+    for cell in notebook.cells:
+        cell.source = cell.source.replace(f"%pip install --quiet {CHECKOUT}", f"%pip install --quiet git+{source}")
+    return notebook
+
+
+def built(text: Path) -> tuple[str, str]:
+    """The executed notebook as the text of its file, and what failed."""
+    notebook = notebook_of(text)
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        timeout=300,
+        record_timing=False,
+        coalesce_streams=True,
+        store_widget_state=False,
+        resources={"metadata": {"path": str(text.parent)}},
+    )
+    # Jupyter tells a kernel which notebook it serves; from its folder the reports take their language.
+    environment = {**os.environ, "JPY_SESSION_NAME": str(text.with_suffix(".ipynb"))}
+    environment.pop("INPLACE_MAGIC_LANG", None)
+    try:
+        client.execute(env=environment)
+    except CellExecutionError as error:
+        return "", f"a cell failed\n{error}"
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            cell.outputs = [clean(output) for output in cell.outputs]
+    notebook.metadata = METADATA
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook) + "\n", ""
+
+
+def clean(value: Any) -> Any:
+    """An output without what is true of one run on one machine only: addresses, and where Python is installed.
+
+    An address becomes ``0x…`` or ``…``, which nobody takes for one.
+    """
+    if isinstance(value, dict):
+        return type(value)({key: clean(item) for key, item in value.items()})
+    if isinstance(value, list):
+        return [clean(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    parts = IMAGE.split(value)
+    return "".join(part if number % 2 else _without_addresses(part) for number, part in enumerate(parts))
+
+
+def _without_addresses(text: str) -> str:
+    for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), sysconfig.get_path("stdlib")}:
+        text = text.replace(f"{folder}{os.sep}", "")
+    text = text.replace(f"{HERE.parent}{os.sep}", "")
+    return OBJECT_ID.sub("…", ADDRESS.sub("0x…", text))
+
+
+def _is_meant(text: Path, name: str) -> bool:
+    return text.name.startswith(name) or text.relative_to(HERE).as_posix().startswith(name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

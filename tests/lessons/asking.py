@@ -1,0 +1,58 @@
+"""Answering exercises as a learner does: in the cell of the exercise, in a real shell."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from cells import run_cell
+from lessons.texts import BUILD, CHECK, TEXTS, code_of, exercise_cells
+
+from inplace_magic.lessons.course import exercise
+from inplace_magic.lessons.exercise import Feedback
+
+
+def begin(shell: Any, lesson: str) -> None:
+    """Runs the lesson's first cell, without the lines that install."""
+    text = next(text for text in TEXTS if text.name.startswith(lesson))
+    first = code_of(BUILD.notebook_of(text))[0]
+    told = run_cell(shell, first[first.index("import torch") :])
+    assert told.error is None
+
+
+def answered(shell: Any, source: str) -> Feedback:
+    """What the learner is told by a cell that ends in a check."""
+    ran = run_cell(shell, source)
+    assert ran.error is None, ran.error
+    assert isinstance(ran.result.result, Feedback)
+    return ran.result.result
+
+
+def untouched(shell: Any, key: str) -> Feedback:
+    """What the cell of an exercise says as it stands."""
+    return answered(shell, _cell(key))
+
+
+def answer(shell: Any, key: str, given: str) -> Feedback:
+    """What the cell says after the learner gave this answer: ``answer = …``, or a definition."""
+    asking = CHECK.search(_cell(key))
+    assert asking is not None
+    return answered(shell, f"{_cell(key)[: asking.start()]}\n{given}\n\n{asking.group()}")
+
+
+def solved(shell: Any, key: str) -> Feedback:
+    """What the cell says of the course's own solution."""
+    return answer(shell, key, exercise(key).solution)
+
+
+def words_of(feedback: Feedback) -> str:
+    """All that it says, as text."""
+    return repr(feedback)
+
+
+def speaks_chinese(text: str) -> bool:
+    return re.search(r"[\u4e00-\u9fff]", text) is not None
+
+
+def _cell(key: str) -> str:
+    return exercise_cells(f"{int(key.split('.')[0]):02}")[key]

@@ -1,0 +1,35 @@
+"""Lessons run from a fresh kernel, and what "Run all" promises of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from kernels import kinds, text_of
+from lessons.texts import BUILD, TEXTS, named
+
+MEANT_TO_FAIL = "raises-exception"
+
+
+def lessons_in(language: str) -> list[Path]:
+    return [text for text in TEXTS if text.parent.name == language]
+
+
+def run(text: Path) -> list[Any]:
+    """Runs a lesson as it is built; gives its code cells."""
+    content, failure = BUILD.built(text)
+    assert failure == "", named(text)
+    notebook = nbformat.reads(content, as_version=4)  # type: ignore[no-untyped-call]  # nbformat has no types
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def promises_of_run_all(cells: list[Any]) -> None:
+    """Watched cells show one report and others none, those fail that say so, and nothing goes to stderr."""
+    for cell in cells:
+        found = kinds(cell)
+        assert ("error" in found) == (MEANT_TO_FAIL in cell.metadata.get("tags", [])), cell.source
+        assert "stderr" not in found, text_of(cell, "stderr")
+        if cell.source.startswith("%%inplace_watch"):
+            shown = [o for o in cell.outputs if 'class="inplace-magic"' in o.get("data", {}).get("text/html", "")]
+            assert len(shown) == 1, cell.source

@@ -1,0 +1,90 @@
+"""The lessons as files: both languages run the same code, and what is kept is what the text says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from lessons.texts import BUILD, CHECK, LESSONS, NOTEBOOKS, TEXTS, code_of, exercise_cells, kept, named
+
+from inplace_magic.lessons import course
+
+MAX_BYTES = 1_000_000
+each_lesson = pytest.mark.parametrize("text", TEXTS, ids=named)
+
+
+def test_each_lesson_is_there_in_both_languages() -> None:
+    names = {language: [text.name for text in TEXTS if text.parent.name == language] for language in BUILD.LANGUAGES}
+    assert names["en"] == names["zh"] != []
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_both_languages_run_the_same_code(lesson: str) -> None:
+    en, zh = (BUILD.notebook_of(text) for text in TEXTS if text.name.startswith(lesson))
+    assert code_of(en) == code_of(zh)
+    assert [cell.cell_type for cell in en.cells] == [cell.cell_type for cell in zh.cells]
+    assert [cell.metadata for cell in en.cells] == [cell.metadata for cell in zh.cells]
+
+
+def test_all_lessons_begin_with_the_same_cell_that_installs_only_where_needed() -> None:
+    firsts = {code_of(BUILD.notebook_of(text))[0].split("import torch")[0] for text in TEXTS}
+    assert len(firsts) == 1
+    assert firsts.pop().startswith("try:\n    import inplace_magic\nexcept ImportError:\n    %pip install ")
+
+
+@each_lesson
+def test_the_notebook_beside_a_text_is_made_of_it(text: Path) -> None:
+    made, found = BUILD.notebook_of(text), kept(text)
+    again = f"run `python notebooks/build.py {named(text)}`"
+    assert [(cell.id, cell.source) for cell in made.cells] == [(cell.id, cell.source) for cell in found.cells], again
+
+
+@each_lesson
+def test_a_notebook_is_kept_as_run_from_a_fresh_kernel(text: Path) -> None:
+    counts = [cell.execution_count for cell in kept(text).cells if cell.cell_type == "code"]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+@each_lesson
+def test_a_notebook_is_small(text: Path) -> None:
+    assert text.with_suffix(".ipynb").stat().st_size <= MAX_BYTES
+
+
+@each_lesson
+def test_nothing_of_one_run_or_one_machine_is_kept(text: Path) -> None:
+    content = BUILD.IMAGE.sub("", text.with_suffix(".ipynb").read_text(encoding="utf-8"))
+    assert BUILD.ADDRESS.findall(content) == []
+    assert BUILD.OBJECT_ID.findall(content) == []
+    assert re.findall(r"site-packages|/tmp/|ipykernel_\d+", content) == []
+    assert str(NOTEBOOKS.parent) not in content
+
+
+@each_lesson
+def test_a_question_stands_before_each_watched_cell(text: Path) -> None:
+    said = ""
+    for cell in BUILD.notebook_of(text).cells:
+        if cell.cell_type == "markdown":
+            said = cell.source
+        elif cell.source.startswith("%%inplace_"):
+            assert "?" in said or "？" in said, cell.source
+
+
+def test_each_exercise_of_the_lessons_can_be_checked_and_each_check_has_its_cell() -> None:
+    asked = [key for lesson in LESSONS for key in exercise_cells(lesson)]
+    assert asked == [exercise.key for lesson in course.LESSONS for exercise in lesson]
+
+
+@each_lesson
+def test_the_text_tells_of_hints_for_its_exercises(text: Path) -> None:
+    whole = text.read_text(encoding="utf-8")
+    lesson = str(int(text.name[:2]))
+    assert f'`hint("{lesson}.1")`' in whole
+    assert f'`solution("{lesson}.1")`' in whole
+    assert all(key.split(".")[0] == lesson for key in CHECK.findall(whole))
+
+
+def test_addresses_are_taken_out_and_pictures_left_alone() -> None:
+    picture = "data:image/svg+xml;base64,AA0xdeadbeefAA140123456789012AA=="
+    text = f'<td>140123456789012</td><td>0x7f12ab34cd00</td> T12 16777216 <img src="{picture}">'
+    assert BUILD.clean(text) == f'<td>…</td><td>0x…</td> T12 16777216 <img src="{picture}">'

@@ -1,0 +1,56 @@
+"""The lessons as they lie in notebooks/, read by the functions of notebooks/build.py."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NOTEBOOKS = ROOT / "notebooks"
+
+
+def _builder() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("build_lessons", NOTEBOOKS / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+BUILD = _builder()
+TEXTS: list[Path] = BUILD.texts()
+LESSONS = sorted({text.name[:2] for text in TEXTS})
+CHECK = re.compile(r'^check\("(\d+\.\d+)".*\)$', re.MULTILINE)
+
+
+def named(text: Path) -> str:
+    """A lesson as a test's id: ``zh/01_names_tensors_storages.md``."""
+    return text.relative_to(NOTEBOOKS).as_posix()
+
+
+def kept(text: Path) -> Any:
+    """The notebook beside a text, as it is kept."""
+    return nbformat.reads(text.with_suffix(".ipynb").read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]  # nbformat has no types
+
+
+def code_of(notebook: Any) -> list[str]:
+    """The sources of the code cells."""
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def exercise_cells(lesson: str) -> dict[str, str]:
+    """The cell of each exercise of a lesson, by the exercise's key; a lesson is ``"01"``."""
+    text = next(text for text in TEXTS if text.name.startswith(lesson) and text.parent.name == "en")
+    found = {}
+    for source in code_of(BUILD.notebook_of(text)):
+        for key in CHECK.findall(source):
+            found[key] = source
+    return found
