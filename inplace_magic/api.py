@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from inplace_magic.errors import InplaceMagicError, OptionError
 from inplace_magic.garbage import collection_paused
+from inplace_magic.language import use_language
 from inplace_magic.options import WatchOptions
 from inplace_magic.report import Report
 from inplace_magic.trace import Trace
@@ -164,7 +165,8 @@ class watch:
                 )
         except Exception as fault:  # containment: the block's own result or error must come through
             trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({type(fault).__name__}: {fault}). {_ASK}",))
-        self.report = analyze(trace)
+        with use_language(self.options.lang):
+            self.report = analyze(trace)
         return self.report
 
     def __enter__(self) -> watch:

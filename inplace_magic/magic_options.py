@@ -6,11 +6,13 @@ from __future__ import annotations
 import argparse
 import difflib
 import shlex
+from collections.abc import Mapping
 from typing import NoReturn
 
 from IPython.core.error import UsageError
 
 from inplace_magic.errors import OptionError
+from inplace_magic.language import AUTO, LANGUAGES
 from inplace_magic.options import LEVELS, SAVE_SUFFIXES, WatchOptions
 
 DESCRIPTION = """\
@@ -36,11 +38,12 @@ STORY_EXAMPLE = """\
 example:
   %inplace_watch on
 """
+LANG_HELP = "language of the report (default: that of `%%inplace_config`)"
 CELL_MAGIC = "%%inplace_watch"
 STORY_MAGIC = "%inplace_watch on"
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raises what IPython shows as one line, where argparse would end the process."""
         raise UsageError(f"{self.prog}: {message}.")
@@ -52,7 +55,7 @@ def watch_parser(magic: str = CELL_MAGIC) -> argparse.ArgumentParser:
     Args:
         magic: who takes the options, ``%%inplace_watch`` or ``%inplace_watch on``; for its help and its errors.
     """
-    parser = _Parser(
+    parser = Parser(
         magic,
         description=DESCRIPTION if magic == CELL_MAGIC else STORY_DESCRIPTION,
         epilog=EXAMPLE if magic == CELL_MAGIC else STORY_EXAMPLE,
@@ -86,12 +89,18 @@ def watch_parser(magic: str = CELL_MAGIC) -> argparse.ArgumentParser:
         type=int,
         help=f"keep at most this many calls; of older ones only the evidence (default: {WatchOptions().max_events})",
     )
+    parser.add_argument("--lang", metavar="{" + ",".join((*LANGUAGES, AUTO)) + "}", help=LANG_HELP)
     parser.add_argument("-h", "--help", action="store_true", help="show this help and do nothing else")
     return parser
 
 
-def parse_options(line: str, magic: str = CELL_MAGIC) -> WatchOptions:
+def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, str] | None = None) -> WatchOptions:
     """The options on a ``%%inplace_watch`` line, or after ``%inplace_watch on``.
+
+    Args:
+        line: the options, as they were typed.
+        magic: who takes them, for the errors.
+        defaults: what ``%inplace_config`` set, for options that the line does not give.
 
     Raises:
         UsageError: a flag that does not exist or a value it cannot take; one sentence says what can be written instead.
@@ -105,7 +114,7 @@ def parse_options(line: str, magic: str = CELL_MAGIC) -> WatchOptions:
     if unknown:
         raise UsageError(_unknown(parser, unknown[0]))
     try:
-        return WatchOptions(**vars(given))
+        return WatchOptions(**{**(defaults or {}), **vars(given)})
     except OptionError as error:
         raise UsageError(f"{magic}: {error}") from None
 

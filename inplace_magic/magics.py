@@ -16,9 +16,11 @@ from IPython.core.error import UsageError
 
 from inplace_magic.cell_transform import MAGIC, WatchLine
 from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import LANGUAGES, set_language
 from inplace_magic.magic_options import parse_options, watch_parser
 from inplace_magic.magics_cells import cell_number, cell_numbers, run_text
 from inplace_magic.magics_compare import compare_magic
+from inplace_magic.magics_config import config_magic
 from inplace_magic.magics_hint import HINT, is_explained
 from inplace_magic.magics_output import complain, show, write
 from inplace_magic.magics_story import CellStory, begin_cell, story_magic, switch_off
@@ -55,6 +57,8 @@ class _Session:
     active: _Active | None = None
     story: CellStory | None = None
     """Between ``%inplace_watch on`` and ``off``."""
+    defaults: dict[str, str] = field(default_factory=dict)
+    """What ``%inplace_config`` set for the watches to come."""
     last: tuple[Report, WatchOptions] | None = None
     replaced: list[tuple[dict[str, Any], str, Any]] = field(default_factory=list)
     """Entries of the shell's magic tables that ours stand in for, to be put back."""
@@ -121,7 +125,7 @@ _sessions: dict[int, _Session] = {}
 
 
 def load(shell: Any) -> None:
-    """Adds ``%%inplace_watch``, ``%inplace_watch``, ``%inplace_report`` and ``%%inplace_compare`` to the shell.
+    """Adds ``%%inplace_watch``, ``%inplace_watch``, ``%inplace_report``, ``%inplace_config`` and ``%%inplace_compare``.
 
     A second time changes nothing.
     """
@@ -135,6 +139,7 @@ def load(shell: Any) -> None:
     _register(session, "cell", "inplace_watch", _cell_magic(session))
     _register(session, "line", "inplace_watch", story_magic(session))
     _register(session, "line", "inplace_report", _report_magic(session))
+    _register(session, "line", "inplace_config", config_magic(session))
     for kind in ("cell", "line"):
         _register(session, kind, "inplace_compare", compare_magic(session))
 
@@ -147,6 +152,7 @@ def unload(shell: Any) -> None:
     finish(session, None)
     if session.story is not None:
         switch_off(session)
+    set_language(LANGUAGES[0])
     transformers = shell.input_transformers_cleanup
     if session.transform in transformers:
         transformers.remove(session.transform)
@@ -177,7 +183,7 @@ def begin(shell: Any, line: str, key: str) -> None:
     session = _sessions.get(id(shell))
     if session is None:
         raise UsageError(f"`{MAGIC}` is not loaded in this shell; run `%load_ext inplace_magic` first.")
-    options = parse_options(shell.var_expand(line, depth=1))
+    options = parse_options(shell.var_expand(line, depth=1), defaults=session.defaults)
     if not session.running:
         raise UsageError(f"`{MAGIC}` cannot watch a cell that runs silently; run it with silent=False.")
     if session.active is not None:

@@ -36,6 +36,7 @@ class Host(Protocol):
     shell: Any
     running: list[Any]
     story: CellStory | None
+    defaults: dict[str, str]
 
     def can_begin(self) -> None:
         """Raises a UsageError when a cell of its own is being watched."""
@@ -132,7 +133,7 @@ def switch_on(host: Host, line: str) -> None:
     Raises:
         UsageError: an option that does not exist, or another watch is on.
     """
-    options = parse_options(line, STORY_MAGIC)
+    options = parse_options(line, STORY_MAGIC, host.defaults)
     if host.story is not None:
         print(f"inplace_watch is on already, {host.story.figures()}. `%inplace_watch off` ends it.")
         return

@@ -6,6 +6,7 @@ import keyword
 from dataclasses import dataclass
 
 from inplace_magic.errors import OptionError
+from inplace_magic.language import checked
 
 LEVELS = ("calls", "ops")
 SAVE_SUFFIXES = (".html", ".svg", ".png", ".dot", ".json", ".csv")
@@ -33,10 +34,14 @@ class WatchOptions:
     """Compare the content of all saved tensors, however large, at every backward."""
     max_events: int = 100_000
     """Calls kept at most; beyond it older ones are forgotten, except each line's first and what a backward may need."""
+    lang: str | None = None
+    """Language of the report, ``en``, ``zh`` or ``auto``; None: that of the session."""
     max_values: int = 64
     """Largest number of elements for which the values before and after a write are kept (CPU tensors)."""
 
     def __post_init__(self) -> None:
+        if self.lang is not None:
+            checked(self.lang)
         if self.level not in LEVELS:
             raise OptionError(f"level {self.level!r} does not exist; choose one of {', '.join(LEVELS)}.")
         if self.out is not None and (not self.out.isidentifier() or keyword.iskeyword(self.out)):

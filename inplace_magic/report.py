@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from inplace_magic import codec
 from inplace_magic.errors import ReportFormatError
 from inplace_magic.hazards import Hazard, find_hazards
+from inplace_magic.language import LANGUAGES, language, use_language
 from inplace_magic.trace import CallEvent, Trace
 
 if TYPE_CHECKING:
@@ -31,12 +32,30 @@ class Report:
 
     trace: Trace
     findings: tuple[Hazard, ...] = ()
+    language: str = LANGUAGES[0]
+    """In which its findings were made and every view of it is given: ``en`` or ``zh``."""
 
     @classmethod
     def from_trace(cls, trace: Trace) -> Report:
-        """Runs the rules over a trace. A rule that fails becomes a line in :attr:`faults`, never an exception."""
+        """Runs the rules over a trace. A rule that fails becomes a line in :attr:`faults`, never an exception.
+
+        The report is in the language of the session, or of the ``use_language`` block around it.
+        """
         findings, faults = find_hazards(trace)
-        return cls(replace(trace, faults=trace.faults + faults), findings)
+        return cls(replace(trace, faults=trace.faults + faults), findings, language())
+
+    def in_language(self, name: str) -> Report:
+        """The same report in another language, its findings made anew from the trace.
+
+        Args:
+            name: ``en`` or ``zh``.
+
+        Raises:
+            OptionError: a language that does not exist.
+        """
+        with use_language(name):
+            findings, _faults = find_hazards(self.trace)
+            return replace(self, findings=findings, language=language())
 
     @property
     def hazards(self) -> list[Hazard]:
@@ -71,6 +90,7 @@ class Report:
         return {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
+            **({"language": self.language} if self.language != LANGUAGES[0] else {}),
             "verdict": self.verdict,
             "hazards": codec.to_plain(self.findings),
             "calls": trace.pop("calls"),
@@ -128,10 +148,11 @@ class Report:
             hazards = codec.from_plain(_Findings, {"hazards": data.get("hazards", [])}, "report").hazards
         except RecursionError:
             raise ReportFormatError("The saved report is damaged: it is nested too deeply.") from None
-        return cls(trace, hazards)
+        told = data.get("language")
+        return cls(trace, hazards, told if isinstance(told, str) and told in LANGUAGES else LANGUAGES[0])
 
     def to_frame(self, view: FrameView = "tensors") -> pd.DataFrame:
-        """A table of plain integers and strings.
+        """A table of plain integers and strings, in English whatever the report's language: code relies on its words.
 
         Args:
             view: ``tensors`` (one row per tensor and version), ``calls``, ``lines`` (memory by line), ``memory`` (by
@@ -158,7 +179,8 @@ class Report:
         """The autograd graph as a standalone SVG; the arguments are those of :meth:`to_dot`."""
         from inplace_magic.render.layout import to_svg
 
-        return to_svg(self.to_dot(raw=raw, expanded=expanded))
+        with use_language(self.language):
+            return to_svg(self.to_dot(raw=raw, expanded=expanded))
 
     def to_html(self, *, raw: bool = False, graph: bool = True) -> str:
         """One self-contained page: no network, no kernel."""

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.garbage import collection_paused
+from inplace_magic.language import _, use_language
 
 if TYPE_CHECKING:
     from inplace_magic.hazards import Hazard
@@ -81,7 +82,7 @@ def _bundle(renderers: Mapping[str, Renderer], report: Report, **settings: Any) 
 
     bundle: dict[str, str] = {}
     reading = Reading(report)
-    with collection_paused():
+    with collection_paused(), use_language(report.language):
         for mime, renderer in renderers.items():
             try:
                 bundle[mime] = renderer(reading, **settings)
@@ -91,8 +92,8 @@ def _bundle(renderers: Mapping[str, Renderer], report: Report, **settings: Any) 
 
 
 def _apology(mime: str, error: Exception) -> str:
-    sentence = (
-        f"inplace_magic could not show this report as {mime} ({type(error).__name__}: {error}). The result of your "
-        "code is not affected. Please report it, with the output of report.to_json()."
-    )
+    sentence = _(
+        "inplace_magic could not show this report as {mime} ({fault}). The result of your code is not affected. Please "
+        "report it, with the output of report.to_json()."
+    ).format(mime=mime, fault=f"{type(error).__name__}: {error}")
     return f"<p>{escape(sentence)}</p>" if mime == "text/html" else sentence

@@ -14,7 +14,7 @@ from inplace_magic.render import style, words
 from inplace_magic.render.dot_folds import draw_frames, fold_box
 from inplace_magic.render.dot_labels import ABOUT_LENGTH, CODE_LENGTH, label_of, tail
 from inplace_magic.render.drawing import Drawing, drawing_of
-from inplace_magic.render.reading import Reading
+from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
 
@@ -31,6 +31,7 @@ LEGEND = {
 """What the picture's signs say, each shown where the sign is."""
 
 
+@in_its_language
 def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
     """The autograd graph as DOT text; the same run gives the same text.
 

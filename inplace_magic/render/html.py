@@ -17,12 +17,13 @@ from inplace_magic.render.dot import dot_of
 from inplace_magic.render.layout import to_svg
 from inplace_magic.render.markup import CARD, details, esc, prose, tag
 from inplace_magic.render.memory_section import memory_section, saved_section
-from inplace_magic.render.reading import Reading
+from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.sections import line_section, sentence_section, tensor_section
 from inplace_magic.render.text import verdict
 from inplace_magic.report import Report
 
 
+@in_its_language
 def to_fragment(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     """HTML to stand in a notebook's output.
 
@@ -53,6 +54,7 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
     return tag("div", CARD, *body, class_="inplace-magic") + script
 
 
+@in_its_language
 def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     """One self-contained HTML page; the arguments are those of :func:`to_fragment`."""
     return (

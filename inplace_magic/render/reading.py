@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from inplace_magic.analysis.bindings import Bindings, names_of
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.ledger import Ledger
 from inplace_magic.analysis.memory import LineMemory, Peak, memory_by_line, peaks_of, tensors_by_storage
 from inplace_magic.analysis.saved import tensors_of_saved
+from inplace_magic.language import LANGUAGES, _, use_language
 from inplace_magic.render.lines import LineStory, lines_of
 from inplace_magic.report import Report
 from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, Trace
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def in_its_language(render: Callable[Concatenate[Report, P], T]) -> Callable[Concatenate[Report, P], T]:
+    """Makes a renderer speak the language of the report that it is given."""
+
+    @wraps(render)
+    def speaking(report: Report, /, *args: P.args, **settings: P.kwargs) -> T:
+        with use_language(report.language):
+            return render(report, *args, **settings)
+
+    return speaking
+
+
+def in_english(render: Callable[P, T]) -> Callable[P, T]:
+    """Makes a function speak English whatever the report's language: its words are an interface."""
+
+    @wraps(render)
+    def speaking(*args: P.args, **settings: P.kwargs) -> T:
+        with use_language(LANGUAGES[0]):
+            return render(*args, **settings)
+
+    return speaking
 
 
 @dataclass(frozen=True)
@@ -81,4 +109,4 @@ class Reading:
         if node is None:
             return ""
         known = self.nodes.get(node)
-        return known.name if known is not None else "unknown"
+        return known.name if known is not None else _("unknown")

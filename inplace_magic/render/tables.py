@@ -25,7 +25,7 @@ from inplace_magic.render.memory_rows import (
     saved_rows,
     where,
 )
-from inplace_magic.render.reading import Reading
+from inplace_magic.render.reading import Reading, in_english
 from inplace_magic.report import FrameView, Report
 from inplace_magic.trace import CallEvent, TensorMetadata
 
@@ -84,6 +84,7 @@ COLUMNS: dict[str, dict[str, str]] = {
 """Columns of each view, in order, and what they hold."""
 
 
+@in_english
 def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     """One view of the report as a data frame; an empty report gives an empty frame with all columns.
 

@@ -11,7 +11,7 @@ from inplace_magic.render import diffs, memory_words, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import step_label, step_phrase
 from inplace_magic.render.memory_rows import unplaced
-from inplace_magic.render.reading import Reading
+from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.style import EFFECT_SYMBOL, FINE_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
 from inplace_magic.report import Report
 
@@ -21,6 +21,7 @@ MAX_CELL = 160
 """Characters of a table's cell, to which all cells of its column are padded."""
 
 
+@in_its_language
 def verdict(report: Report) -> str:
     """One sentence with a symbol: the worst finding, else what the code raised, else that nothing wrong was found."""
     return words.printable(_verdict(report))
@@ -64,6 +65,7 @@ def headline(finding: Hazard) -> str:
     )
 
 
+@in_its_language
 def to_text(report: Report) -> str:
     """The whole report: verdict, findings, what each line did, memory by line, saved tensors, what was not seen."""
     return text_of(Reading(report))
@@ -82,6 +84,7 @@ def text_of(reading: Reading) -> str:
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
+@in_its_language
 def to_findings(report: Report, hazards: Sequence[Hazard]) -> str:
     """Some findings of a report and nothing else, at most :data:`MAX_ROWS`."""
     sections = [_finding(number, finding, report) for number, finding in enumerate(hazards[:MAX_ROWS], 1)]

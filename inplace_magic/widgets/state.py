@@ -8,10 +8,11 @@ from typing import Any
 from inplace_magic.render.dot import dot_of
 from inplace_magic.render.explorer import explorer_state
 from inplace_magic.render.layout import to_svg
-from inplace_magic.render.reading import Reading
+from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.report import Report
 
 
+@in_its_language
 def state_of(report: Report, *, expanded: Collection[str] = frozenset()) -> dict[str, Any]:
     """What ``mount`` of ``explorer.js`` takes: the pictures as SVG, and :func:`.explorer_state`.
 

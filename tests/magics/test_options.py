@@ -24,9 +24,9 @@ def test_no_flag_means_the_defaults_of_the_record() -> None:
 
 def test_each_flag_sets_its_field() -> None:
     assert parse_options(
-        "-o r --level ops --raw --no-graph --save 'my report.html' --check-values --max-events 5"
+        "-o r --level ops --raw --no-graph --save 'my report.html' --check-values --max-events 5 --lang zh"
     ) == WatchOptions(
-        out="r", level="ops", raw=True, graph=False, save="my report.html", check_values=True, max_events=5
+        out="r", level="ops", raw=True, graph=False, save="my report.html", check_values=True, max_events=5, lang="zh"
     )
     assert parse_options("--out=r") == WatchOptions(out="r")
     assert parse_options(r'--save="C:\My reports\r.html"').save == r"C:\My reports\r.html"
@@ -46,6 +46,7 @@ def test_each_flag_sets_its_field() -> None:
         ("--max-events few", "%%inplace_watch: argument --max-events: invalid int value: 'few'."),
         ("--max-events -1", "%%inplace_watch: max_events is -1; it must be at least 2."),
         ("y = x + 1", "%%inplace_watch takes options only, not 'y'; put the code to watch on the lines below it."),
+        ("--lang fr", "%%inplace_watch: language 'fr' does not exist; choose one of en, zh, auto."),
         ("-o 'r", "cannot be split into words: No closing quotation."),
     ],
 )

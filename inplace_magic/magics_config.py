@@ -1,0 +1,76 @@
+"""``%inplace_config``: settings of the session, for every watch that does not say otherwise."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from IPython.core.error import UsageError
+
+from inplace_magic.errors import OptionError
+from inplace_magic.language import AUTO, LANGUAGES, _, language, set_language
+from inplace_magic.magic_options import Parser, split_words
+from inplace_magic.options import LEVELS, WatchOptions
+
+MAGIC = "%inplace_config"
+
+
+class Host(Protocol):
+    """What this needs of the extension: the options of watches to come."""
+
+    defaults: dict[str, str]
+
+
+def config_parser() -> argparse.ArgumentParser:
+    """The options of the magic; none means: say how it is set."""
+    parser = Parser(
+        MAGIC,
+        description=_("Settings of this session; without options, say what they are."),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+        add_help=False,
+    )
+    parser.color = False  # type: ignore[attr-defined, unused-ignore]
+    parser.add_argument(
+        "--lang", metavar="{" + ",".join((*LANGUAGES, AUTO)) + "}", help=_("language of reports and messages")
+    )
+    parser.add_argument("--level", metavar="{" + ",".join(LEVELS) + "}", help=_("level of the watches to come"))
+    parser.add_argument("-h", "--help", action="store_true", help=_("show this help and do nothing else"))
+    return parser
+
+
+def _given(line: str) -> dict[str, Any]:
+    try:
+        words = split_words(line)
+    except ValueError as error:
+        raise UsageError(
+            _("{magic}: the options {options!r} cannot be split into words: {error}.").format(
+                magic=MAGIC, options=line, error=error
+            )
+        ) from None
+    return vars(config_parser().parse_args(words))
+
+
+def config_magic(host: Host) -> Callable[[str], None]:
+    """The line magic ``%inplace_config``."""
+
+    def inplace_config(line: str) -> None:
+        given = _given(line)
+        if given.get("help"):
+            print(config_parser().format_help())
+            return
+        try:
+            chosen = WatchOptions(**given)
+        except OptionError as error:
+            raise UsageError(f"{MAGIC}: {error}") from None
+        if "level" in given:
+            host.defaults["level"] = chosen.level
+        if chosen.lang is not None:
+            set_language(chosen.lang)
+        if not given:
+            level = host.defaults.get("level", WatchOptions().level)
+            print(_("language {language}, level {level}").format(language=language(), level=level))
+
+    inplace_config.__doc__ = config_parser().format_help()
+    return inplace_config

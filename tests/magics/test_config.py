@@ -1,0 +1,94 @@
+"""``%inplace_config``: the language and the level of the session, in a real shell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cells import run_cell
+
+from inplace_magic import language
+from inplace_magic.report import Report
+
+BROKEN = """\
+x = torch.ones(3, requires_grad=True)
+y = torch.sigmoid(x)
+y.mul_(2)
+y.sum().backward()
+"""
+
+
+@pytest.fixture
+def ip(loaded_shell: Any) -> Any:
+    """A shell with the extension and torch; the language is English again afterwards."""
+    run_cell(loaded_shell, "import torch")
+    yield loaded_shell
+    language.set_language("en")
+
+
+def watched(ip: Any, options: str = "") -> tuple[str, Report]:
+    """What a watched cell shows as text, and its report."""
+    ran = run_cell(ip, f"%%inplace_watch -o report {options}\n{BROKEN}")
+    (data,) = ran.displays
+    report = ip.user_ns["report"]
+    assert isinstance(report, Report)
+    return data["text/plain"], report
+
+
+def test_the_language_of_the_session_is_that_of_every_report_to_come(ip: Any) -> None:
+    assert run_cell(ip, "%inplace_config --lang zh").error is None
+    text, report = watched(ip)
+    assert report.language == "zh"
+    assert "反向传播" in text
+    assert report.findings[0].mutation is not None
+    assert report.findings[0].mutation.place in text
+
+
+def test_lang_on_the_magic_is_for_its_cell_alone(ip: Any) -> None:
+    text, report = watched(ip, "--lang zh")
+    assert report.language == "zh"
+    assert "反向传播" in text
+    text, report = watched(ip)
+    assert report.language == "en"
+    assert "反向传播" not in text
+
+
+def test_a_report_is_shown_again_in_its_own_language(ip: Any) -> None:
+    watched(ip, "--lang zh")
+    (data,) = run_cell(ip, "%inplace_report").displays
+    assert "反向传播" in data["text/plain"]
+    assert "反向传播" in data["text/html"]
+
+
+def test_the_level_of_the_session_holds_where_the_magic_says_none(ip: Any) -> None:
+    run_cell(ip, "%inplace_config --level ops")
+    assert watched(ip)[1].trace.level == "ops"
+    assert watched(ip, "--level calls")[1].trace.level == "calls"
+
+
+def test_without_options_it_says_how_it_is_set(ip: Any) -> None:
+    run_cell(ip, "%inplace_config --lang zh --level ops")
+    assert "zh" in run_cell(ip, "%inplace_config").out
+    assert "ops" in run_cell(ip, "%inplace_config").out
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--lang fr", "%inplace_config: language 'fr' does not exist; choose one of en, zh, auto."),
+        ("--level op", "%inplace_config: level 'op' does not exist; choose one of calls, ops."),
+        ("zh", "%inplace_config: unrecognized arguments: zh."),
+        ("--lang 'zh", '%inplace_config: the options "--lang \'zh" cannot be split into words: No closing quotation.'),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence_and_changes_nothing(ip: Any, options: str, sentence: str) -> None:
+    ran = run_cell(ip, f"%inplace_config {options}")
+    assert ran.error is not None
+    assert str(ran.error) == sentence
+    assert language.language() == "en"
+
+
+def test_unloading_ends_the_settings(ip: Any) -> None:
+    run_cell(ip, "%inplace_config --lang zh")
+    run_cell(ip, "%unload_ext inplace_magic")
+    assert language.language() == "en"
