@@ -129,7 +129,20 @@ class Bindings:
             return True  # `self.weight` in the class, `fuse.weight` outside
         made = self.made_at.get(tensor)
         made_here = made is not None and (made.line, made.expression) == (site.line, site.expression)
-        return text in site.parameters and not made_here and tensor not in self.namespace
+        if text not in site.parameters or made_here:
+            return False
+        return tensor not in self.namespace or self._handed_in(text, site, tensor)
+
+    def _handed_in(self, text: str, site: Callsite, tensor: int) -> bool:
+        """Whether a parameter is the cell's own name for the tensor, handed on from call to call."""
+        if text not in site.parameters or site.caller is None:
+            return False
+        path = expressions.path_text(expressions.parameter_argument(site.caller.expression, site.parameters, text))
+        if path is None:
+            return False
+        if site.caller.function == "<module>":
+            return self.owners.get(path) == tensor
+        return self._handed_in(path, site.caller, tensor)
 
     def _owner_name(self, text: str, node: ast.expr, site: Callsite, tensor: int) -> str:
         """Of a bare parameter, the caller's name for it."""

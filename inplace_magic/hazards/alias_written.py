@@ -84,10 +84,9 @@ def check(story: Story) -> Iterator[Hazard]:
                 seen.add(call.callsite)
                 yield both
                 break
-            owned = _owner(story, call, mutation)
-            if owned is None or _is_buffer(story, mutation):
+            if _is_buffer(story, mutation):
                 continue
-            found = _read_by_old_name(story, call, mutation, owned)
+            found = next((f for o in _owners(story, call, mutation) if (f := _read_by_old_name(story, call, mutation, o))), None)
             if found is not None:
                 seen.add(call.callsite)
                 yield found
@@ -113,9 +112,13 @@ def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> H
     return None
 
 
-def _owner(story: Story, call: CallEvent, mutation: Mutation) -> _Owned | None:
-    """The name of the written tensor in the outermost function to which it was handed."""
-    return _argument_of_helper(story, call, mutation) or _owner_by_parameters(story, call, mutation)
+def _owners(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[_Owned]:
+    """The names of the written tensor in the functions that handed it on, the outermost first: in ``y = block(x)`` with
+    ``def forward(self, x): return x + self.body(x)`` both names are `x`, and only the inner one is read again."""
+    outer = _argument_of_helper(story, call, mutation)
+    if outer is not None:
+        yield outer
+    yield from reversed(_by_parameters(story, call, mutation))
 
 
 def _argument_of_helper(story: Story, call: CallEvent, mutation: Mutation) -> _Owned | None:
@@ -132,12 +135,13 @@ def _argument_of_helper(story: Story, call: CallEvent, mutation: Mutation) -> _O
     return None
 
 
-def _owner_by_parameters(story: Story, call: CallEvent, mutation: Mutation) -> _Owned | None:
+def _by_parameters(story: Story, call: CallEvent, mutation: Mutation) -> list[_Owned]:
     site = call.callsite
     node = story.bindings.written_operand(call, mutation.tensor)
     if site is None or node is None:
-        return None
+        return []
     path = expressions.path_text(node)
+    owners = []
     while path is not None and path in site.parameters and path not in ("self", "cls") and site.caller is not None:
         if (site.function, path) in story.bindings.scopes and not _is_result_of(story, call, site, path):
             break
@@ -147,8 +151,9 @@ def _owner_by_parameters(story: Story, call: CallEvent, mutation: Mutation) -> _
         outer = expressions.path_text(expressions.without_aliasing(argument, story.bindings.view_texts))
         if outer is None:
             break
+        owners.append(_Owned(path, site))
         path, site = outer, site.caller
-    return _Owned(path, site) if path is not None else None
+    return owners if path is None else [*owners, _Owned(path, site)]
 
 
 def _is_result_of(story: Story, call: CallEvent, site: Callsite, path: str) -> bool:

@@ -111,3 +111,21 @@ def test_without_us_the_other_name_reads_the_new_values_and_nothing_is_said(tmp_
     inplace = plainly(tmp_path, SETUP, INPLACE)
     assert inplace.error is None
     assert inplace.names["y"].tolist() == [0.0, 1.0]  # conv(x) would be [-1, 1]
+
+
+def test_a_residual_block_reads_what_its_own_body_rewrote_whatever_the_caller_calls_it(tmp_path: Path) -> None:
+    block = """
+class Block(nn.Module):
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+    def forward(self, x):
+        return x + self.body(x)
+block, stem = Block(nn.Sequential(nn.ReLU(inplace=True), nn.Linear(2, 2))), nn.Linear(2, 2)
+"""
+    ran = watched(tmp_path, block, "x = stem(torch.ones(1, 2))\ny = block(x)")
+    (finding,) = [found for found in ran.report.hazards if found.code == rule.CODE]
+    assert finding.mutation is not None
+    assert finding.mutation.text.strip() == "return x + self.body(x)"
+    plain = block.replace("inplace=True", "inplace=False")
+    assert watched(tmp_path, plain, "x = stem(torch.ones(1, 2))\ny = block(x)").report.hazards == []
