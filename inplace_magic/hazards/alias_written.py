@@ -86,7 +86,8 @@ def check(story: Story) -> Iterator[Hazard]:
                 break
             if _is_buffer(story, mutation):
                 continue
-            found = next((f for o in _owners(story, call, mutation) if (f := _read_by_old_name(story, call, mutation, o))), None)
+            owners = _owners(story, call, mutation)
+            found = next(filter(None, (_read_by_old_name(story, call, mutation, owned) for owned in owners)), None)
             if found is not None:
                 seen.add(call.callsite)
                 yield found
@@ -276,7 +277,12 @@ def _hazard(
     alias: AliasStatement | None,
 ) -> Hazard:
     written = story.bindings.written_name(call, mutation.tensor) or owned.path
-    if alias is not None:
+    if alias is not None and alias.target.endswith("[]"):
+        how = _("an entry of `{list}` and `{other}` are one tensor ({code}, line {line})").format(
+            list=alias.target[:-2], other=alias.source, code=wording.code(alias.text), line=alias.line
+        )
+        fix = _("Store a copy: `{name}.clone()` in {code}.").format(name=alias.source, code=wording.code(alias.text))
+    elif alias is not None:
         how = _("`{one}` and `{other}` are two names of one tensor ({code}, line {line})").format(
             one=alias.target, other=alias.source, code=wording.code(alias.text), line=alias.line
         )

@@ -154,7 +154,7 @@ def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Chang
         code=CODE,
         severity="silent",
         message=_message(variable, saved_site, node.name, change),
-        fix=_fix(variable, saved_site, change),
+        fix=_fix(variable, saved_site, change, leaf=_of_a_leaf(story, saved)),
         variable=variable,
         mutation=change.callsite,
         saved=saved_site,
@@ -205,7 +205,14 @@ def _message(variable: str | None, saved_site: Callsite | None, saver: str, chan
     )
 
 
-def _fix(variable: str | None, saved_site: Callsite | None, change: _Change) -> str:
+def _of_a_leaf(story: Story, saved: SavedTensor) -> bool:
+    """Whether the memory that was saved is that of a leaf that requires grad: of a parameter, or of a view of it."""
+    tensors = story.bindings.by_storage.get(saved.storage, ()) if saved.storage is not None else ()
+    known = (story.observations.get(tensor) for tensor in tensors)
+    return any(meta is not None and meta.is_leaf and meta.requires_grad for meta in known)
+
+
+def _fix(variable: str | None, saved_site: Callsite | None, change: _Change, *, leaf: bool) -> str:
     line = wording.line_of(change.callsite)
     if change.foreign is not None:
         name = change.foreign.names[0] if change.foreign.names else _("the array")
@@ -221,6 +228,11 @@ def _fix(variable: str | None, saved_site: Callsite | None, change: _Change) -> 
         return _("Run backward before {line}, or compute the forward pass ({place}) anew after it.").format(
             line=line, place=wording.place(saved_site)
         )
+    if leaf:
+        return _(
+            "Move {line} behind the backward that needs the old values; and write under `torch.no_grad()` instead of "
+            "through `.data`, so that PyTorch would notice."
+        ).format(line=line)
     return _(
         "Do not write through `.data`: make a new tensor instead (`torch.where`, `clamp`, a product with a mask), or "
         "write into a clone."
