@@ -1,13 +1,14 @@
 """Which lanes and which calls a timeline shows, so that any watch fits on a page.
 
-Of a loop one pass is shown, or those that findings are about, and the others are one gap. Of the storages that
-something happened to in what is left, those of findings come first, then those that the user's variables name, then
-those written in place, then the largest. Calls at which nothing happens to a lane that is shown are gaps too.
+Of a loop one pass is shown, or those that findings are about; the others are one gap. Of the storages that something
+happened to in what is left, those of findings come first, then those that the user's variables name, then those
+written in place, then the largest. Calls at which nothing happens to a lane that is shown are gaps too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.call_tree import Branch, call_tree
@@ -15,12 +16,14 @@ from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.lanes import Lane
 from inplace_magic.trace import Callsite, Trace
 
-LANES = 24
+LANES = 16
 COLUMNS = 120
 ROOMY = 30
 """Up to so many calls, every pass of a loop is shown."""
+SHORT = 8
+"""Calls of a loop so short that leaving passes out gains nothing."""
 BEFORE, AFTER = 12, 6
-"""Columns shown around what a finding is about, where not all fit."""
+"""Calls shown around what a finding is about, where not all fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +45,11 @@ class Column:
     """Index of the first and of the last call."""
     calls: int = 1
     passes: int = 0
-    """Of a gap: passes of a loop of which another one is shown."""
+    """Of a gap that is nothing else: passes of a loop of which another one is shown."""
     gap: bool = False
     site: Callsite | None = None
-    name: str = ""
+    """The line, in the cell or file from which all was run."""
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +57,13 @@ class Timeline:
     """What is shown, and how much is not."""
 
     lanes: tuple[Lane, ...]
+    """In the order in which they came to be."""
     columns: tuple[Column, ...]
+    """In the order of time."""
     lanes_left_out: int = 0
+    """Lanes that something happened to, and that are not shown."""
     writes_left_out: int = 0
-    """Writes to the lanes that are left out."""
+    """Writes to them."""
 
 
 def timeline_of(
@@ -69,115 +76,117 @@ def timeline_of(
         lanes: what happened to each storage.
         focus: what the findings are about, worst first.
         most: lanes to show.
-        columns: calls and gaps to show, at most.
+        columns: calls to show; between any two of them there may be a gap.
     """
-    calls = _eventful(trace, lanes)
-    wanted = {index for each in focus for index in (each.call, each.saved_call) if index is not None}
-    wanted.update(call.index for call in trace.calls if call.error is not None)
-    tree = (
-        _without_other_passes(call_tree(calls), wanted)
-        if len(calls) > ROOMY
-        else [Column(call.call, call.call, site=call.site, name=call.name) for call in calls]
-    )
+    own = {lane.key: {*(mark.call for mark in lane.marks), *(keeping.call for keeping in lane.kept)} for lane in lanes}
+    events = {lane.key: own[lane.key] | _reads(lane) for lane in lanes}
+    failed = [call.index for call in trace.calls if call.error is not None]
+    wanted = [index for each in focus for index in (each.call, each.saved_call) if index is not None] + failed
+    tree = _columns(trace, set().union(*events.values(), failed), set(wanted))
     visible = {column.first for column in tree if not column.gap}
-    happened = [lane for lane in lanes if _events(lane) & visible]
+    happened = [lane for lane in lanes if own[lane.key] & visible]
     shown = _ranked(happened, focus)[:most]
-    events = set().union(*map(_events, shown)) | wanted
-    kept = _fitting([column for column in tree if not column.gap and column.first in events], wanted, columns)
-    all_with_events = [lane for lane in lanes if _events(lane)]
-    left = {lane.key for lane in all_with_events} - {lane.key for lane in shown}
+    keys = {lane.key for lane in shown}
+    touching = set().union(*(events[key] for key in keys), wanted)
+    fitting = _fitting([column for column in tree if column.first in touching and not column.gap], wanted, columns)
+    left = [lane for lane in lanes if own[lane.key] and lane.key not in keys]
     return Timeline(
-        tuple(sorted(shown, key=_birth)),
-        _merged(tree, kept),
+        tuple(sorted(shown, key=lambda lane: _birth(lane, own))),
+        _merged(tree, fitting, [call.index for call in trace.calls]),
         len(left),
-        sum(mark.kind == "mutated" for lane in lanes if lane.key in left for mark in lane.marks),
+        sum(mark.is_write for lane in left for mark in lane.marks),
     )
 
 
-def _events(lane: Lane) -> set[int]:
-    found = {mark.call for mark in lane.marks}
-    for keeping in lane.kept:
-        found.add(keeping.call)
-        found.update(keeping.reads)
-        if keeping.until is not None and keeping.end in ("freed", "unknown"):
-            found.add(keeping.until)
+def _reads(lane: Lane) -> set[int]:
+    found = {read for keeping in lane.kept for read in keeping.reads}
+    found.update(k.until for k in lane.kept if k.until is not None and k.end in ("freed", "unknown"))
     return found
 
 
-def _eventful(trace: Trace, lanes: Iterable[Lane]) -> list[CallVertex]:
-    events: set[int] = set().union(*map(_events, lanes))
-    return [
+def _columns(trace: Trace, events: set[int], wanted: set[int]) -> list[Column]:
+    calls = [
         CallVertex(f"C{call.index}", call.index, call.name, call.kind, (), call.callsite, call.error, call.modules)
         for call in trace.calls
-        if call.index in events or call.error is not None
+        if call.index in events
     ]
+    if len(calls) <= ROOMY:
+        return [_column(call) for call in calls]
+    return list(_without_other_passes(call_tree(calls), wanted))
 
 
-def _without_other_passes(branches: Iterable[Branch], wanted: set[int]) -> list[Column]:
-    found: list[Column] = []
+def _without_other_passes(branches: Iterable[Branch], wanted: set[int]) -> Iterable[Column]:
     for branch in branches:
         if branch.kind == "call":
-            (call,) = branch.calls
-            found.append(Column(call.call, call.call, site=call.site, name=call.name))
+            yield _column(branch.calls[0])
         elif branch.kind == "loop":
-            open_ = [any(call.call in wanted for call in part.calls) for part in branch.parts]
-            if not any(open_):
-                open_[0] = True
-            for shown, part in zip(open_, branch.parts, strict=True):
-                if shown:
-                    found += _without_other_passes(part.parts or (part,), wanted)
+            opened = [any(call.call in wanted for call in part.calls) for part in branch.parts]
+            opened[0] = opened[0] or not any(opened)
+            short = len(branch.calls) <= SHORT
+            for shown, part in zip(opened, branch.parts, strict=True):
+                if shown or short:
+                    yield from _without_other_passes(part.parts if part.kind == "pass" else (part,), wanted)
                 else:
-                    found.append(_gap(part.calls[0].call, part.calls[-1].call, len(part.calls), 1))
+                    yield Column(part.calls[0].call, part.calls[-1].call, passes=1, gap=True)
         else:
-            found += _without_other_passes(branch.parts, wanted)
-    return found
+            yield from _without_other_passes(branch.parts, wanted)
 
 
-def _gap(first: int, last: int, calls: int, passes: int = 0) -> Column:
-    return Column(first, last, calls, passes, gap=True)
+def _column(call: CallVertex) -> Column:
+    return Column(call.call, call.call, site=_outer(call.site), error=call.error)
+
+
+def _outer(site: Callsite | None) -> Callsite | None:
+    """The innermost place that lies in the cell, or file, from which all was run."""
+    chain = []
+    while site is not None:
+        chain.append(site)
+        site = site.caller
+    home = [(each.cell, each.file) for each in chain[-1:]]
+    return next((each for each in chain if (each.cell, each.file) in home), None)
 
 
 def _ranked(lanes: Sequence[Lane], focus: Sequence[Focus]) -> list[Lane]:
-    order = {each.lane: -place for place, each in reversed(list(enumerate(focus, 1)))}
+    order = {each.lane: -place for place, each in reversed(list(enumerate(focus)))}
 
-    def rank(lane: Lane) -> tuple[int, int, int, int]:
+    def rank(lane: Lane) -> tuple[int, bool, bool, int]:
         named = any("." not in name.name and "[" not in name.name for name in lane.names)
-        written = any(mark.kind in ("mutated", "unseen") for mark in lane.marks)
-        return order.get(lane.key, -(10**9)), named, written, lane.nbytes or 0
+        written = any(mark.is_write for mark in lane.marks)
+        return order.get(lane.key, -len(order) - 1), named, written, lane.nbytes or 0
 
     return sorted(lanes, key=rank, reverse=True)
 
 
-def _birth(lane: Lane) -> tuple[int, int]:
-    if lane.first is not None:
-        return lane.first, 0
-    return -1, min(_events(lane), default=0)
+def _birth(lane: Lane, events: Mapping[str, set[int]]) -> tuple[int, int]:
+    return (-1, min(events[lane.key], default=0)) if lane.first is None else (lane.first, 0)
 
 
-def _fitting(columns: list[Column], wanted: set[int], most: int) -> set[int]:
-    """The calls to show, where not all fit: those around findings, then from the beginning on."""
+def _fitting(columns: list[Column], wanted: list[int], most: int) -> set[int]:
+    """The calls to show: what findings are about, then what is around it, then from the beginning on."""
     if len(columns) <= most:
         return {column.first for column in columns}
-    kept: dict[int, None] = {}
-    for place, column in enumerate(columns):
-        if column.first in wanted:
-            kept.update(dict.fromkeys(range(max(0, place - BEFORE), min(len(columns), place + AFTER))))
+    place = {column.first: number for number, column in enumerate(columns)}
+    starts = [place[index] for index in wanted if index in place]
+    kept = dict.fromkeys(starts)
+    for start in starts:
+        kept.update(dict.fromkeys(range(max(0, start - BEFORE), min(len(columns), start + AFTER))))
     kept.update(dict.fromkeys(range(len(columns))))
-    return {columns[place].first for place in list(kept)[:most]}
+    return {columns[number].first for number in list(kept)[:most]}
 
 
-def _merged(columns: Iterable[Column], kept: set[int]) -> tuple[Column, ...]:
-    """The columns in order, what is not shown between two of them as one gap."""
+def _merged(columns: Iterable[Column], kept: set[int], indexes: list[int]) -> tuple[Column, ...]:
+    """The columns in order, all that is not shown between two of them as one gap, with the calls in it counted."""
     found: list[Column] = []
     for column in columns:
         if not column.gap and column.first in kept:
             found.append(column)
-            continue
-        last = found[-1] if found and found[-1].gap else None
-        if last is None:
-            found.append(replace(column, gap=True, site=None, name=""))
-        elif bool(last.passes) == bool(column.passes):
-            found[-1] = _gap(last.first, column.last, last.calls + column.calls, last.passes + column.passes)
+        elif found and found[-1].gap:
+            last = found[-1]
+            passes = last.passes + column.passes if last.passes and column.passes else 0
+            found[-1] = replace(last, last=column.last, passes=passes)
         else:
-            found.append(replace(column, gap=True, site=None, name=""))
-    return tuple(found)
+            found.append(Column(column.first, column.last, passes=column.passes, gap=True))
+    return tuple(
+        replace(each, calls=bisect_right(indexes, each.last) - bisect_left(indexes, each.first)) if each.gap else each
+        for each in found
+    )
