@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -22,6 +23,7 @@ T = TypeVar("T")
 
 PLAIN_TYPES = frozenset((torch.Tensor, torch.nn.Parameter))
 """Types whose properties are read by no code but torch's own."""
+_STRIDED = torch.strided
 _NO_SUBCLASS_CODE = torch._C.DisableTorchFunctionSubclass
 """If it vanishes: reads of tensor subclasses would run their ``__torch_function__``; use the public
 ``torch._C.DisableTorchFunctionSubclass`` successor."""
@@ -94,62 +96,119 @@ def grad_fn(tensor: torch.Tensor) -> Any:
         return None
 
 
-Layout = tuple[Any, ...]
-"""(shape, strides, offset, dtype, device, is a view, type): equal ones are one object, since a program has many tensors
-and few layouts."""
+_LETTERS = {torch.float32: b"f", torch.float64: b"d", torch.int64: b"q", torch.int32: b"i", torch.bool: b"?"}
 
-Static = tuple[Layout, int | None, int]
-"""(layout, data pointer, id): what changes only with the version. Raw torch values, because turning them into text can
-wait; none of them keeps the tensor alive."""
 
-_LAYOUTS: dict[Layout, Layout] = {}
+class Layout:
+    """What many tensors have in common: a program has many tensors and few layouts, so equal ones are one object, and
+    what follows from one is found once. Raw torch values; turning them into text can wait. None is unknown."""
+
+    __slots__ = ("cls", "device", "dtype", "is_view", "letter", "numel", "offset", "shape", "span", "strides")
+
+    shape: tuple[int, ...] | None
+    strides: tuple[int, ...] | None
+    offset: int | None
+    dtype: torch.dtype | None
+    device: torch.device | None
+    is_view: bool
+
+    def __init__(self, facts: Sequence[Any], cls: str) -> None:
+        self.shape, self.strides, self.offset, self.dtype, self.device, self.is_view = facts
+        self.cls = cls
+        shape, strides, dtype, device = self.shape, self.strides, self.dtype, self.device
+        self.numel = None if shape is None else math.prod(shape)
+        elements = None
+        if shape is not None and strides is not None and device is not None and device.type == "cpu":
+            elements = _elements_without_gaps(shape, strides)
+        self.span: int | None = None if elements is None or dtype is None else elements * dtype.itemsize
+        """Bytes, where the tensor fills one stretch of CPU memory without gaps."""
+        in_order = elements is not None and _in_order(shape or (), strides or ())
+        self.letter: bytes | None = _LETTERS.get(dtype) if in_order and dtype is not None else None
+        """The letter of ``struct`` for its elements, where they lie in CPU memory one after the other."""
+
+
+def _elements_without_gaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:
+    elements = 1
+    for size, stride in sorted(zip(shape, strides, strict=True), key=lambda pair: pair[1]):
+        if size == 1:
+            continue
+        if stride != elements:
+            return None
+        elements *= size
+    return elements
+
+
+def _in_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    moving = [stride for size, stride in zip(shape, strides, strict=True) if size != 1]
+    return moving == sorted(moving, reverse=True)
+
+
+_LAYOUTS: dict[tuple[Any, ...], Layout] = {}
 _MOST_LAYOUTS = 4096
 
 
-def _shared(layout: Layout) -> Layout:
-    known = _LAYOUTS.get(layout)
-    if known is None:
+def _shared(facts: tuple[Any, ...]) -> Layout:
+    layout = _LAYOUTS.get(facts)
+    if layout is None:
         if len(_LAYOUTS) >= _MOST_LAYOUTS:
             _LAYOUTS.clear()
-        known = _LAYOUTS[layout] = layout
-    return known
+        *own, kind = facts
+        layout = _LAYOUTS[facts] = Layout(own, kind if isinstance(kind, str) else kind.__name__)
+    return layout
 
 
-def static(tensor: torch.Tensor) -> Static:
-    """The raw description of a tensor; unknown facts are None."""
+def layout(tensor: torch.Tensor) -> Layout:
+    """What the tensor looks like; unknown facts are None."""
     kind = type(tensor)
-    if kind in PLAIN_TYPES and tensor.layout is torch.strided:
+    if kind in PLAIN_TYPES and tensor.layout is _STRIDED:
         try:
-            layout = (
-                tensor.shape,
-                tensor.stride(),
-                tensor.storage_offset(),
-                tensor.dtype,
-                tensor.device,
-                tensor._is_view(),
-                kind.__name__,
+            return _shared(
+                (
+                    tensor.shape,
+                    tensor.stride(),
+                    tensor.storage_offset(),
+                    tensor.dtype,
+                    tensor.device,
+                    tensor._is_view(),
+                    kind,
+                )
             )
-            return _shared(layout), tensor.data_ptr(), id(tensor)
         except (RuntimeError, NotImplementedError):
             pass  # sparse and functorch tensors have no strides or data pointer: read what there is, one by one
-    return _careful_static(tensor)
+    return _careful_layout(tensor)
 
 
-def _careful_static(tensor: torch.Tensor) -> Static:
+def _careful_layout(tensor: torch.Tensor) -> Layout:
     kind = type(tensor)
     with _NO_SUBCLASS_CODE():
-        own_sizes = getattr(kind, "__torch_dispatch__", _DEFAULT_DISPATCH) is _DEFAULT_DISPATCH
-        strided = own_sizes and _try(lambda: tensor.layout) is torch.strided  # sparse tensors answer zeros
-        layout = (
-            _try(lambda: tuple(int(size) for size in tensor.shape)) if own_sizes else None,
-            _try(lambda: tuple(int(step) for step in tensor.stride())) if strided else None,
-            _try(lambda: int(tensor.storage_offset())) if strided else None,
-            _try(lambda: tensor.dtype),
-            _try(lambda: tensor.device),
-            bool(_try(lambda: tensor._is_view())),
-            kind.__name__,
+        own_sizes = _has_own_sizes(kind)
+        strided = own_sizes and _try(lambda: tensor.layout) is _STRIDED  # sparse tensors answer zeros
+        return _shared(
+            (
+                _try(lambda: tuple(int(size) for size in tensor.shape)) if own_sizes else None,
+                _try(lambda: tuple(int(step) for step in tensor.stride())) if strided else None,
+                _try(lambda: int(tensor.storage_offset())) if strided else None,
+                _try(lambda: tensor.dtype),
+                _try(lambda: tensor.device),
+                bool(_try(lambda: tensor._is_view())),
+                kind.__name__,  # not the class, which may be the user's
+            )
         )
-        return layout, _try(tensor.data_ptr) if own_sizes else None, id(tensor)
+
+
+def _has_own_sizes(kind: type) -> bool:
+    return getattr(kind, "__torch_dispatch__", _DEFAULT_DISPATCH) is _DEFAULT_DISPATCH
+
+
+def pointer(tensor: torch.Tensor) -> int | None:
+    """``data_ptr()``."""
+    try:
+        if type(tensor) in PLAIN_TYPES:
+            return tensor.data_ptr()
+        with _NO_SUBCLASS_CODE():
+            return tensor.data_ptr() if _has_own_sizes(type(tensor)) else None
+    except Exception:  # sparse, functorch and fake tensors have none
+        return None
 
 
 def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
@@ -164,37 +223,36 @@ def requires_grad(tensor: torch.Tensor) -> bool:
     return tensor.requires_grad if type(tensor) in PLAIN_TYPES else bool(_carefully(tensor, "requires_grad"))
 
 
-def readable(raw: Static) -> dict[str, Any]:
-    """A raw description as fields of ``TensorMetadata``."""
-    (shape, strides, offset, dtype, device, is_view, cls), data_ptr, python_id = raw
+def readable(layout: Layout) -> dict[str, Any]:
+    """A layout as fields of ``TensorMetadata``."""
     return {
-        "shape": None if shape is None else tuple(shape),
-        "strides": None if strides is None else tuple(strides),
-        "offset": offset,
-        "dtype": "unknown" if dtype is None else str(dtype).removeprefix("torch."),
-        "device": "unknown" if device is None else str(device),
-        "nbytes": None if shape is None or dtype is None else math.prod(shape) * dtype.itemsize,
-        "is_view": is_view,
-        "data_ptr": data_ptr,
-        "python_id": python_id,
-        "cls": cls,
+        "shape": None if layout.shape is None else tuple(layout.shape),
+        "strides": None if layout.strides is None else tuple(layout.strides),
+        "offset": layout.offset,
+        "dtype": "unknown" if layout.dtype is None else str(layout.dtype).removeprefix("torch."),
+        "device": "unknown" if layout.device is None else str(layout.device),
+        "nbytes": None if layout.numel is None or layout.dtype is None else layout.numel * layout.dtype.itemsize,
+        "is_view": layout.is_view,
+        "cls": layout.cls,
     }
 
 
-_LETTERS = {torch.float32: "f", torch.float64: "d", torch.int64: "q", torch.int32: "i", torch.bool: "?"}
+bytes_at: Callable[[int, int], bytes] = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(
+    ("PyBytes_FromStringAndSize", ctypes.pythonapi)
+)
+"""A copy of raw memory, by address and size in bytes; ``ctypes.string_at`` without its detour through Python."""
 
 
-def values(tensor: torch.Tensor, limit: int) -> Any:
-    """The elements, as nested lists or (letter of ``struct``, bytes), of a small plain tensor in CPU memory; else None.
-    Reading a CUDA tensor would wait for the device, so that is never done here."""
-    if type(tensor) not in PLAIN_TYPES:
+def values(tensor: torch.Tensor, layout: Layout, limit: int) -> Any:
+    """The elements, as nested lists or (a letter of ``struct`` and raw memory) as bytes, of a small plain tensor in CPU
+    memory; else None. Reading a CUDA tensor would wait for the device, so that is never done here."""
+    if layout.numel is None or layout.numel > limit or type(tensor) not in PLAIN_TYPES:
         return None
     try:
-        if tensor.numel() > limit or tensor.device.type != "cpu" or tensor.layout is not torch.strided:
+        if layout.letter is not None and not tensor.is_neg() and (address := tensor.data_ptr()):
+            return layout.letter + bytes_at(address, layout.span or 0)  # one object instead of one for each element
+        if layout.device is None or layout.device.type != "cpu" or layout.strides is None:
             return None
-        letter = _LETTERS.get(tensor.dtype)
-        if letter is not None and tensor.is_contiguous() and not tensor.is_neg() and (address := tensor.data_ptr()):
-            return letter, ctypes.string_at(address, tensor.nbytes)  # one object instead of one for each element
         if tensor.is_complex() or tensor.is_quantized:
             return None
         return tensor.tolist()
@@ -212,9 +270,9 @@ def flat(nested: Any) -> tuple[Number, ...] | None:
     """The numbers that :func:`values` gave, in row-major order."""
     if nested is None:
         return None
-    if isinstance(nested, tuple):
-        letter, raw = nested
-        return tuple(memoryview(raw).cast(letter).tolist())
+    if isinstance(nested, bytes):
+        letter = chr(nested[0])
+        return struct.unpack(f"={(len(nested) - 1) // struct.calcsize('=' + letter)}{letter}", nested[1:])
     if not isinstance(nested, list):
         return (nested,)
     return tuple(number for item in nested for number in flat(item) or ())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from operator import itemgetter
 from typing import Any
 
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import ClosedCall, Log
+from inplace_magic.capture.records import RECORD, Log, RawCall, closed_call
 
 _FIRST_OF_A_LINE = 3
 _FIRST_OF_A_COUNTER = 8
@@ -27,13 +28,13 @@ def forget(log: Log, identity: IdentityMap, nodes: NodeMap, bound: int) -> int:
     """
     alive = [record for record in nodes.records if record.ended is None]
     counters: dict[Any, int] = {}
-    for saved in (saved for record in alive for saved in record.saved):
-        if saved.counter is not None:
-            counters[saved.counter] = min(counters.get(saved.counter, saved.version or 0), saved.version or 0)
+    for _, _, _, counter, version, *_ in (saved for record in alive for saved in record.saved):
+        if counter is not None:
+            counters[counter] = min(counters.get(counter, version or 0), version or 0)
     kept = log.calls = kept_calls(log.calls, {record.call for record in alive}, counters)
     log.forgotten = log.begun - len(kept)
-    known = {done.number for done in kept}
-    oldest = kept[-bound // 2].number if kept else 0
+    known = {raw[0] for raw in kept}
+    oldest = kept[-bound // 2][0] if kept else 0
     nodes.records = [r for r in nodes.records if r.ended is None or r.call in known]
     identity.storages = [r for r in identity.storages if r.ended is None or r.ended >= oldest or r.born in known]
     _forget_ops(log, identity, known)
@@ -63,7 +64,7 @@ def _forget_ops(log: Log, identity: IdentityMap, known: set[int]) -> None:
     identity.ops = len(log.ops)
 
 
-def kept_calls(calls: list[ClosedCall], needed: set[int | None], counters: dict[Any, int]) -> list[ClosedCall]:
+def kept_calls(calls: list[RawCall], needed: set[int | None], counters: dict[Any, int]) -> list[RawCall]:
     """The younger half; of the older one, what findings rest on.
 
     Args:
@@ -72,18 +73,19 @@ def kept_calls(calls: list[ClosedCall], needed: set[int | None], counters: dict[
         counters: version counters of what these nodes saved, with the oldest version saved; of each, the first writes
             after it are kept.
     """
-    ordered = sorted(calls, key=lambda done: done.number)
+    ordered = sorted(calls, key=itemgetter(0))
     half = len(ordered) // 2
     times: Counter[Any] = Counter()
     kept = []
-    for position, done in enumerate(ordered):
+    for position, raw in enumerate(ordered):
+        done = closed_call(raw)
         times[done.site] += 1
         keep = position >= half or times[done.site] <= _FIRST_OF_A_LINE or done.number in needed
         for after, before, *_ in done.mutations:
-            counter = after.record.counter
+            counter = after[RECORD].counter
             if counter in counters and (before or 0) >= counters[counter]:
                 times[counter] += 1
                 keep = keep or times[counter] <= _FIRST_OF_A_COUNTER
         if keep:
-            kept.append(done)
+            kept.append(raw)
     return kept

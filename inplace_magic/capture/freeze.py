@@ -4,6 +4,7 @@ facts."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 
 import torch
 
@@ -20,6 +21,7 @@ from inplace_magic.capture.records import (
     RawOp,
     RawUnseenWrite,
     StorageRecord,
+    closed_call,
 )
 from inplace_magic.capture.sources import Sources
 from inplace_magic.capture.witness import SharedMemory
@@ -69,7 +71,7 @@ def frozen_trace(
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
     return Trace(
-        calls=tuple(freezer.call(done) for done in sorted(log.calls, key=lambda done: done.number)),
+        calls=tuple(freezer.call(closed_call(raw)) for raw in sorted(log.calls, key=itemgetter(0))),
         nodes=frozen_nodes(nodes.records, pending),
         saved=frozen_saved(nodes.records),
         storages=frozen_storages(identity.storages),
@@ -127,16 +129,16 @@ class Freezer:
             outputs=tuple(map(self._observation, done.outputs)),
             mutations=tuple(
                 Mutation(
-                    tensor=after.record.serial,
+                    tensor=record.serial,
                     version_before=before,
-                    version_after=after.version,
-                    storage=after.storage.serial if after.storage is not None else None,
-                    counter=after.record.counter.serial,
+                    version_after=version,
+                    storage=storage.serial if storage is not None else None,
+                    counter=record.counter.serial,
                     values_before=describe.flat(old),
                     values_after=describe.flat(new),
                     region=region,
                 )
-                for after, before, old, new, region in done.mutations
+                for (record, storage, version, *_), before, old, new, region in done.mutations
             ),
             error=done.error,
             parent=done.parent,
@@ -149,7 +151,7 @@ class Freezer:
     def _observation(self, seen: Observation) -> TensorMetadata:
         made = self._made.get(id(seen))
         if made is None:
-            record, storage, version, static, requires_grad, node = seen
+            record, storage, version, layout, pointer, requires_grad, node = seen
             made = self._made[id(seen)] = TensorMetadata(
                 tensor=record.serial,
                 version=version,
@@ -158,7 +160,9 @@ class Freezer:
                 requires_grad=requires_grad,
                 is_leaf=node is None,
                 node=None if node == UNREAD else node,
-                **describe.readable(static),
+                data_ptr=pointer,
+                python_id=record.key,
+                **describe.readable(layout),
             )
         return made
 
@@ -225,21 +229,21 @@ def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
     """All that the nodes saved."""
     found = []
     for node in records:
-        for saved in node.saved:
-            if saved.static is None:
-                found.append(SavedTensor(node.serial, saved.name, hooked=True))
+        for name, tensor, storage, counter, version, layout, digest in node.saved:
+            if layout is None:
+                found.append(SavedTensor(node.serial, name, hooked=True))
                 continue
-            facts = describe.readable(saved.static)
+            facts = describe.readable(layout)
             found.append(
                 SavedTensor(
                     node=node.serial,
-                    name=saved.name,
-                    storage=saved.storage.serial if saved.storage is not None else None,
-                    counter=saved.counter.serial if saved.counter is not None else None,
-                    version=saved.version,
-                    tensor=saved.tensor,
-                    checked=saved.witness is not None,
-                    changed=(node.changed or {}).get(saved.name),
+                    name=name,
+                    storage=storage.serial if storage is not None else None,
+                    counter=counter.serial if counter is not None else None,
+                    version=version,
+                    tensor=tensor,
+                    checked=digest is not None,
+                    changed=(node.changed or {}).get(name),
                     **{name: facts[name] for name in ("shape", "strides", "offset", "dtype", "device", "nbytes")},
                 )
             )

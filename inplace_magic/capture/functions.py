@@ -77,6 +77,7 @@ class FunctionFacts:
         "name",
         "predicts_write",
         "runs_backward",
+        "sets_item",
         "uncounted",
     )
 
@@ -102,6 +103,7 @@ class FunctionFacts:
         self.exports = self.attribute in EXPORTERS
         self.predicts_write = (bare.endswith("_") and not bare.startswith("__")) or bare in INPLACE_DUNDERS
         self.aliases_data = self.key == "data.__get__"
+        self.sets_item = self.key == "__setitem__"
         self.runs_backward = func in RUNS_BACKWARD
         self.code = func.__code__ if isinstance(func, FunctionType) else None
         self.inplace_position = _position(func, "inplace") if isinstance(func, FunctionType) else None

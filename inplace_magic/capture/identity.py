@@ -108,7 +108,7 @@ class IdentityMap:
             serial = self._serial = self._serial + 1
         record = self.tensors[key] = TensorRecord(tensor, self._died)
         record.key, record.serial, record.storage, record.counter = key, serial, storage, counter
-        record.latest = record.static = record.static_at = record.used_at = None
+        record.latest = record.layout = record.pointer = record.layout_at = record.used_at = None
         return record
 
     def serial_inside(self, tensor: torch.Tensor, born: int | None) -> int:
@@ -138,9 +138,9 @@ class IdentityMap:
         """Looks the storage up again, after ``set_`` or ``t.data = …`` gave the tensor another one."""
         storage = self.storage_of(tensor, born)
         if storage is not record.storage:
-            record.storage, record.latest, record.static = storage, None, None
-        if record.storage is not None and record.counter not in record.storage.counters:
-            record.storage.counters += (record.counter,)
+            record.storage, record.latest, record.layout = storage, None, None
+        if record.storage is not None:
+            record.storage.add_counter(record.counter)
 
     def counter_of(self, tensor: torch.Tensor, storage: StorageRecord | None) -> CounterRecord | None:
         """The version counter of a tensor that needs no record of its own, such as one that a node saved; None when
@@ -151,7 +151,10 @@ class IdentityMap:
         if storage is None:
             return None
         version = describe.version(tensor)
-        fitting = [counter for counter in storage.counters if counter.version == version]
+        first = storage.counter
+        if first is None or first.neighbour is None:
+            return first if first is not None and first.version == version else None
+        fitting = [counter for counter in storage.counters() if counter.version == version]
         return fitting[0] if len(fitting) == 1 else None
 
     def live(self) -> list[tuple[torch.Tensor, TensorRecord]]:
@@ -190,7 +193,7 @@ class IdentityMap:
         record.born_op = self.op
         record.ended = record.ended_op = None
         record.foreign, record.resizes = foreign, ()
-        record.objects, record.counters = 1, ()
+        record.objects, record.counter = 1, None
         self.storages.append(record)
         if foreign:
             self.shared.add(record)
@@ -236,7 +239,7 @@ class IdentityMap:
         self._counters += 1
         counter = CounterRecord(self._counters, version)
         if storage is not None:
-            storage.counters += (counter,)
+            counter.neighbour, storage.counter = storage.counter, counter
         return counter
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import gc
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
 from inplace_magic.capture import describe
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.records import UNREAD, CounterRecord, Reference, StorageRecord, TensorRecord
+from inplace_magic.capture.records import NODE, UNREAD, VERSION, CounterRecord, Reference, StorageRecord, TensorRecord
 from inplace_magic.capture.witness import saved_digest, still_equal
 
 _KEY = "inplace_magic"
@@ -32,17 +32,17 @@ class _Token:
     record: NodeRecord
 
 
-class SavedRecord(NamedTuple):
-    """What a node saved, not yet made readable."""
-
-    name: str
-    tensor: int | None
-    storage: StorageRecord | None
-    counter: CounterRecord | None
-    version: int | None
-    static: describe.Static | None
-    """None when somebody's hooks packed it."""
-    witness: tuple[int, int, int] | None = None
+SavedRecord = tuple[
+    str,
+    int | None,
+    StorageRecord | None,
+    CounterRecord | None,
+    int | None,
+    describe.Layout | None,
+    int | None,
+]
+"""What a node saved, not yet made readable: (name, serial number of the tensor, storage, counter, version, layout,
+digest). The layout is None when somebody's hooks packed it."""
 
 
 class NodeRecord(Reference):
@@ -140,11 +140,7 @@ class NodeMap:
             return record
         values = describe.saved_values(node)
         if values:
-            record.saved = saved = [self._saved(*value, record, made_now) for value in values]
-            for each in saved:
-                if each.witness is not None:
-                    self._witnessed[record] = None
-                    break
+            record.saved = [self._saved(*value, record, made_now) for value in values]
         return record
 
     def live_leaves(self) -> list[TensorRecord]:
@@ -168,34 +164,41 @@ class NodeMap:
             before: index of the backward call that is about to begin.
         """
         for record in list(self._witnessed):
-            for saved in record.saved:
-                if saved.witness is None or saved.storage is None or saved.name in (record.changed or ()):
+            for name, _, storage, _, _, layout, digest in record.saved:
+                if digest is None or storage is None or layout is None or name in (record.changed or ()):
                     continue
-                if not still_equal(saved.storage, saved.witness):
-                    record.changed = {**(record.changed or {}), saved.name: before}
+                if not still_equal(storage, layout, digest):
+                    record.changed = {**(record.changed or {}), name: before}
 
     def _saved(
         self, name: str, data: torch.Tensor | None, hooked: bool, node: NodeRecord, made_now: bool
     ) -> SavedRecord:
         if hooked or data is None:
-            return SavedRecord(name, None, None, None, None, None)
-        known = self._identity.known(data)
-        counter: CounterRecord | None
+            return name, None, None, None, None, None, None
+        identity = self._identity
+        known = identity.known(data)
         version = describe.version(data)
+        serial: int | None = None
+        counter: CounterRecord | None
+        layout: describe.Layout | None = None
         if known is not None:
-            storage, counter = known.storage, known.counter
-            static = known.static if known.static is not None and known.static_at == version else describe.static(data)
+            serial, storage, counter = known.serial, known.storage, known.counter
+            if known.layout_at == version:
+                layout = known.layout
         else:
-            storage = self._identity.storage_of(data, node.call)
-            counter = self._identity.counter_of(data, storage)
-            static = describe.static(data)
+            storage = identity.storage_of(data, node.call)
+            counter = identity.counter_of(data, storage)
+        if layout is None:
+            layout = describe.layout(data)
         if not made_now:
             version = self._version_when_saved(version, counter, node.sequence)
-        elif counter in self.moved and not name.startswith("result"):
+            return name, serial, storage, counter, version, layout, None
+        if counter in self.moved and not name.startswith("result"):
             version = self.moved[counter]  # an in-place call saves its inputs before the write, its result after it
-        digest = saved_digest(static, self._check_values) if made_now else None
-        serial = known.serial if known is not None else None
-        return tuple.__new__(SavedRecord, (name, serial, storage, counter, version, static, digest))
+        digest = saved_digest(data, layout, self._check_values)
+        if digest is not None:
+            self._witnessed[node] = None
+        return name, serial, storage, counter, version, layout, digest
 
     def _version_when_saved(self, now: int | None, counter: CounterRecord | None, sequence: int | None) -> int | None:
         """The version that a node saved which is discovered late (a custom ``Function``'s): the one before the first
@@ -204,8 +207,9 @@ class NodeMap:
             return now
         if sequence is None or sequence < self._first_sequence or counter is None:
             return None
-        for at, before in counter.writes:
-            if at > sequence:
+        writes = iter(counter.writes)
+        for at, before in zip(writes, writes, strict=True):
+            if at is not None and at > sequence:
                 return before
         return now
 
@@ -259,5 +263,5 @@ def _up_to_date(tensor: torch.Tensor, record: TensorRecord) -> bool:
         return True
     version = describe.version(tensor)
     latest = record.latest
-    read_at = latest.version if latest is not None and latest.node not in (None, UNREAD) else None
+    read_at = latest[VERSION] if latest is not None and latest[NODE] not in (None, UNREAD) else None
     return version is not None and version in (read_at, record.used_at)

@@ -14,7 +14,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from inplace_magic.capture.callers import Callers, PassOn, call_plainly, is_stand_in
 from inplace_magic.capture.functions import FACTS, FunctionFacts, facts_of, without_override_check
-from inplace_magic.capture.recorder import OpenCall, Recorder
+from inplace_magic.capture.op_recorder import OpRecorder
+from inplace_magic.capture.recorder import Recorder
+from inplace_magic.capture.running import OpenCall
 
 _AUTOGRAD_FILES = (torch.autograd.__file__, torch.autograd.graph.__file__, torch._tensor.__file__)
 
@@ -128,6 +130,7 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it without annotations
         self._recorder = recorder
+        self._ops = OpRecorder(recorder)
 
     def __torch_dispatch__(
         self,
@@ -139,13 +142,13 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
         __tracebackhide__ = True
         kwargs = kwargs or {}
         try:
-            self._recorder.op_begins()
+            self._ops.begins()
         except Exception as fault:  # containment, as above
             self._recorder.fault("reading memory", fault)
         result = func(*args, **kwargs)
         try:
             with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
-                self._recorder.op(func, args, kwargs, result)
+                self._ops.ended(func, args, kwargs, result)
         except Exception as fault:  # containment, as above
             self._recorder.fault("recording an op", fault)
         return result

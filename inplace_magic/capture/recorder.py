@@ -3,7 +3,7 @@ side's work.
 
 During a call the recorder holds what the call itself holds; afterwards only numbers. It runs twice for every torch
 call of the user's, so whatever can wait until the watch ends (source lines, text, frozen records) is left to
-:mod:`.freeze`.
+:mod:`.freeze`, and what most calls do not do is in methods of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture import describe
-from inplace_magic.capture.arguments import WITHOUT_TENSORS, tensors_in
+from inplace_magic.capture.arguments import tensors_in
 from inplace_magic.capture.backward import backward_of
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.forgetting import forget
@@ -22,72 +22,26 @@ from inplace_magic.capture.functions import FunctionFacts, Keywords
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.memory import MemoryMeter, note_gradients, without_gradient
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.ops import op_facts_of, restore_versions
+from inplace_magic.capture.observer import Observer
 from inplace_magic.capture.records import (
+    LAYOUT,
+    NODE,
+    RECORD,
+    STORAGE,
     UNREAD,
-    ClosedCall,
+    VERSION,
     Log,
     Observation,
     RawForeignWrite,
-    RawUnseenWrite,
     TensorRecord,
 )
-from inplace_magic.capture.regions import basic_index_region
+from inplace_magic.capture.running import OpenCall, Written, is_among, written_region
 from inplace_magic.options import WatchOptions
-from inplace_magic.trace import Kind, Region
-
-
-class OpenCall:
-    """One call while it runs; the only record that holds tensors."""
-
-    __slots__ = (
-        "bare_leaves",
-        "before",
-        "facts",
-        "index",
-        "keeps_layout",
-        "nodes_before",
-        "parent",
-        "produced",
-        "region",
-        "sequence",
-        "site",
-        "targets",
-        "tensors",
-        "uncounted",
-        "values",
-        "written",
-    )
-
-    index: int
-    facts: FunctionFacts
-    tensors: list[torch.Tensor]
-    before: list[Observation]
-    site: int | None
-    sequence: int
-    nodes_before: int
-    bare_leaves: list[TensorRecord]
-    """Of a backward: the leaves that had no gradient when it began."""
-    parent: int | None
-    targets: list[torch.Tensor]
-    """What the call announces to write."""
-    uncounted: list[torch.Tensor]
-    """What it is known to write without moving a version."""
-    values: dict[int, Any]
-    """Elements of small targets before the call, by ``id``."""
-    region: Region | None
-    """What ``x[index] = …`` writes."""
-    keeps_layout: bool
-    """Whether a write leaves shape, strides and memory as they are."""
-    produced: list[torch.Tensor]
-    written: list[tuple[torch.Tensor, TensorRecord, int | None]]
-    """(tensor, record, version before)."""
-
+from inplace_magic.trace import Kind
 
 _NONE: list[Any] = []
 _NOTHING: dict[Any, Any] = {}
-_new = tuple.__new__
-"""Makes a named tuple without the detour through its Python ``__new__``."""
+_PLAIN_TYPES = describe.PLAIN_TYPES
 
 
 class Recorder:
@@ -102,9 +56,12 @@ class Recorder:
         self.meter = MemoryMeter()
         if options.level == "ops":
             self.identity.ops = 0
-        self._last_site: int | None = None
-        self._running: list[OpenCall] = []
+        self._observer = Observer(self.log, self.identity, self.nodes)
+        self.running: list[OpenCall] = []
+        """The calls that have not returned, outermost first."""
         self._forget_at = options.max_events
+        self._deaths, self._node_deaths = self.identity.deaths, self.nodes.deaths
+        self._digests = self.identity.shared.digests
 
     def bury(self) -> None:
         """Notes which tensors, storages and nodes died."""
@@ -117,7 +74,7 @@ class Recorder:
 
     def begin_block(self) -> None:
         """The next call is the first of a cell: nothing is known of what ran right before it."""
-        self._last_site = None
+        self._observer.site = None
         self.meter.read(None)
 
     def end_block(self) -> None:
@@ -128,71 +85,85 @@ class Recorder:
 
     def open(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None) -> OpenCall:
         """Notes a call that is about to run."""
-        if self.identity.deaths or self.nodes.deaths:
+        if self._deaths or self._node_deaths:
             self.bury()
-        if len(self.log.calls) >= self._forget_at:
-            self._forget_at = forget(self.log, self.identity, self.nodes, self._options.max_events)
-            self.meter.forget({done.number for done in self.log.calls})
-        identity = self.identity
+        log = self.log
+        if len(log.calls) >= self._forget_at:
+            self._forget()
         call = OpenCall()
         call.facts = facts
         call.tensors = tensors = tensors_in(args, [])
         if kwargs:
             tensors_in(kwargs.values(), tensors)
         call.site = site = self.sites.note(frame, facts.code)
-        if identity.shared.digests:
+        if self._digests:
             self._look_at_shared_memory(site)
-        self._last_site = site
+        observer = self._observer
+        observer.site = site
         call.before = before = []
-        known = identity.tensors
+        known = self.identity.tensors
         version = describe.version
         for tensor in tensors:
             record = known.get(id(tensor))
             if record is None:
-                record = identity.register(tensor)
+                before.append(observer.first_look(tensor))
+                continue
             latest = record.latest
-            if latest is None or latest.version != version(tensor):
-                latest = self._observe(tensor, record, None, direct=False)
+            if latest is None or latest[VERSION] != version(tensor):
+                latest = observer.look(tensor, record, None, direct=False)
             else:  # an unchanged version means an unchanged tensor
                 record.counter.seen_at = site
             before.append(latest)
-        call.index = self.log.begun  # a call without tensors counts only if it turns out to give one, see close()
+        call.index = log.begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
-            self.log.begun += 1
-        running = self._running
+            log.begun += 1
+        running = self.running
         call.parent = running[-1].index if running else None
         call.sequence = describe.sequence_number()
         call.nodes_before = self.nodes.made
-        call.uncounted = facts.uncounted(args, kwargs) if facts.uncounted is not None else _NONE
-        announced = facts.announced_writes(args, kwargs) if facts.may_write or kwargs else ()
-        call.targets = tensors_in(announced, []) if announced else _NONE
-        call.keeps_layout = facts.keeps_layout and "out" not in kwargs
+        call.keeps_layout = facts.keeps_layout
+        call.uncounted = call.targets = call.produced = call.written = _NONE
         call.values = _NOTHING
-        call.produced = call.written = _NONE
         call.region = None
-        if call.targets:
-            self._look_at_targets(call, args)
+        if facts.may_write or kwargs or facts.uncounted is not None:
+            self._look_at_targets(call, args, kwargs)
         if facts.runs_backward:
             self.nodes.compare_values(call.index)
-            self.log.backwards.append(backward_of(facts, call.index, args, kwargs, identity, self.nodes))
+            log.backwards.append(backward_of(facts, call.index, args, kwargs, self.identity, self.nodes))
             call.bare_leaves = without_gradient(self.nodes.live_leaves())
         if not self.meter.idle:
             self.meter.read(call.index)
         running.append(call)
         return call
 
-    def _look_at_targets(self, call: OpenCall, args: tuple[Any, ...]) -> None:
+    def _forget(self) -> None:
+        self._forget_at = forget(self.log, self.identity, self.nodes, self._options.max_events)
+        self.meter.forget({raw[0] for raw in self.log.calls})
+
+    def _look_at_targets(self, call: OpenCall, args: tuple[Any, ...], kwargs: Keywords) -> None:
+        facts = call.facts
+        if kwargs and "out" in kwargs:
+            call.keeps_layout = False
+        if facts.uncounted is not None:
+            call.uncounted = facts.uncounted(args, kwargs)
+        announced = facts.announced_writes(args, kwargs)
+        if not announced:
+            return
+        call.targets = tensors_in(announced, [])
+        limit = self._options.max_values
         for tensor in call.targets:
-            values = describe.values(tensor, self._options.max_values)
+            latest = self.identity.register(tensor).latest
+            values = None if latest is None else describe.values(tensor, latest[LAYOUT], limit)
             if values is not None:
                 call.values = {**call.values, id(tensor): values}
-        call.region = _written_region(call, args)
+        if facts.sets_item and call.before:
+            call.region = written_region(call.before[0], args)
 
     def close(self, call: OpenCall, result: Any = None, error: BaseException | None = None) -> None:
         """Notes how a call ended; :meth:`drop` must follow."""
-        if self.identity.deaths or self.nodes.deaths:
+        if self._deaths or self._node_deaths:
             self.bury()
-        produced = [result] if type(result) in describe.PLAIN_TYPES else tensors_in((result,), [])
+        produced = _NONE if result is None else [result] if type(result) in _PLAIN_TYPES else tensors_in((result,), [])
         if not call.tensors:
             if not produced:
                 return
@@ -209,22 +180,24 @@ class Recorder:
                 self.identity.look_at_size(tensor, call.index)
         if facts.exports:
             self._exported(call)
-        if self.identity.shared.digests:
+        if self._digests:
             self.identity.shared.changed()  # what this call wrote was no foreign write
         call.produced = produced
         call.written = written = self._writes(call, produced)
         if written:
             nodes.moved = {entry[1].counter: entry[2] for entry in written}
             outputs, fresh, shared = self._outputs(call, produced)
-            mutations = [self._mutation(call, *entry) for entry in written]
+            mutations: list[Any] = []
+            for entry in written:
+                mutations += self._mutation(call, *entry)
             nodes.moved = _NOTHING
         else:
             outputs, fresh, shared = self._outputs(call, produced)
             mutations = _NONE
         if nodes.made != call.nodes_before:
-            for tensor, seen in zip(call.tensors, call.before, strict=True):
-                if seen.node == UNREAD:
-                    seen.record.used_at = describe.version(tensor)
+            for place, seen in enumerate(call.before):
+                if seen[NODE] == UNREAD:
+                    seen[RECORD].used_at = describe.version(call.tensors[place])
         kind: Kind
         if facts.metadata_only:
             kind = "metadata"
@@ -236,85 +209,95 @@ class Recorder:
             kind = "view"
         else:
             kind = "query"
+        before = call.before
         self.log.calls.append(
-            _new(
-                ClosedCall,
-                (
-                    call.index,
-                    facts,
-                    kind,
-                    call.site,
-                    tuple(call.before),
-                    tuple(outputs),
-                    tuple(mutations),
-                    None if error is None else describe.error_text(error),
-                    call.parent,
-                    torch.is_grad_enabled(),
-                    call.sequence,
-                ),
+            (
+                call.index,
+                facts,
+                kind,
+                call.site,
+                None if error is None else describe.error_text(error),
+                call.parent,
+                torch.is_grad_enabled(),
+                call.sequence,
+                len(before),
+                len(outputs),
+                *before,
+                *outputs,
+                *mutations,
             )
         )
 
     def drop(self, call: OpenCall) -> None:
         """Lets go of a call that is over, and of any above it that never came to its end, with the tensors they
         hold."""
-        running = self._running
+        running = self.running
         while running:
             last = running.pop()
             last.tensors = last.targets = last.uncounted = last.produced = last.written = _NONE
             if last is call:
                 break
 
-    def _writes(
-        self, call: OpenCall, produced: list[torch.Tensor]
-    ) -> list[tuple[torch.Tensor, TensorRecord, int | None]]:
-        """(tensor, record, version before) of the inputs whose version counter moved, each counter once, and of those
-        known to be written without moving one."""
-        found = _NONE
+    def _writes(self, call: OpenCall, produced: list[torch.Tensor]) -> list[Written]:
+        """The inputs whose version counter moved, each counter once, and those known to be written without moving
+        one."""
+        found: list[Written] = _NONE
         version_of = describe.version
-        for tensor, seen in zip(call.tensors, call.before, strict=True):
+        before = call.before
+        for place, tensor in enumerate(call.tensors):
+            seen = before[place]
             version = version_of(tensor)
-            if version == seen.version:
-                continue
-            record = seen.record
-            if call.keeps_layout and record.static_at == seen.version:
-                record.static_at = version
-            counter = record.counter
-            for place, entry in enumerate(found):
-                if entry[1].counter is counter:
-                    if _is_among(tensor, produced):
-                        found[place] = (tensor, record, seen.version)
-                    break
-            else:
-                found = [*found, (tensor, record, seen.version)]
-                counter.note_write(call.sequence, seen.version)
-                counter.version = version
+            if version != seen[VERSION]:
+                found = self._moved(call, tensor, seen, version, found, produced)
         if call.facts.metadata_only and call.tensors:
-            self.identity.rebase(call.tensors[0], call.before[0].record, call.index)
-        if call.uncounted or (call.targets and describe.version(call.targets[0]) is None):
-            for tensor in (*call.uncounted, *(t for t in call.targets if describe.version(t) is None)):
+            self.identity.rebase(call.tensors[0], before[0][RECORD], call.index)
+        if call.uncounted or (call.targets and version_of(call.targets[0]) is None):
+            for tensor in (*call.uncounted, *(t for t in call.targets if version_of(t) is None)):
                 record = self.identity.register(tensor)
                 if all(entry[1].counter is not record.counter for entry in found):
-                    found = [*found, (tensor, record, describe.version(tensor))]
+                    found = [*found, (tensor, record, version_of(tensor))]
         return found
 
-    def _mutation(
-        self, call: OpenCall, tensor: torch.Tensor, record: TensorRecord, before: int | None
-    ) -> tuple[Observation, int | None, Any, Any, Region | None]:
+    def _moved(
+        self,
+        call: OpenCall,
+        tensor: torch.Tensor,
+        seen: Observation,
+        version: int | None,
+        found: list[Written],
+        produced: list[torch.Tensor],
+    ) -> list[Written]:
+        record, _, before, *_ = seen
+        if call.keeps_layout and record.layout_at == before:
+            record.layout_at = version
+        counter = record.counter
+        for place, entry in enumerate(found):
+            if entry[1].counter is counter:
+                if is_among(tensor, produced):
+                    found[place] = (tensor, record, before)
+                return found
+        counter.note_write(call.sequence, before)
+        counter.version = version
+        return [*found, (tensor, record, before)]
+
+    def _mutation(self, call: OpenCall, tensor: torch.Tensor, record: TensorRecord, before: int | None) -> Any:
+        """(tensor afterwards, version before, values before, values after, elements written)."""
+        after = record.latest if is_among(tensor, call.produced) else None  # just seen among the outputs
+        if after is None:
+            after = self._observer.look(tensor, record, call, direct=False)
         old = call.values.get(id(tensor))
-        new = describe.values(tensor, self._options.max_values) if old is not None else None
-        region = call.region if tensor is call.tensors[0] else None
-        after = record.latest if _is_among(tensor, call.produced) else None  # just seen among the outputs
-        return after or self._observe(tensor, record, call, direct=False), before, old, new, region
+        new = describe.values(tensor, after[LAYOUT], self._options.max_values) if old is not None else None
+        return after, before, old, new, call.region if tensor is call.tensors[0] else None
 
     def _exported(self, call: OpenCall) -> None:
         for seen in call.before:
-            if seen.storage is not None:
-                self.identity.shared.add(seen.storage)
+            storage = seen[STORAGE]
+            if storage is not None:
+                self.identity.shared.add(storage)
 
     def _look_at_shared_memory(self, site: int | None) -> None:
         for storage in self.identity.shared.changed():
-            self.log.foreign.append(RawForeignWrite(storage, self.log.begun, self._last_site, site))
+            self.log.foreign.append(RawForeignWrite(storage, self.log.begun, self._observer.site, site))
 
     def look_once_more(self) -> None:
         """Notes, between calls, what died and what code outside torch wrote since the last call."""
@@ -334,8 +317,8 @@ class Recorder:
             storage = record.storage if record is not None else identity.storage_of(tensor, call.index)
             donor = None
             for seen in call.before:
-                if seen.record is record or (storage is not None and seen.storage is storage):
-                    donor = seen.record
+                if seen[RECORD] is record or (storage is not None and seen[STORAGE] is storage):
+                    donor = seen[RECORD]
                     break
             if donor is not None:
                 shared = True
@@ -346,97 +329,8 @@ class Recorder:
                 direct = True
             else:
                 direct = any(tensor is entry[0] for entry in call.written) if call.written else False
-            described.append(self._observe(tensor, record, call, direct=direct))
+            described.append(self._observer.look(tensor, record, call, direct=direct))
         return described, fresh, shared
-
-    def _observe(
-        self, tensor: torch.Tensor, record: TensorRecord, call: OpenCall | None, *, direct: bool
-    ) -> Observation:
-        """The tensor as it is now.
-
-        Args:
-            tensor: the live tensor.
-            record: its record.
-            call: the call that just returned; None for an input, before the call.
-            direct: the call made the tensor, or wrote it and handed it out, so that its ``grad_fn`` is up to date.
-                Else the ``grad_fn`` of a view is left alone: after a write of its base, the very reading would make
-                autograd bring the view's graph up to date, at another moment than in the unwatched run.
-        """
-        version = describe.version(tensor)
-        counter = record.counter
-        if version != counter.version:
-            self.log.unseen.append(
-                RawUnseenWrite(record, counter.version, version, self.log.begun, counter.seen_at, self._last_site)
-            )
-            counter.note_write(describe.sequence_number(), counter.version)
-            counter.version = version
-        counter.seen_at = self._last_site
-        latest = record.latest
-        static = record.static
-        if static is None or record.static_at != version or (call is not None and call.facts.metadata_only):
-            static = record.static = describe.static(tensor)
-            record.key = static[2]  # the same number: one object for both
-            record.static_at = version
-        node = None
-        requires_grad = describe.requires_grad(tensor)
-        is_view = static[0][5]
-        if direct or not is_view or (latest is not None and latest.version == version):
-            grad_fn = describe.grad_fn(tensor) if requires_grad or is_view else None
-            if grad_fn is not None:
-                nodes = self.nodes
-                node = nodes.number(grad_fn, None) if call is None else nodes.number(grad_fn, call.index, call.sequence)
-                requires_grad = describe.requires_grad(tensor)
-        elif requires_grad:
-            node = UNREAD
-        seen: Observation = _new(Observation, (record, record.storage, version, static, requires_grad, node))
-        record.latest = seen
-        return seen
-
-    def op_begins(self) -> None:
-        """What an accelerator's memory is from here on is billed to the operator that is about to run."""
-        if not self.meter.idle:
-            self.meter.read(self._running[-1].index if self._running else None, len(self.log.ops))
-
-    def op(self, func: Any, args: tuple[Any, ...], kwargs: Keywords, result: Any) -> None:
-        """Notes an aten operator that ran under the innermost open call."""
-        if self.identity.deaths or self.nodes.deaths:
-            self.bury()
-        facts = op_facts_of(func)
-        if facts.written_lists:
-            restore_versions(facts, args, kwargs)
-        running = self._running[-1] if self._running else None
-        call = running.index if running is not None else None
-        in_backward = running is not None and running.facts.runs_backward
-        # What backward's operators read may be older than the watch; a forward operator's unknown input was made by
-        # the call itself, below the dispatcher (`torch.tensor` does).
-        given = None if in_backward else call
-        identity = self.identity
-        serial = identity.serial_inside
-        written = facts.written_positions
-        accesses: list[int] = []
-        for position, value in enumerate(args):
-            kind = type(value)
-            if kind in describe.PLAIN_TYPES:
-                accesses.append(~serial(value, given) if position in written else serial(value, given))
-            elif kind not in WITHOUT_TENSORS:
-                for tensor in tensors_in((value,), []):
-                    accesses.append(~serial(tensor, given) if position in written else serial(tensor, given))
-        for name, value in kwargs.items():
-            for tensor in tensors_in((value,), []):
-                accesses.append(~serial(tensor, given) if name in facts.written_names else serial(tensor, given))
-        number = identity.op = len(self.log.ops)
-        try:
-            if type(result) in describe.PLAIN_TYPES:
-                outputs: tuple[int, ...] = (serial(result, call),)
-            else:
-                outputs = tuple([serial(tensor, call) for tensor in tensors_in((result,), [])])
-        finally:
-            identity.op = None
-        if facts.may_resize:
-            for tensor in tensors_in((args, kwargs.values()), []):
-                identity.look_at_size(tensor, call, number)
-        self.log.ops.append((facts.name, call, in_backward, tuple(accesses), outputs))
-        identity.ops = number + 1
 
     def fault(self, doing: str, fault: Exception) -> None:
         """Notes a fault of our own, once per kind."""
@@ -446,19 +340,3 @@ class Recorder:
         )
         if line not in self.log.faults:
             self.log.faults.append(line)
-
-
-def _is_among(tensor: torch.Tensor, others: list[torch.Tensor]) -> bool:
-    for other in others:  # noqa: SIM110  not `in`, which asks for equality; and a generator costs more
-        if tensor is other:
-            return True
-    return False
-
-
-def _written_region(call: OpenCall, args: tuple[Any, ...]) -> Region | None:
-    if call.facts.key != "__setitem__" or len(args) < 2 or not call.before:
-        return None
-    shape, strides, offset = call.before[0].static[0][:3]
-    if shape is None or strides is None or offset is None:
-        return None
-    return basic_index_region(tuple(shape), strides, offset, args[1])

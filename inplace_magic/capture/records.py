@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 import torch
 
@@ -33,7 +34,7 @@ class Reference(weakref.ref[Any]):
 class CounterRecord:
     """One version counter: a tensor, its views and its ``detach()`` aliases move it together."""
 
-    __slots__ = ("seen_at", "serial", "version", "writes")
+    __slots__ = ("neighbour", "seen_at", "serial", "version", "writes")
 
     def __init__(self, serial: int, version: int | None) -> None:
         self.serial = serial
@@ -41,16 +42,18 @@ class CounterRecord:
         """As last seen; None for inference tensors, which do not count."""
         self.seen_at: int | None = None
         """Number of the place where the version was last read."""
-        self.writes: list[tuple[int, int | None]] = _NO_WRITES
-        """(autograd sequence number at the time, version before) of the latest writes seen, oldest first."""
+        self.writes: list[int | None] = _NO_WRITES
+        """Autograd sequence number at the time, version before, and so on, of the latest writes seen, oldest first."""
+        self.neighbour: CounterRecord | None = None
+        """The next counter of tensors on the same storage."""
 
     def note_write(self, sequence: int, before: int | None) -> None:
         """Adds a write; of many only the later half is kept."""
         if not self.writes:
             self.writes = []
-        elif len(self.writes) >= _MOST_WRITES:
-            del self.writes[: _MOST_WRITES // 2]
-        self.writes.append((sequence, before))
+        elif len(self.writes) >= 2 * _MOST_WRITES:
+            del self.writes[:_MOST_WRITES]
+        self.writes += (sequence, before)
 
 
 class StorageRecord(Reference):
@@ -59,7 +62,7 @@ class StorageRecord(Reference):
     __slots__ = (
         "born",
         "born_op",
-        "counters",
+        "counter",
         "device",
         "ended",
         "ended_op",
@@ -84,8 +87,20 @@ class StorageRecord(Reference):
     ended_op: int | None
     objects: int
     """Storage objects on this memory: several after ``from_dlpack`` or a second ``from_numpy``."""
-    counters: tuple[CounterRecord, ...]
-    """Counters of the tensors seen on it; more than one after ``.data``."""
+    counter: CounterRecord | None
+    """The latest counter of tensors seen on it; after ``.data`` it has neighbours."""
+
+    def counters(self) -> Iterator[CounterRecord]:
+        """All of them."""
+        counter = self.counter
+        while counter is not None:
+            yield counter
+            counter = counter.neighbour
+
+    def add_counter(self, counter: CounterRecord) -> None:
+        """Adds one, unless it is there already."""
+        if all(known is not counter for known in self.counters()):
+            counter.neighbour, self.counter = self.counter, counter
 
     @property
     def record(self) -> StorageRecord:
@@ -110,33 +125,47 @@ class InsideRecord(Reference):
 class TensorRecord(Reference):
     """One tensor object: its serial number, and the latest observation of it; a weak reference to it."""
 
-    __slots__ = ("counter", "latest", "serial", "static", "static_at", "storage", "used_at")
+    __slots__ = ("counter", "latest", "layout", "layout_at", "pointer", "serial", "storage", "used_at")
 
     serial: int
     storage: StorageRecord | None
     counter: CounterRecord
     latest: Observation | None
-    static: describe.Static | None
-    static_at: int | None
-    """The version at which `static` holds."""
+    layout: describe.Layout | None
+    pointer: int | None
+    """``data_ptr()``."""
+    layout_at: int | None
+    """The version at which `layout` and `pointer` hold."""
     used_at: int | None
     """Of a view whose ``grad_fn`` was not read: the version at which an operation took it into the graph, and so
     brought it up to date."""
 
 
-class Observation(NamedTuple):
-    """A tensor at one moment, not yet made readable."""
+Observation = tuple[TensorRecord, StorageRecord | None, int | None, describe.Layout, int | None, bool, int | None]
+"""A tensor at one moment, not yet made readable: (record, storage, version, layout, data pointer, requires grad, serial
+number of its node).
 
-    record: TensorRecord
-    storage: StorageRecord | None
-    version: int | None
-    static: describe.Static
-    requires_grad: bool
-    node: int | None
+Here and below records that there are many of are plain tuples with little in them: making one costs a tenth of what a
+named tuple costs, and each object that stays makes the garbage collector search the user's objects earlier and more
+often than unwatched."""
 
+RECORD: Final = 0
+STORAGE: Final = 1
+VERSION: Final = 2
+LAYOUT: Final = 3
+NODE: Final = 6
 
 UNREAD = -1
 """Stands for the node of a tensor whose ``grad_fn`` must not be read now; told as unknown."""
+
+RawCall = tuple[Any, ...]
+"""A :class:`ClosedCall` in one flat tuple: its fields up to `sequence`, how many inputs and outputs it has, these, and
+five entries for each mutation."""
+
+_COUNTS = 8
+_HEAD = 10
+_EACH = 5
+SITE: Final = 3
 
 
 class ClosedCall(NamedTuple):
@@ -146,14 +175,22 @@ class ClosedCall(NamedTuple):
     facts: FunctionFacts
     kind: Kind
     site: int | None
-    inputs: tuple[Observation, ...]
-    outputs: tuple[Observation, ...]
-    mutations: tuple[tuple[Observation, int | None, Any, Any, Region | None], ...]
-    """(tensor afterwards, version before, values before, values after, elements written)."""
     error: str | None
     parent: int | None
     grad_enabled: bool
     sequence: int
+    inputs: tuple[Observation, ...]
+    outputs: tuple[Observation, ...]
+    mutations: tuple[tuple[Observation, int | None, Any, Any, Region | None], ...]
+    """(tensor afterwards, version before, values before, values after, elements written)."""
+
+
+def closed_call(raw: RawCall) -> ClosedCall:
+    """The call, to be read with ease."""
+    inputs = _HEAD + raw[_COUNTS]
+    outputs = inputs + raw[_COUNTS + 1]
+    mutations: Any = tuple(raw[i : i + _EACH] for i in range(outputs, len(raw), _EACH))
+    return ClosedCall._make((*raw[:_COUNTS], raw[_HEAD:inputs], raw[inputs:outputs], mutations))
 
 
 class RawForeignWrite(NamedTuple):
@@ -187,7 +224,7 @@ class Log:
     def __init__(self) -> None:
         self.begun = 0
         """How many calls have begun."""
-        self.calls: list[ClosedCall] = []
+        self.calls: list[RawCall] = []
         self.ops: list[RawOp] = []
         self.backwards: list[Backward] = []
         self.unseen: list[RawUnseenWrite] = []

@@ -13,9 +13,9 @@ A digest costs about 1 µs per KiB. CUDA memory is never read here: that would w
 
 from __future__ import annotations
 
-import ctypes
-from functools import lru_cache
 from typing import Any
+
+import torch
 
 from inplace_magic.capture import describe
 from inplace_magic.capture.records import StorageRecord
@@ -28,28 +28,7 @@ SHARED_LIMIT = 65536
 
 def digest_bytes(pointer: int, nbytes: int) -> int:
     """A digest of raw memory, comparable within this process only."""
-    return hash(ctypes.string_at(pointer, nbytes))
-
-
-def dense_span(static: describe.Static) -> tuple[int, int] | None:
-    """(address, bytes) of a CPU tensor that fills one stretch of memory without gaps; None for any other."""
-    (shape, strides, _, dtype, device, *_), pointer, _ = static
-    if shape is None or strides is None or dtype is None or device is None or device.type != "cpu" or not pointer:
-        return None
-    elements = _elements_without_gaps(shape, strides)
-    return None if elements is None else (pointer, elements * dtype.itemsize)
-
-
-@lru_cache(maxsize=1024)
-def _elements_without_gaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:
-    elements = 1
-    for size, stride in sorted(zip(shape, strides, strict=True), key=lambda pair: pair[1]):
-        if size == 1:
-            continue
-        if stride != elements:
-            return None
-        elements *= size
-    return elements
+    return hash(describe.bytes_at(pointer, nbytes))
 
 
 class SharedMemory:
@@ -99,20 +78,26 @@ class SharedMemory:
             return None
 
 
-def saved_digest(static: describe.Static, check_values: bool) -> tuple[int, int, int] | None:
-    """(offset in the storage, bytes, digest) of a saved tensor; None where it is too large, not dense or not in CPU
-    memory."""
-    span = dense_span(static)
-    if span is None or span[1] == 0 or (span[1] > SAVED_LIMIT and not check_values):
+def saved_digest(tensor: torch.Tensor, layout: describe.Layout, check_values: bool) -> int | None:
+    """The digest of a saved tensor; None where it is too large, not dense or not in CPU memory."""
+    nbytes = layout.span
+    if not nbytes or (nbytes > SAVED_LIMIT and not check_values):
         return None
-    offset, dtype = static[0][2:4]
-    return offset * dtype.itemsize, span[1], digest_bytes(*span)
+    address = describe.pointer(tensor)
+    return hash(describe.bytes_at(address, nbytes)) if address else None
 
 
-def still_equal(record: StorageRecord, witness: tuple[int, int, int]) -> bool:
-    """Whether the memory holds what the digest was taken of; True as well where it is gone."""
+def still_equal(record: StorageRecord, layout: describe.Layout, digest: int) -> bool:
+    """Whether the memory holds what the digest was taken of; True as well where it is gone.
+
+    Args:
+        record: the storage.
+        layout: where in the storage the saved tensor lies.
+        digest: what :func:`saved_digest` gave for it.
+    """
     untyped: Any = record()
-    offset, nbytes, digest = witness
+    offset = (layout.offset or 0) * (layout.dtype.itemsize if layout.dtype is not None else 0)
+    nbytes = layout.span or 0
     if untyped is None or untyped.nbytes() < offset + nbytes:
         return True
     return digest_bytes(untyped.data_ptr() + offset, nbytes) == digest

@@ -35,38 +35,40 @@ def record_of(tensor: torch.Tensor) -> StorageRecord:
     ],
 )
 def test_one_stretch_of_memory_has_a_span_and_nothing_else(tensor: torch.Tensor, nbytes: int | None) -> None:
-    span = witness.dense_span(describe.static(tensor))
-    assert span == (None if nbytes is None else (tensor.data_ptr(), nbytes))
+    assert (describe.layout(tensor).span or None) == nbytes
 
 
 def test_a_digest_tells_whether_saved_memory_changed() -> None:
     x = torch.arange(4.0)
-    digest = witness.saved_digest(describe.static(x[1:3]), False)
+    part = x[1:3]
+    layout = describe.layout(part)
+    digest = witness.saved_digest(part, layout, False)
     assert digest is not None
     record = record_of(x)
     x.data[0] = 9  # outside of what was saved
-    assert witness.still_equal(record, digest)
+    assert witness.still_equal(record, layout, digest)
     x.data[1] = 9
-    assert not witness.still_equal(record, digest)
+    assert not witness.still_equal(record, layout, digest)
     x.data[1] = 1
-    assert witness.still_equal(record, digest)
+    assert witness.still_equal(record, layout, digest)
 
 
 def test_memory_that_is_gone_or_smaller_now_counts_as_unchanged() -> None:
     x = torch.arange(4.0)
-    digest = witness.saved_digest(describe.static(x), False)
+    layout = describe.layout(x)
+    digest = witness.saved_digest(x, layout, False)
     assert digest is not None
     gone = record_of(torch.ones(4))
     assert gone() is None
-    assert witness.still_equal(gone, digest)
+    assert witness.still_equal(gone, layout, digest)
     x.untyped_storage().resize_(4)
-    assert witness.still_equal(record_of(x), digest)
+    assert witness.still_equal(record_of(x), layout, digest)
 
 
 def test_large_saved_tensors_are_digested_only_when_asked() -> None:
     x = torch.zeros(witness.SAVED_LIMIT)
-    assert witness.saved_digest(describe.static(x), False) is None
-    assert witness.saved_digest(describe.static(x), True) is not None
+    assert witness.saved_digest(x, describe.layout(x), False) is None
+    assert witness.saved_digest(x, describe.layout(x), True) is not None
 
 
 def test_only_memory_that_changed_since_the_last_look_is_named() -> None:

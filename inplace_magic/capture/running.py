@@ -1,0 +1,79 @@
+"""A call while it runs: the only record that holds tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from inplace_magic.capture.functions import FunctionFacts
+from inplace_magic.capture.records import LAYOUT, Observation, TensorRecord
+from inplace_magic.capture.regions import basic_index_region
+from inplace_magic.trace import Region
+
+
+class OpenCall:
+    """One call from its beginning to its end."""
+
+    __slots__ = (
+        "bare_leaves",
+        "before",
+        "facts",
+        "index",
+        "keeps_layout",
+        "nodes_before",
+        "parent",
+        "produced",
+        "region",
+        "sequence",
+        "site",
+        "targets",
+        "tensors",
+        "uncounted",
+        "values",
+        "written",
+    )
+
+    index: int
+    facts: FunctionFacts
+    tensors: list[torch.Tensor]
+    before: list[Observation]
+    """The tensors before the call."""
+    site: int | None
+    sequence: int
+    nodes_before: int
+    bare_leaves: list[TensorRecord]
+    """Of a backward: the leaves that had no gradient when it began."""
+    parent: int | None
+    targets: list[torch.Tensor]
+    """What the call announces to write."""
+    uncounted: list[torch.Tensor]
+    """What it is known to write without moving a version."""
+    values: dict[int, Any]
+    """Elements of small targets before the call, by ``id``."""
+    region: Region | None
+    """What ``x[index] = …`` writes."""
+    keeps_layout: bool
+    """Whether a write leaves shape, strides and memory as they are."""
+    produced: list[torch.Tensor]
+    written: list[Written]
+
+
+Written = tuple[torch.Tensor, TensorRecord, int | None]
+"""(tensor, record, version before)."""
+
+
+def is_among(tensor: torch.Tensor, others: list[torch.Tensor]) -> bool:
+    """Whether this very tensor is one of them."""
+    for other in others:  # noqa: SIM110  not `in`, which asks for equality; and a generator costs more
+        if tensor is other:
+            return True
+    return False
+
+
+def written_region(seen: Observation, args: tuple[Any, ...]) -> Region | None:
+    """What ``seen[args[1]] = …`` writes; None where that is not known."""
+    layout = seen[LAYOUT]
+    if len(args) < 2 or layout.shape is None or layout.strides is None or layout.offset is None:
+        return None
+    return basic_index_region(tuple(layout.shape), layout.strides, layout.offset, args[1])
