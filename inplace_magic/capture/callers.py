@@ -35,7 +35,10 @@ class Callers:
     """Stand-ins by calling place."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[int, int], tuple[CodeType, PassOn]] = {}
+        self._made: dict[int, dict[int, PassOn]] = {}
+        """By ``id`` of the code, then by instruction."""
+        self._codes: list[CodeType] = []
+        """Kept alive, so that their ``id`` stays their own."""
 
     def like(self, frame: FrameType | None, function: CodeType | None) -> PassOn:
         """A caller that looks like `frame`.
@@ -44,20 +47,28 @@ class Callers:
             frame: the frame that called the torch function, or torch's override machinery.
             function: code of the torch function where it is written in Python; its frame is part of the call.
         """
-        while frame is not None and (frame.f_code is function or frame.f_code.co_filename == _OVERRIDES):
+        made = self._made
+        while frame is not None:
+            code = frame.f_code
+            if code is not function:
+                places = made.get(id(code))
+                if places is None and code.co_filename != _OVERRIDES:
+                    places = made[id(code)] = {}
+                    self._codes.append(code)
+                if places is not None:
+                    pass_on = places.get(frame.f_lasti)
+                    if pass_on is None:
+                        pass_on = places[frame.f_lasti] = _stand_in(frame)
+                    return pass_on
             frame = frame.f_back
-        if frame is None:
-            return call_plainly
-        code = frame.f_code
-        key = (id(code), frame.f_lasti)
-        made = self._made.get(key)
-        if made is not None and made[0] is code:
-            return made[1]
-        stand_in = _TEMPLATE.replace(
-            co_filename=code.co_filename,
-            co_firstlineno=frame.f_lineno,
-            co_name=code.co_name,
-        )
-        pass_on: PassOn = FunctionType(stand_in, frame.f_globals)
-        self._made[key] = (code, pass_on)
-        return pass_on
+        return call_plainly
+
+
+def _stand_in(frame: FrameType) -> PassOn:
+    code = frame.f_code
+    stand_in = _TEMPLATE.replace(
+        co_filename=code.co_filename,
+        co_firstlineno=frame.f_lineno,
+        co_name=code.co_name,
+    )
+    return FunctionType(stand_in, frame.f_globals)

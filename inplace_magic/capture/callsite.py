@@ -26,12 +26,21 @@ RawChain = tuple[int, ...]
 
 _MODULE_FILE = torch.nn.Module.__call__.__code__.co_filename
 
-_OVERRIDE, _LIBRARY, _MODULE, _USER, _END = range(5)
-"""What a frame is to a chain: torch's override machinery, other code that is not the user's, ``nn.Module``'s own, the
-user's, and the user's at which the chain ends."""
+_USER, _END, _FORWARD, _MODULE, _LIBRARY = 1, 2, 4, 8, 16
+"""What a frame is to a chain, as bits: the user's; the user's at which the chain ends; a function named ``forward``;
+``nn.Module``'s own; other code that is not the user's. Torch's override machinery is nothing."""
+
+_IN_THE_MIDDLE = _USER | _END | _FORWARD
+"""What still matters above the first place."""
+
+_FORWARD_MARK = -1
+"""Stands after the ``id`` of a ``forward`` that a module runs, where a place has its ``f_lasti``."""
 
 _MOST_PLACES = 15
 """Places kept at each end of a chain of callers."""
+
+_LONGEST_KNOWN = 8 * _MOST_PLACES
+"""Entries of a path up to which it is remembered as it is."""
 
 
 def library_folders() -> tuple[str, ...]:
@@ -57,7 +66,8 @@ class CallsiteTable:
         self.chains: list[RawChain] = []
         self.modules: list[tuple[str, ...]] = []
         """By number of the place: classes of the modules whose ``forward`` was running, outermost first."""
-        self._numbers: dict[tuple[RawChain, tuple[int, ...]], int] = {}
+        self._numbers: dict[tuple[int, ...], int] = {}
+        """Of places by their paths, and by what is left of these when they are cut: (*chain, -1, *forwards)."""
         self._root: CodeType | None = None
         self._root_file: str | None = None
         self._cell_globals: Mapping[str, Any] | None = None
@@ -110,41 +120,83 @@ class CallsiteTable:
         """
         if self._cell_globals is not None:
             self._find_cell(frame)
+        if frame is None:
+            return None
+        try:
+            path = self._path(frame, function)
+        except KeyError:
+            self._learn(frame)
+            path = self._path(frame, function)
+        number = self._numbers.get(path)
+        return self._number(path) if number is None else number
+
+    def _path(self, frame: FrameType, function: CodeType | None) -> tuple[int, ...]:
+        """A chain, mixed with the ``forward`` functions of the modules around it; the callers that are neither cost
+        nothing but a look at what they are.
+
+        Raises:
+            KeyError: a frame runs code that was not met yet.
+        """
         kinds = self._kinds
-        chain = [0]
-        forwards: list[int] = []
-        called: CodeType | None = None
+        path = [0]
+        above: FrameType | None = frame
+        while above is not None:
+            code = above.f_code
+            key = id(code)
+            kind = kinds[key]
+            if kind & _IN_THE_MIDDLE:
+                break
+            if kind and code is not function:
+                path[0] = 1
+            above = above.f_back
+        while above is not None:
+            key = id(above.f_code)
+            kind = kinds[key]
+            if kind & _IN_THE_MIDDLE:
+                if kind & _USER:
+                    path.append(key)
+                    path.append(above.f_lasti)
+                    if kind & _END:
+                        break
+                elif kind & _LIBRARY and len(path) == 1:
+                    path[0] = 1
+                above = above.f_back
+                if kind & _FORWARD and above is not None and kinds[id(above.f_code)] == _MODULE:
+                    path.append(key)
+                    path.append(_FORWARD_MARK)
+            else:
+                above = above.f_back
+        return tuple(path)
+
+    def _learn(self, frame: FrameType | None) -> None:
         while frame is not None:
             code = frame.f_code
-            key = id(code)
-            kind = kinds.get(key)
-            if kind is None:
-                kind = self._kind(code)
-            if kind >= _USER:
-                chain.append(key)
-                chain.append(frame.f_lasti)
-                if kind == _END:
-                    break
-            elif kind == _MODULE:
-                if called is not None and called.co_name == "forward":
-                    forwards.append(id(called))
-                if len(chain) == 1:
-                    chain[0] = 1
-            elif len(chain) == 1 and kind == _LIBRARY and code is not function:
-                chain[0] = 1
-            called = code
+            kind = self._kinds.get(id(code))
+            if (self._kind(code) if kind is None else kind) & _END:
+                break
             frame = frame.f_back
+
+    def _number(self, path: tuple[int, ...]) -> int | None:
+        """The number of a path that was not met yet, or is one that is cut."""
+        chain, forwards = [path[0]], []
+        for i in range(1, len(path), 2):
+            if path[i + 1] == _FORWARD_MARK:
+                forwards.append(path[i])
+            else:
+                chain += path[i : i + 2]
         if len(chain) == 1:
             return None
         if len(chain) > 1 + 4 * _MOST_PLACES:  # a deep recursion: its ends tell enough
             del chain[1 + 2 * _MOST_PLACES : -2 * _MOST_PLACES]
-        raw = tuple(chain)
-        place = raw, tuple(forwards[: 2 * _MOST_PLACES])
-        number = self._numbers.get(place)
+        del forwards[2 * _MOST_PLACES :]
+        cut = (*chain, _FORWARD_MARK, *forwards)
+        number = self._numbers.get(cut)
         if number is None:
-            number = self._numbers[place] = len(self.chains)
-            self.chains.append(raw)
-            self.modules.append(tuple(_class_of(self._codes[forward]) for forward in reversed(place[1])))
+            number = self._numbers[cut] = len(self.chains)
+            self.chains.append(tuple(chain))
+            self.modules.append(tuple(_class_of(self._codes[forward]) for forward in reversed(forwards)))
+        if len(path) <= _LONGEST_KNOWN:
+            self._numbers[path] = number
         return number
 
     def _kind(self, code: CodeType) -> int:
@@ -154,13 +206,15 @@ class CallsiteTable:
         if mine is None:
             mine = self._is_user[filename] = self._belongs_to_user(filename)
         if code is self._root or (filename == self._root_file and not code.co_flags & CO_NEWLOCALS):
-            kind = _END
+            kind = _USER | _END
         elif mine:
             kind = _USER
         elif filename == _MODULE_FILE:
             kind = _MODULE
         else:
-            kind = _OVERRIDE if filename in self._override_files else _LIBRARY
+            kind = 0 if filename in self._override_files else _LIBRARY
+        if code.co_name == "forward":
+            kind |= _FORWARD
         self._codes[id(code)] = code
         self._kinds[id(code)] = kind
         return kind

@@ -343,10 +343,10 @@ def saved_values(node: Any) -> list[tuple[str, Any, bool]]:
             raw = getattr(node, attribute)
         except RuntimeError:  # a custom Function that let go of its tensors
             continue
-        if isinstance(raw, tuple):
+        if type(raw) is tuple:
             for i, entry in enumerate(raw):
                 _add_saved(found, f"{name}[{i}]", entry)
-        elif raw is not None:
+        else:
             _add_saved(found, name, raw)
     return found
 
@@ -369,8 +369,8 @@ def _add_saved(found: list[tuple[str, Any, bool]], name: str, entry: Any) -> Non
     except Exception:  # as in `_try`, which costs more; this runs for everything that is saved
         return
     if data is not None:
-        hooked = not isinstance(data, torch.Tensor) or getattr(entry, "unpack_hook", None) is not None
-        found.append((name, None if hooked else data, hooked))
+        plain = isinstance(data, torch.Tensor) and getattr(entry, "unpack_hook", None) is None
+        found.append((name, data if plain else None, not plain))
 
 
 def still_saves(node: Any) -> bool:

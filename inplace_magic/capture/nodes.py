@@ -102,9 +102,9 @@ class NodeMap:
             serial: int = token.record.serial
             return serial
         first = self._add(grad_fn, call, since)
-        todo = [(grad_fn, first)]
-        while todo:
-            node, record = todo.pop()
+        node, record = grad_fn, first
+        todo: list[tuple[Any, NodeRecord]] = []
+        while True:
             edges: list[int | None] = []
             for behind, _ in node.next_functions:
                 if behind is None:
@@ -113,12 +113,15 @@ class NodeMap:
                 token = behind.metadata.get(_KEY)
                 if token is not None and token.owner is self:
                     edges.append(token.record.serial)
-                else:
-                    added = self._add(behind, call, since)
+                    continue
+                added = self._add(behind, call, since)
+                if added.sequence is not None or added.variable is None:  # nothing is behind a leaf's node
                     todo.append((behind, added))
-                    edges.append(added.serial)
+                edges.append(added.serial)
             record.next = tuple(edges)
-        return first.serial
+            if not todo:
+                return first.serial
+            node, record = todo.pop()
 
     def _add(self, node: Any, call: int | None, since: int | None) -> NodeRecord:
         sequence = describe.node_sequence(node)

@@ -118,7 +118,14 @@ def test_facts_that_a_tensor_does_not_have_are_unknown() -> None:
 def test_describing_a_subclass_runs_none_of_its_code() -> None:
     tensor = torch.ones(2).as_subclass(Logged)
     Logged.heard.clear()
-    for read in (describe.layout, describe.pointer, describe.version, describe.storage, describe.base, describe.grad_fn):
+    for read in (
+        describe.layout,
+        describe.pointer,
+        describe.version,
+        describe.storage,
+        describe.base,
+        describe.grad_fn,
+    ):
         read(tensor)
     describe.requires_grad(tensor)
     describe.values(tensor, describe.layout(tensor), 64)
