@@ -4,6 +4,7 @@
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html
 #   make lint     style and types only
 #   make lessons  runs the teaching notebooks and saves them with their outputs
+#   make docs     the documentation site, from docs/ and the notebooks, in build/site; a broken link is an error
 #   make bench    what a watch costs on this machine, ten minutes; build/bench.json (other tools: pip install .[bench])
 #
 # The first of them makes .venv, and for the tests .venv-min with the oldest Jupyter tools. Another interpreter:
@@ -16,7 +17,7 @@ INSTALLED := $(VENV)/.installed
 OLDEST := .venv-min
 OLDEST_INSTALLED := $(OLDEST)/.installed
 
-.PHONY: test demo lint lessons bench browser
+.PHONY: test demo lint lessons docs bench browser
 
 test: lint browser $(OLDEST_INSTALLED)
 	@$(BIN)/python -m pytest -n auto --dist loadfile
@@ -40,13 +41,17 @@ demo: $(INSTALLED)
 lessons: $(INSTALLED)
 	@$(BIN)/python notebooks/build.py
 
+docs: $(INSTALLED)
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html --conf-dir docs --doctree-dir build/doctrees . build/site
+	@echo "build/site/index.html"
+
 bench: $(INSTALLED)
 	@$(BIN)/python benchmarks/run.py
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=21.3"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,docs]"
 	@touch $@
 
 # torch is not installed a second time: the .pth file lets this environment look into .venv for what it lacks.

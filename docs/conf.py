@@ -1,0 +1,58 @@
+"""The documentation site: `make docs` builds it into build/site, without a network. Sphinx reads this file.
+
+The source folder is the repository's root, so a link that leads somewhere on a code host leads to the same page here.
+Notebooks are shown with the outputs that they were saved with; nothing is executed.
+"""
+
+from __future__ import annotations
+
+import gettext
+import sys
+from pathlib import Path
+from typing import Any
+
+import sphinx.locale
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+project = "inplace_magic"
+author = "the inplace_magic contributors"
+copyright = author
+root_doc = "docs/index"
+include_patterns = ["docs/**.md", "notebooks/**.ipynb", "CHANGELOG.md", "CONTRIBUTING.md"]
+exclude_patterns = [".venv*", ".git", "build", "dist", "tests", "benchmarks", "inplace_magic", "**/.ipynb_checkpoints"]
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+myst_heading_anchors = 4
+nb_execution_mode = "off"
+nb_render_markdown_format = "myst"
+nb_merge_streams = True
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
+python_use_unqualified_type_names = True
+
+html_theme = "furo"
+html_title = "inplace_magic"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sphinx = False
+html_copy_source = False
+html_additional_pages = {"index": "to_start.html"}
+templates_path = ["_templates"]
+
+
+def _in_its_language(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Pages in a folder `zh` say so to the browser, and have the buttons of the theme in Chinese."""
+    if "/zh/" not in page:
+        return
+    context["language"] = "zh-CN"
+    words = gettext.translation("sphinx", Path(sphinx.locale.__file__).parent, ["zh_CN"], fallback=True)
+    context["_"] = context["gettext"] = words.gettext
+    context["ngettext"] = words.ngettext
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("html-page-context", _in_its_language)

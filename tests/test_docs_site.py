@@ -1,0 +1,90 @@
+"""The documentation site: it builds without a warning, holds every page and every public name, and loads nothing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import inplace_magic
+
+pytest.importorskip("myst_nb", reason="the site needs `pip install .[docs]`")
+
+ROOT = Path(__file__).parent.parent
+LOADED = re.compile(
+    r"<(?:script|img|iframe|link rel=\"stylesheet\")[^>]*\b(?:src|href)=\"(?:https?:)?//[^\"]*", re.IGNORECASE
+)
+
+NEXT_LESSON = re.compile(r"'\d\d_\w+\.ipynb' \[myst.xref_missing\]")
+"""A lesson names the next one, which may still be in the making."""
+
+
+def build(source: Path, to: Path) -> subprocess.CompletedProcess[str]:
+    """Builds the pages under a folder as `make docs` does."""
+    settings = ["--quiet", "--fail-on-warning", "--keep-going", "--builder", "html", "--conf-dir", str(ROOT / "docs")]
+    return subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            *settings,
+            "--doctree-dir",
+            str(to / "doctrees"),
+            str(source),
+            str(to / "site"),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    to = tmp_path_factory.mktemp("docs")
+    built = build(ROOT, to)
+    warnings = [line for line in built.stderr.splitlines() if not NEXT_LESSON.search(line)]
+    assert warnings == []
+    return to / "site"
+
+
+def test_make_docs_builds_with_the_same_settings() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "-m sphinx --quiet --fail-on-warning --keep-going --builder html --conf-dir docs" in makefile
+
+
+def test_every_page_and_notebook_is_there_and_the_first_page_leads_to_them(site: Path) -> None:
+    sources = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").rglob("*.ipynb")]
+    missing = [path for path in sources if not (site / path.relative_to(ROOT)).with_suffix(".html").exists()]
+    assert missing == []
+    assert "docs/index.html" in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_every_public_name_is_explained(site: Path) -> None:
+    page = (site / "docs" / "api.html").read_text(encoding="utf-8")
+    ours = {name for name in inplace_magic.__all__ if not name.endswith("load_ipython_extension")}
+    assert {name for name in ours if f'id="inplace_magic.{name}"' not in page} == set()
+
+
+def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
+    found = {path.name: LOADED.findall(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    assert {name: loads for name, loads in found.items() if loads} == {}
+
+
+def test_chinese_pages_say_their_language_and_have_chinese_buttons(site: Path) -> None:
+    page = (site / "docs" / "zh" / "faq.html").read_text(encoding="utf-8")
+    assert 'lang="zh-CN"' in page
+    assert "搜索" in page
+    assert 'lang="en"' in (site / "docs" / "faq.html").read_text(encoding="utf-8")
+
+
+def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("# Page\n\n[gone](gone.md)\n", encoding="utf-8")
+    built = build(tmp_path, tmp_path / "built")
+    assert built.returncode != 0
+    assert "gone.md" in built.stderr
