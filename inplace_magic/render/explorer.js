@@ -62,9 +62,9 @@ function style() {
 
 /* Every colour that is written out becomes one that a theme can change; what it was before comes back at the end. */
 function themed(element, undo) {
-  const vary = (text) => text.replace(/#([0-9a-f]{6})\b/gi, (whole, hex) => {
+  const vary = (text) => text.replace(/(,?)#([0-9a-f]{6})\b/gi, (whole, varied, hex) => {
     const name = hex.toUpperCase();
-    return DARK[name] ? `var(--im-${name},${whole})` : whole;
+    return DARK[name] && !varied ? `var(--im-${name},${whole})` : whole;
   });
   for (const el of [element, ...element.querySelectorAll("*")]) {
     if (el.localName === "style" && el.namespaceURI === SVG) { el.textContent = vary(el.textContent); continue; }
@@ -74,7 +74,7 @@ function themed(element, undo) {
       const value = el.namespaceURI === SVG && el.getAttribute(name);
       if (value && value[0] === "#") css += `;${name}:${value}`;
     }
-    if (!css.includes("#") && !/rgb\(/.test(css)) continue;
+    if (!css.includes("#")) continue;
     el.setAttribute("style", vary(css));
     if (undo) undo.push(() => { el.setAttribute("style", was); });
   }

@@ -44,6 +44,7 @@ WORDS = {
     "nothing_selected": "Point at a box or at a line of code to see what belongs to it.",
     "let_go": "Escape lets go",
     "open": "Open",
+    "broken": "The picture could not be made live: {error}. Please report it.",
 }
 """What the script writes on the screen."""
 
@@ -72,6 +73,13 @@ def script() -> str:
     """The text of ``explorer.js``, which defines ``mount``, without comments and indentation."""
     text = files("inplace_magic.render").joinpath("explorer.js").read_text(encoding="utf-8")
     return minified(text)
+
+
+@cache
+def page_script() -> str:
+    """The script of a page: :func:`script` and what mounts it on every report above it, in a scope of its own."""
+    page = files("inplace_magic.render").joinpath("explorer_page.js").read_text(encoding="utf-8")
+    return f"(function(){{\n{script()}\n{minified(page)}\n}})();"
 
 
 def minified(script: str) -> str:
@@ -103,7 +111,7 @@ def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tup
         yield (
             call.key,
             {
-                "title": call.name,
+                "title": words.printable(call.name),
                 "facts": _facts(_about_call(call, event, drawing, reading)),
                 "at": sources.places(call.site),
                 "call": call.call,
@@ -115,7 +123,7 @@ def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tup
         yield (
             fold.key,
             {
-                "title": fold.path or fold.name or words.code_of(fold.site) or fold.key,
+                "title": words.printable(fold.path or fold.name or words.code_of(fold.site) or fold.key),
                 "facts": _facts(_about_fold(fold, reading)),
                 "at": [list(place) for place in places],
                 "call": fold.calls[0],

@@ -1,24 +1,32 @@
 """The report as HTML: a fragment for the notebook, and a whole page for a file. Both work without network and kernel.
 
-Everything that matters stands in plain tags. The one script at the end only turns the picture into a live one; where
-scripts may not run, the picture stays as it is.
+Everything that matters stands in plain tags. The one script at the end only makes of the pictures a live view, told by
+the ``data-state`` of the fragment; where scripts may not run, the pictures stay as they are.
 """
 
 from __future__ import annotations
 
 import base64
-from functools import cache
-from importlib.resources import files
+import json
+import zlib
+from typing import Any
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.render import style
 from inplace_magic.render.cards import finding_cards, verdict_bar
 from inplace_magic.render.dot import dot_of
+from inplace_magic.render.explorer import explorer_state, page_script
 from inplace_magic.render.layout import to_svg
-from inplace_magic.render.markup import CARD, details, esc, prose, tag
+from inplace_magic.render.markup import CARD, details, esc, image, prose, tag
 from inplace_magic.render.memory_section import memory_section, saved_section
 from inplace_magic.render.reading import Reading, in_its_language
-from inplace_magic.render.sections import line_section, sentence_section, tensor_section
+from inplace_magic.render.sections import (
+    line_calls,
+    line_section,
+    sentence_section,
+    tensor_calls,
+    tensor_section,
+)
 from inplace_magic.render.text import verdict
 from inplace_magic.report import Report
 
@@ -43,15 +51,24 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
         verdict_bar(report),
         finding_cards(report),
         sentence_section("Faults of inplace_magic", trace.faults, opened=True),
-        line_section(reading),
         details("Autograd graph", drawn, opened=True) if drawn else "",
+        line_section(reading),
         tensor_section(reading),
         memory_section(reading),
         saved_section(reading),
         sentence_section("What this watch could not see", trace.blindness),
     )
-    script = f"<script>{_script()}</script>" if "<img" in drawn else ""
-    return tag("div", CARD, *body, class_="inplace-magic") + script
+    if "<img" not in drawn:
+        return tag("div", CARD, *body, class_="inplace-magic")
+    state = {**explorer_state(reading), "rows": {"lines": line_calls(reading), "tensors": tensor_calls(reading)}}
+    start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{_packed(state)}">'
+    return f"{start}{''.join(body)}</div><script>{page_script()}</script>"
+
+
+def _packed(state: dict[str, Any]) -> str:
+    """JSON deflated, in base64: a third of its bytes, and no letter that HTML would read."""
+    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 @in_its_language
@@ -61,7 +78,7 @@ def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{esc(verdict(report))}</title>\n</head>\n"
-        f'<body style="margin:16px;background-color:{style.ZEBRA}">\n'
+        f'<body class="im-alone" style="margin:16px;background-color:{style.ZEBRA}">\n'
         f"{to_fragment(report, raw=raw, graph=graph)}\n</body>\n</html>\n"
     )
 
@@ -71,14 +88,5 @@ def _picture(reading: Reading, raw: bool) -> str:
         svg = to_svg(dot_of(reading, raw=raw))
     except InplaceMagicError as error:
         return tag("p", f"color:{style.MUTED_INK}", prose(str(error)))
-    source = base64.b64encode(svg.encode()).decode()
-    # No escaping pass over the source: base64 has no letter that HTML would read.
     css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
-    alt = esc(f"Autograd graph. {verdict(reading.report)}")
-    return f'<img class="inplace-magic-graph" alt="{alt}" style="{esc(css)}" src="data:image/svg+xml;base64,{source}">'
-
-
-@cache
-def _script() -> str:
-    text = files("inplace_magic.render").joinpath("graph_view.js").read_text(encoding="utf-8")
-    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+    return image(svg, f"Autograd graph. {verdict(reading.report)}", css, class_="inplace-magic-graph")

@@ -10,6 +10,7 @@ only what its table cannot: its padding is the theme's, or that of ``cellpadding
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 
 from inplace_magic.render import style
@@ -32,6 +33,11 @@ WIDE_CELL = f"{CELL};min-width:200px;max-width:420px"
 FOCUSABLE = {"tabindex": "0", "data-lm-suppress-shortcuts": "true"}
 """Of what scrolls: keys reach it, and JupyterLab takes none of them for its own commands."""
 NUMBER_CELL = "text-align:right"
+
+
+SVG_SOURCE = "data:image/svg+xml,"
+_TAG = re.compile("<[^>]*>")
+_ENCODED = {ord(letter): f"%{ord(letter):02X}" for letter in '%#&"\n\r\t'}
 
 
 def esc(text: str) -> str:
@@ -59,6 +65,18 @@ def prose(text: str) -> str:
     return "".join(code(part) if number % 2 else esc(part) for number, part in enumerate(parts))
 
 
+def image(svg: str, alt: str, css: str, **attributes: str) -> str:
+    """An SVG as a picture in an ``<img>``, the one form of it that every front end keeps.
+
+    The SVG stands in the address as text. In base64 it would be a third longer, and a notebook file, which is JSON,
+    writes a ``"`` as two characters: so quotation marks within tags become ``'``. Of the rest only what an address or
+    an attribute would read is encoded (https://www.rfc-editor.org/rfc/rfc3986#section-2.1).
+    """
+    plain = _TAG.sub(lambda tag: tag[0].replace("'", "&apos;").replace('"', "'"), svg)
+    more = "".join(f' {key.rstrip("_")}="{esc(value)}"' for key, value in attributes.items())
+    return f'<img alt="{esc(alt)}" style="{esc(css)}"{more} src="{SVG_SOURCE}{plain.translate(_ENCODED)}">'
+
+
 def details(title: str, *children: str, opened: bool = False) -> str:
     """A section that folds without a script."""
     start = "<details open>" if opened else "<details>"
@@ -71,6 +89,7 @@ def table(
     *,
     tints: Sequence[str] = (),
     cells: Sequence[str] = (),
+    name: str = "",
 ) -> str:
     """A table of markup cells; an empty one carries no style, since most of a table's bytes would be styles.
 
@@ -79,6 +98,7 @@ def table(
         rows: markup of the cells, row by row.
         tints: background colour of each row.
         cells: style of each column.
+        name: its class, by which a script can find it.
     """
     plain = (style.CARD,)
     styles = [*cells, *[CELL] * (len(header) - len(cells))]
@@ -94,5 +114,6 @@ def table(
         )
         for number, row in enumerate(rows)
     )
-    markup = tag("table", TABLE, f"<thead>{head}</thead><tbody>{body}</tbody>", cellpadding="4")
+    named = {"class_": name} if name else {}
+    markup = tag("table", TABLE, f"<thead>{head}</thead><tbody>{body}</tbody>", cellpadding="4", **named)
     return tag("div", "overflow-x:auto;max-width:100%", markup, **FOCUSABLE)

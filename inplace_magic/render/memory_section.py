@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.render import memory_words, style, words
 from inplace_magic.render.chart import memory_chart
-from inplace_magic.render.markup import CELL, NUMBER_CELL, details, esc, prose, table, tag
+from inplace_magic.render.markup import CELL, NUMBER_CELL, details, esc, image, prose, table, tag
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.sections import MAX_ROWS, code_cell, more_rows
 
@@ -76,6 +75,5 @@ def _chart(reading: Reading) -> str:
     chart = memory_chart(reading)
     if chart is None:
         return ""
-    source = base64.b64encode(chart.svg.encode()).decode()
     css = f"max-width:100%;height:auto;background-color:{style.CARD}"
-    return f'<img alt="{esc(chart.sentence)}" style="{esc(css)}" src="data:image/svg+xml;base64,{source}">'
+    return image(chart.svg, chart.sentence, css)

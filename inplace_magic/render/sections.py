@@ -30,24 +30,43 @@ MAX_SAVERS = 80
 
 def line_section(reading: Reading) -> str:
     """What each line created, viewed, mutated and rebound."""
-    stories = reading.lines
-    if not stories:
+    steps = [(story, step) for story in reading.lines for step in story.steps]
+    if not steps:
         return ""
-    guilty = {finding.call for finding in reading.report.findings if finding.severity != "info"}
+    guilty = _guilty(reading)
     rows: list[Sequence[str]] = []
     tints: list[str] = []
-    steps = [(story, step, number == 0) for story in stories for number, step in enumerate(story.steps)]
-    for story, step, first in steps[:MAX_STEPS]:
-        rows.append(_step(story, step, esc(words.place_in(story.site, reading.trace)), first, reading))
+    before: LineStory | None = None
+    for story, step in _shown_steps(reading):
+        place = esc(words.place_in(story.site, reading.trace))
+        rows.append(_step(story, step, place, story is not before, reading))
         tints.append(_tint(step, step.call.index in guilty))
+        before = story
     header = ("Line", "Code", "Tensor", "What happened", "Object / memory", "grad_fn")
-    body = table(
-        header,
-        rows,
-        tints=tints,
-        cells=(CELL, CELL, CELL, WIDE_CELL),
-    )
+    body = table(header, rows, tints=tints, cells=(CELL, CELL, CELL, WIDE_CELL), name="im-lines")
     return details("What each line did", body, more_rows(steps, "calls", MAX_STEPS), opened=len(steps) <= OPEN_ROWS)
+
+
+def line_calls(reading: Reading) -> list[int]:
+    """For each row of the table of lines the index of the call that it begins with."""
+    return [step.call.index for _, step in _shown_steps(reading)]
+
+
+def _guilty(reading: Reading) -> set[int | None]:
+    return {finding.call for finding in reading.report.findings if finding.severity != "info"}
+
+
+def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
+    """The first rows; of a longer table also all of the lines that findings name, in the order of the table."""
+    steps = [(story, step) for story in reading.lines for step in story.steps]
+    if len(steps) <= MAX_STEPS:
+        return steps
+    serious = [finding for finding in reading.report.findings if finding.severity != "info"]
+    named = {site for finding in serious for site in (finding.mutation, finding.saved) if site is not None}
+    calls = _guilty(reading) | {finding.saved_call for finding in serious}
+    wanted = [n for n, (story, step) in enumerate(steps) if step.call.index in calls or story.site in named]
+    kept = list(dict.fromkeys([*wanted, *range(len(steps))]))[:MAX_STEPS]
+    return [steps[n] for n in sorted(kept)]
 
 
 def tensor_section(reading: Reading) -> str:
@@ -59,13 +78,24 @@ def tensor_section(reading: Reading) -> str:
     for edge in graph.edges:
         if edge.kind == "saved":
             savers.setdefault(edge.source, {})[edge.name.rsplit(".", 1)[0]] = None
-    rows = [_tensor(vertex, reading, savers) for vertex in graph.tensors[:MAX_ROWS]]
-    tints = [style.ORANGE_TINT if vertex.mutated else style.CARD for vertex in graph.tensors[:MAX_ROWS]]
+    shown = _shown_tensors(reading)
+    rows = [_tensor(vertex, reading, savers) for vertex in shown]
+    tints = [style.ORANGE_TINT if vertex.mutated else style.CARD for vertex in shown]
     header = (
         "Tensor", "Origin", "Where", "Shape", "grad_fn", "Traits", "Kept by", "Storage", "id", "data_ptr"
     )  # fmt: skip
     title = f"Tensors: id, data_ptr, version, grad_fn ({len(graph.tensors)})"
-    return details(title, table(header, rows, tints=tints), more_rows(graph.tensors, "tensors"))
+    body = table(header, rows, tints=tints, name="im-tensors")
+    return details(title, body, more_rows(graph.tensors, "tensors"))
+
+
+def tensor_calls(reading: Reading) -> list[int]:
+    """For each row of the table of tensors the index of the call that made the version, -1 for one from before."""
+    return [-1 if vertex.made_by is None else vertex.made_by for vertex in _shown_tensors(reading)]
+
+
+def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
+    return reading.graph.tensors[:MAX_ROWS]
 
 
 def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = False) -> str:

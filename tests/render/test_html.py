@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import base64
+import json
 import re
 import shutil
 import subprocess
+import urllib.parse
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,9 +17,10 @@ from builders import sigmoid_report
 from render.samples import HOSTILE, fine_report, hostile_report, long_report
 
 from inplace_magic.errors import InplaceMagicError
-from inplace_magic.render import html, sections, to_mimebundle
+from inplace_magic.render import explorer, html, sections, to_mimebundle
 from inplace_magic.render.html import to_fragment, to_page
 from inplace_magic.report import Report
+from inplace_magic.widgets.state import state_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -59,8 +62,8 @@ def picture(markup: str) -> str:
     (graph,) = Elements(markup).graphs
     source = graph["src"]
     assert source is not None
-    assert source.startswith("data:image/svg+xml;base64,")
-    return base64.b64decode(source.split(",")[1]).decode()
+    assert source.startswith("data:image/svg+xml,<svg ")
+    return urllib.parse.unquote(source.split(",", 1)[1])
 
 
 def test_what_an_untrusted_notebook_drops_carries_nothing():
@@ -117,7 +120,9 @@ def test_the_picture_has_the_finding_as_its_alternative_text():
 
 
 def test_the_picture_is_the_svg_of_the_report():
-    assert picture(to_fragment(sigmoid_report())) == sigmoid_report().to_svg()
+    embedded, drawn = picture(to_fragment(hostile_report())), hostile_report().to_svg()
+
+    assert ET.canonicalize(embedded) == ET.canonicalize(drawn)
 
 
 def test_raw_addresses_reach_the_picture_only_when_asked_for():
@@ -158,7 +163,8 @@ def test_a_hostile_report_adds_no_element_and_no_attribute():
 
     assert {tag for tag, _ in page.found} <= {tag for tag, _ in model.found}
     assert {name for _, attributes in page.found for name in attributes} <= {
-        *("style", "class", "scope", "open", "alt", "src", "cellpadding", "tabindex", "data-lm-suppress-shortcuts")
+        *("style", "class", "scope", "open", "alt", "src", "cellpadding", "tabindex", "data-lm-suppress-shortcuts"),
+        "data-state",
     }
     assert page.open == []
     assert "<script>alert(1)</script>\"onmouseover='x'" in page.text
@@ -225,10 +231,9 @@ def test_the_same_report_gives_the_same_bytes():
 def test_where_scripts_run_the_picture_becomes_live_and_keeps_the_keys_for_itself(tmp_path: Path):
     body = in_browser(tmp_path, to_page(sigmoid_report()))
 
-    assert '<img class="inplace-magic-graph"' not in body
+    assert "inplace-magic-graph" not in body
     assert "could not be made live" not in body
-    focusable = re.findall(r"<(?:button|input|svg|g)\b[^>]*>", body)
-    focusable = [tag for tag in focusable if not tag.startswith("<g") or "tabindex" in tag]
+    focusable = re.findall(r"<(?:button|input|[a-z]+\b[^>]* tabindex=)[^>]*>", body)
     assert len(focusable) >= 4 + 10
     assert all('data-lm-suppress-shortcuts="true"' in tag for tag in focusable)
 
@@ -236,23 +241,97 @@ def test_where_scripts_run_the_picture_becomes_live_and_keeps_the_keys_for_itsel
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium on the PATH")
 def test_the_live_picture_tells_details_on_focus_and_zooms_with_the_keyboard(tmp_path: Path):
     steps = """
-    const svg = document.querySelector("svg"), width = () => svg.getAttribute("viewBox").split(" ")[2];
-    const press = (key) => svg.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-    const said = [width()];
-    svg.querySelector(".guilty").dispatchEvent(new FocusEvent("focus"));
-    said.push(document.querySelector("[role=status]").textContent);
-    press("+"); said.push(width());
-    press("0"); said.push(width());
-    document.body.append(Object.assign(document.createElement("pre"), { id: "said", textContent: said.join("|") }));
+    const svg = document.querySelector(".im-x svg"), width = () => svg.getAttribute("viewBox").split(" ")[2];
+    const guilty = svg.querySelector(".guilty");
+    const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    const panel = () => document.querySelector(".im-facts").textContent;
+    const lit = () => [...svg.querySelectorAll(".n:not(.im-dim)")].map((n) => n.getAttribute("data-k")).join(" ");
+    const hot = () => [...document.querySelectorAll(".im-code .im-hot")].map((row) => row.textContent).join(" ");
+    guilty.focus(); say("panel", panel()); say("line", hot()); say("lit", lit());
+    say("width", width()); press("+"); say("closer", width()); press("0"); say("fitted", width());
+    press("ArrowDown"); say("below", document.activeElement.getAttribute("data-k"));
+    press("Enter"); document.activeElement.blur(); say("pinned", panel());
+    svg.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true })); say("free", panel());
     """
-    page = to_page(sigmoid_report()).replace("</body>", f"<script>{steps}</script></body>")
 
-    body = in_browser(tmp_path, page)
+    said = told(tmp_path, to_page(sigmoid_report()), steps)
 
-    before, details, closer, fitted = body[body.index('<pre id="said">') + 15 :].split("</pre>")[0].split("|")
-    assert "overwritten here" in details
-    assert "Cell In[7], line 6" in details
-    assert float(closer) < float(before) <= float(fitted)
+    for word in ("Tensor.__setitem__", "overwritten here", "Cell In[7], line 6", "probs[2] = 2.0"):
+        assert word in said["panel"]
+    assert said["line"] == "6probs[2] = 2.0"
+    assert said["lit"].split() == ["C3", "T4@v0", "C4", "T4@v1"]
+    assert float(said["closer"]) < float(said["width"]) <= float(said["fitted"])
+    assert said["below"] == "T4@v1"
+    assert "v0→v1" in said["pinned"]
+    assert "v0→v1" not in said["free"]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium on the PATH")
+def test_scrubbing_steps_through_graph_lines_and_tables(tmp_path: Path):
+    steps = """
+    const range = document.querySelector(".im-time input");
+    const go = (n) => { range.value = n; range.dispatchEvent(new Event("input")); };
+    const later = () => [...document.querySelectorAll(".n.im-later")].map((n) => n.getAttribute("data-k")).join(" ");
+    say("all", later()); go(5); say("later", later());
+    say("line", document.querySelector(".im-code .im-hot").textContent);
+    say("row", document.querySelector("tr.im-hot").textContent);
+    say("dimmed", document.querySelectorAll("tr.im-past").length);
+    go(7); say("end", later() + document.querySelectorAll("tr.im-past, tr.im-hot").length);
+    """
+
+    said = told(tmp_path, to_page(sigmoid_report()), steps)
+
+    assert said["all"] == ""
+    assert sorted(said["later"].split()) == ["C5", "C6", "T5@v0"]
+    assert said["line"] == "6probs[2] = 2.0"
+    assert "mutated in place v0→v1" in said["row"]
+    assert int(said["dimmed"]) >= 2
+    assert said["end"] == "0"
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium on the PATH")
+def test_nothing_is_left_after_the_end_of_the_live_view(tmp_path: Path):
+    root = '<div id="root"></div><p style="color:#1A1A1A" id="text">text</p>'
+    state = json.dumps(state_of(hostile_report())).replace("<", "\\u003c")
+    script = f"""
+    {explorer.script()}
+    const root = document.getElementById("root"), before = document.body.outerHTML, said = [];
+    const handle = mount(root, {state}, {{ page: document.body, onSelect: (key) => said.push(key) }});
+    const node = document.querySelector(".guilty"), svg = node.closest("svg");
+    handle.select("C4"); const pressed = node.getAttribute("aria-pressed"); handle.step(2); handle.select(null);
+    node.dispatchEvent(new MouseEvent("click", {{ bubbles: true }}));
+    handle.destroy();
+    node.dispatchEvent(new MouseEvent("click", {{ bubbles: true }}));
+    svg.dispatchEvent(new KeyboardEvent("keydown", {{ key: "Escape", bubbles: true }}));
+    const same = document.body.outerHTML.replace(' class=""', "") === before;
+    document.getElementById("text").textContent = JSON.stringify({{ pressed, said, same }});
+    """
+
+    body = in_browser(tmp_path, f"<!DOCTYPE html><body>{root}<script>{script}</script></body>")
+
+    assert json.loads(html_text(body)) == {"pressed": "true", "said": ["C4"], "same": True}
+
+
+def html_text(body: str) -> str:
+    return Elements(body).text.strip()
+
+
+def told(folder: Path, page: str, steps: str) -> dict[str, str]:
+    """What `steps` said by ``say(name, text)`` once the page was live."""
+    script = f"""
+    const said = {{}}, say = (name, text) => {{ said[name] = text; }};
+    const begin = () => {{
+      if (!document.querySelector(".im-x")) {{ setTimeout(begin, 20); return; }}
+      try {{ {steps} }} catch (error) {{ say("error", String(error)); }}
+      const pre = document.createElement("pre");
+      pre.id = "said"; pre.textContent = encodeURIComponent(JSON.stringify(said)); document.body.append(pre);
+    }};
+    begin();
+    """
+    body = in_browser(folder, page.replace("</body>", f"<script>{script}</script></body>"))
+    said = json.loads(urllib.parse.unquote(body[body.index('<pre id="said">') + 15 :].split("</pre>")[0]))
+    assert "error" not in said, said
+    return said
 
 
 def in_browser(folder: Path, page: str) -> str:
@@ -260,6 +339,7 @@ def in_browser(folder: Path, page: str) -> str:
     (folder / "page.html").write_text(page, encoding="utf-8")
     command = [
         *(str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"),
+        "--virtual-time-budget=10000",
         *("--disable-background-networking", "--disable-component-update", "--disable-quic", "--dump-dom"),
         *(f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri()),
     ]
