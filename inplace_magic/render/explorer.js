@@ -45,8 +45,8 @@ overflow-wrap:anywhere}
 .im-x g.n:focus>rect,.im-x g.n:focus>path,.im-x g.im-on>rect,.im-x g.im-on>path{stroke:var(--im-1A1A1A,#1A1A1A)!important;
 stroke-width:3.5px!important}
 .im-x :focus-visible{outline:2px solid var(--im-0072B2,#0072B2);outline-offset:1px}
-.im-time{margin:8px 0 0}.im-time input{flex:1 1 200px;min-width:0}
-.im-lanes{overflow-x:auto}.im-lanes svg{max-width:none}
+.im-steps{margin:8px 0 0}.im-steps input{flex:1 1 200px;min-width:0}
+.im-lanes{overflow-x:auto}.im-lanes svg{display:block;max-width:100%;height:auto;min-width:600px}
 .im-lanes g[data-k]{cursor:pointer}
 .im-past{opacity:.35}
 tr.im-hot{outline:2px solid var(--im-E69F00,#E69F00);outline-offset:-2px}
@@ -288,11 +288,15 @@ function mount(root, state, options) {
   const steps = state.steps, count = steps.length;
   const range = quiet(make("input", { type: "range", min: 0, max: count, value: count, "aria-label": words.steps }));
   const said = make("span", {}), lanes = make("div", { class: "im-lanes" });
-  const time = make("div", { class: "im-time" }, make("div", { class: "im-bar" }, words.steps, range, said), lanes);
-  let marks = [];
+  const time = make("div", { class: "im-steps" }, make("div", { class: "im-bar" }, words.steps, range, said), lanes);
+  let marks = [], cursor = null, columns = [];
   if (state.timeline) {
     lanes.append(picture(state.timeline));
+    quiet(lanes).setAttribute("tabindex", "0");
     marks = [...lanes.querySelectorAll("[data-c]")];
+    cursor = lanes.querySelector(".now");
+    const [calls, xs] = ["data-cs", "data-xs"].map((name) => (lanes.firstChild.getAttribute(name) || "").split(" ").map(Number));
+    columns = calls.map((call, n) => [call, xs[n]]);
     for (const mark of marks) {
       on(mark, "mouseenter", () => { if (byKey.has(key(mark))) { over = key(mark); refresh(); } });
       on(mark, "mouseleave", () => { over = null; refresh(); });
@@ -347,6 +351,11 @@ function mount(root, state, options) {
     for (const mark of marks) {
       mark.classList.toggle("im-later", now !== null && Number(mark.getAttribute("data-c")) > now);
       mark.classList.toggle("im-dim", lit !== null && mark.hasAttribute("data-k") && !lit.has(key(mark)));
+    }
+    if (cursor) {
+      const column = now === null ? null : columns.filter(([call]) => call <= now).pop();
+      cursor.setAttribute("visibility", column ? "visible" : "hidden");
+      if (column) cursor.setAttribute("x", column[1] - cursor.getAttribute("width") / 2);
     }
     const hot = new Set(((known || {}).at || (here ? here[2] : [])).map(place));
     if (line !== null) hot.add(line);

@@ -28,6 +28,7 @@ from inplace_magic.render.sections import (
     tensor_section,
 )
 from inplace_magic.render.text import verdict
+from inplace_magic.render.timeline import timeline_svg
 from inplace_magic.report import Report
 
 
@@ -52,6 +53,7 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
         finding_cards(report),
         sentence_section("Faults of inplace_magic", trace.faults, opened=True),
         details("Autograd graph", drawn, opened=True) if drawn else "",
+        _timeline(reading) if drawn else "",
         line_section(reading),
         tensor_section(reading),
         memory_section(reading),
@@ -63,6 +65,17 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
     state = {**explorer_state(reading), "rows": {"lines": line_calls(reading), "tensors": tensor_calls(reading)}}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{_packed(state)}">'
     return f"{start}{''.join(body)}</div><script>{page_script()}</script>"
+
+
+def _timeline(reading: Reading) -> str:
+    svg = timeline_svg(reading)
+    if svg is None:
+        return ""
+    alt = f"Timeline of the tensors. {verdict(reading.report)}"
+    picture = image(
+        svg, alt, f"max-width:100%;height:auto;background-color:{style.CARD}", class_="inplace-magic-timeline"
+    )
+    return details("What happened to which tensor", picture, opened=True)
 
 
 def _packed(state: dict[str, Any]) -> str:

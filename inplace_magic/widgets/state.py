@@ -9,6 +9,7 @@ from inplace_magic.render.dot import dot_of
 from inplace_magic.render.explorer import explorer_state
 from inplace_magic.render.layout import to_svg
 from inplace_magic.render.reading import Reading, in_its_language
+from inplace_magic.render.timeline import timeline_svg
 from inplace_magic.report import Report
 
 
@@ -27,4 +28,4 @@ def state_of(report: Report, *, expanded: Collection[str] = frozenset()) -> dict
     """
     reading = Reading(report)
     svg = to_svg(dot_of(reading, expanded=expanded))
-    return {"svg": svg, "timeline": None, **explorer_state(reading, expanded=expanded)}
+    return {"svg": svg, "timeline": timeline_svg(reading), **explorer_state(reading, expanded=expanded)}

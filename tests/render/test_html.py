@@ -269,7 +269,7 @@ def test_the_live_picture_tells_details_on_focus_and_zooms_with_the_keyboard(tmp
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium on the PATH")
 def test_scrubbing_steps_through_graph_lines_and_tables(tmp_path: Path):
     steps = """
-    const range = document.querySelector(".im-time input");
+    const range = document.querySelector(".im-steps input");
     const go = (n) => { range.value = n; range.dispatchEvent(new Event("input")); };
     const later = () => [...document.querySelectorAll(".n.im-later")].map((n) => n.getAttribute("data-k")).join(" ");
     say("all", later()); go(5); say("later", later());
