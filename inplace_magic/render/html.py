@@ -19,7 +19,7 @@ from inplace_magic.render.explorer import explorer_state, page_script
 from inplace_magic.render.layout import to_svg
 from inplace_magic.render.markup import CARD, details, esc, image, prose, tag
 from inplace_magic.render.memory_section import memory_section, saved_section
-from inplace_magic.render.reading import Reading, in_its_language
+from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
 from inplace_magic.render.sections import (
     line_calls,
     line_section,
@@ -86,13 +86,13 @@ def _packed(state: dict[str, Any]) -> str:
 
 @in_its_language
 def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
-    """One self-contained HTML page; the arguments are those of :func:`to_fragment`."""
+    """One self-contained HTML page, its tables longer than a notebook's; the arguments are :func:`to_fragment`'s."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{esc(verdict(report))}</title>\n</head>\n"
         f'<body class="im-alone" style="margin:16px;background-color:{style.ZEBRA}">\n'
-        f"{to_fragment(report, raw=raw, graph=graph)}\n</body>\n</html>\n"
+        f"{fragment_of(Reading(report, rows=MANY_ROWS), raw=raw, graph=graph)}\n</body>\n</html>\n"
     )
 
 

@@ -9,7 +9,7 @@ from inplace_magic.render import memory_words, style, words
 from inplace_magic.render.chart import memory_chart
 from inplace_magic.render.markup import CELL, NUMBER_CELL, details, esc, image, prose, table, tag
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.sections import MAX_ROWS, code_cell, more_rows
+from inplace_magic.render.sections import code_cell, more_rows
 
 _NOTE = f"color:{style.MUTED_INK};margin:2px 0 6px 0"
 
@@ -36,13 +36,13 @@ def memory_section(reading: Reading) -> str:
             ),
             esc(row.device),
         )
-        for row in lines[:MAX_ROWS]
+        for row in lines[: reading.rows]
     ]
     header = ("Line", "Code", "Allocated", "Freed", "Net", "Peak", "Still alive", "Kept for backward", "Device")
     body = table(header, rows, cells=(CELL, CELL, *[NUMBER_CELL] * 6))
     told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
     notes = "".join(tag("p", _NOTE, prose(text)) for text in (*told, *memory_words.allocator(reading.trace)))
-    return details("Memory by line", _chart(reading), body, more_rows(lines, "lines"), notes)
+    return details("Memory by line", _chart(reading), body, more_rows(lines, "lines", reading.rows), notes)
 
 
 def saved_section(reading: Reading) -> str:
@@ -59,7 +59,7 @@ def saved_section(reading: Reading) -> str:
             esc(memory_words.kept_size(kept)),
             prose(memory_words.kept_remark(kept)),
         )
-        for kept in saved[:MAX_ROWS]
+        for kept in saved[: reading.rows]
     ]
     header = ("Tensor", "Kept by", "Where", "Code", "Bytes", "Whose memory")
     total = sum(kept.saved.nbytes or 0 for kept in saved if kept.first and kept.origin != "leaf")
@@ -68,7 +68,9 @@ def saved_section(reading: Reading) -> str:
         _NOTE,
         esc(f"{words.bytes_of(total)} without leaves, each storage once: what this graph keeps for backward."),
     )
-    return details(f"Saved for backward ({len(saved)})", table(header, rows), more_rows(saved, "saved"), note)
+    return details(
+        f"Saved for backward ({len(saved)})", table(header, rows), more_rows(saved, "saved", reading.rows), note
+    )
 
 
 def _chart(reading: Reading) -> str:

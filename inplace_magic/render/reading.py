@@ -43,11 +43,19 @@ def in_english(render: Callable[P, T]) -> Callable[P, T]:
     return speaking
 
 
+FEW_ROWS = 12
+"""Rows of a table in a notebook, which is kept in version control; a sentence tells how to get the rest."""
+MANY_ROWS = 200
+"""Rows of a table in a file of its own."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """A report while it is being rendered, in one form or in several; of no use, and large, afterwards."""
 
     report: Report
+    rows: int = FEW_ROWS
+    """Rows of each table, and lines of each section of the text."""
 
     @property
     def trace(self) -> Trace:

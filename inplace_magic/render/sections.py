@@ -9,12 +9,11 @@ from inplace_magic.render import style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
 from inplace_magic.render.markup import CELL, WIDE_CELL, code, details, esc, prose, table, tag
 from inplace_magic.render.reading import Reading
+from inplace_magic.render.roles import roles_of
 from inplace_magic.trace import Callsite
 
-MAX_ROWS = 25
-"""Rows of a table, so that any page stays small; a sentence tells how many more there are and how to get them."""
-MAX_STEPS = 40
-"""Rows of the table of lines."""
+LINE_ROWS = 2
+"""The table of lines, which is what most look at, has so many times the rows of another one."""
 MAX_SENTENCES = 100
 """Sentences on what was not seen; no table has them, so few reports should lose one."""
 OPEN_ROWS = 30
@@ -44,7 +43,9 @@ def line_section(reading: Reading) -> str:
         before = story
     header = ("Line", "Code", "Tensor", "What happened", "Object / memory", "grad_fn")
     body = table(header, rows, tints=tints, cells=(CELL, CELL, CELL, WIDE_CELL), name="im-lines")
-    return details("What each line did", body, more_rows(steps, "calls", MAX_STEPS), opened=len(steps) <= OPEN_ROWS)
+    return details(
+        "What each line did", body, more_rows(steps, "calls", LINE_ROWS * reading.rows), opened=len(steps) <= OPEN_ROWS
+    )
 
 
 def line_calls(reading: Reading) -> list[int]:
@@ -59,13 +60,14 @@ def _guilty(reading: Reading) -> set[int | None]:
 def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
     """The first rows; of a longer table also all of the lines that findings name, in the order of the table."""
     steps = [(story, step) for story in reading.lines for step in story.steps]
-    if len(steps) <= MAX_STEPS:
+    most = LINE_ROWS * reading.rows
+    if len(steps) <= most:
         return steps
     serious = [finding for finding in reading.report.findings if finding.severity != "info"]
     named = {site for finding in serious for site in (finding.mutation, finding.saved) if site is not None}
     calls = _guilty(reading) | {finding.saved_call for finding in serious}
     wanted = [n for n, (story, step) in enumerate(steps) if step.call.index in calls or story.site in named]
-    kept = list(dict.fromkeys([*wanted, *range(len(steps))]))[:MAX_STEPS]
+    kept = list(dict.fromkeys([*wanted, *range(len(steps))]))[:most]
     return [steps[n] for n in sorted(kept)]
 
 
@@ -86,7 +88,7 @@ def tensor_section(reading: Reading) -> str:
     )  # fmt: skip
     title = f"Tensors: id, data_ptr, version, grad_fn ({len(graph.tensors)})"
     body = table(header, rows, tints=tints, name="im-tensors")
-    return details(title, body, more_rows(graph.tensors, "tensors"))
+    return details(title, body, more_rows(graph.tensors, "tensors", reading.rows))
 
 
 def tensor_calls(reading: Reading) -> list[int]:
@@ -95,7 +97,11 @@ def tensor_calls(reading: Reading) -> list[int]:
 
 
 def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
-    return reading.graph.tensors[:MAX_ROWS]
+    """The first ones; of a longer table also those that the findings are about, in the order of the table."""
+    tensors = reading.graph.tensors
+    named = roles_of(reading.graph, reading.report.findings).tensors
+    kept = sorted(range(len(tensors)), key=lambda n: tensors[n].key not in named)[: reading.rows]
+    return [tensors[n] for n in sorted(kept)]
 
 
 def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = False) -> str:
@@ -174,7 +180,7 @@ def code_cell(site: Callsite | None) -> str:
     return code(words.shortened(text, MAX_CODE)) if text else ""
 
 
-def more_rows(rows: Sequence[object], view: str, shown: int = MAX_ROWS) -> str:
+def more_rows(rows: Sequence[object], view: str, shown: int) -> str:
     """How many rows of a table are not shown, and how to get them."""
     more = len(rows) - shown
     if more <= 0:

@@ -17,6 +17,8 @@ from inplace_magic.report import Report
 
 MAX_ROWS = 100
 """Lines of each section; the rest is counted, and ``to_frame`` has them all."""
+FEW_ROWS = 30
+"""Lines of each section where the text stands beside the same report as HTML."""
 MAX_CELL = 160
 """Characters of a table's cell, to which all cells of its column are padded."""
 
@@ -71,14 +73,14 @@ def to_text(report: Report) -> str:
     return text_of(Reading(report))
 
 
-def text_of(reading: Reading) -> str:
-    """As :func:`to_text`, of a report that is being read already."""
+def text_of(reading: Reading, *, rows: int = MAX_ROWS) -> str:
+    """As :func:`to_text`, of a report that is being read already, with at most so many lines of each section."""
     report = reading.report
     sections = [verdict(report)]
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings, 1)]
-    sections.append(_section("What each line did", _stories(reading)))
-    sections.append(_section("Memory by line", _memory(reading)))
-    sections.append(_section("Saved for backward", _saved(reading)))
+    sections.append(_section("What each line did", _stories(reading, rows)))
+    sections.append(_section("Memory by line", _memory(reading, rows)))
+    sections.append(_section("Saved for backward", _saved(reading, rows)))
     sections.append(_section("What this watch could not see", [f"- {line}" for line in report.trace.blindness]))
     sections.append(_section("Faults of inplace_magic", [f"- {line}" for line in report.trace.faults]))
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -138,10 +140,10 @@ def _excerpt(excerpt: Excerpt) -> list[str]:
     return lines
 
 
-def _stories(reading: Reading) -> list[str]:
-    shown = list(islice(_lines_of_stories(reading), MAX_ROWS))
+def _stories(reading: Reading, most: int) -> list[str]:
+    shown = list(islice(_lines_of_stories(reading), most))
     lines = sum(1 + len(story.steps) for story in reading.lines)
-    return shown + _left_out(lines - MAX_ROWS, 'report.to_frame("calls")')
+    return shown + _left_out(lines - most, 'report.to_frame("calls")')
 
 
 def _lines_of_stories(reading: Reading) -> Iterator[str]:
@@ -161,7 +163,7 @@ def _lines_of_stories(reading: Reading) -> Iterator[str]:
             yield f"    {EFFECT_SYMBOL[step.kind]} {', '.join(fact for fact in facts if fact)}"
 
 
-def _memory(reading: Reading) -> list[str]:
+def _memory(reading: Reading, most: int) -> list[str]:
     rows = [("line", "allocated", "freed", "net", "peak", "retained", "saved", "device", "code")]
     rows += [
         (
@@ -179,10 +181,10 @@ def _memory(reading: Reading) -> list[str]:
     ]
     if len(rows) == 1:
         return []
-    return [*_table(rows, range(1, 7), 'report.to_frame("lines")'), *memory_words.peak_sentences(reading)]
+    return [*_table(rows, range(1, 7), most, 'report.to_frame("lines")'), *memory_words.peak_sentences(reading)]
 
 
-def _saved(reading: Reading) -> list[str]:
+def _saved(reading: Reading, most: int) -> list[str]:
     everything = kept_for_backward(reading.trace)
     rows = [
         (
@@ -192,17 +194,17 @@ def _saved(reading: Reading) -> list[str]:
             memory_words.kept_size(kept),
             memory_words.kept_remark(kept),
         )
-        for kept in everything[:MAX_ROWS]
+        for kept in everything[:most]
     ]
-    return align(rows) + _left_out(len(everything) - MAX_ROWS, 'report.to_frame("saved")')
+    return align(rows) + _left_out(len(everything) - most, 'report.to_frame("saved")')
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
     return _lines([title, *(f"  {line}" for line in lines)]) if lines else ""
 
 
-def _table(rows: Sequence[tuple[str, ...]], right: Iterable[int], whole: str) -> list[str]:
-    return align(rows[:MAX_ROWS], right) + _left_out(len(rows) - MAX_ROWS, whole)
+def _table(rows: Sequence[tuple[str, ...]], right: Iterable[int], most: int, whole: str) -> list[str]:
+    return align(rows[:most], right) + _left_out(len(rows) - most, whole)
 
 
 def _left_out(more: int, whole: str) -> list[str]:

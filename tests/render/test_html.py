@@ -17,7 +17,7 @@ from builders import sigmoid_report
 from render.samples import HOSTILE, fine_report, hostile_report, long_report
 
 from inplace_magic.errors import InplaceMagicError
-from inplace_magic.render import explorer, html, sections, to_mimebundle
+from inplace_magic.render import explorer, html, reading, to_mimebundle
 from inplace_magic.render.html import to_fragment, to_page
 from inplace_magic.report import Report
 from inplace_magic.widgets.state import state_of
@@ -184,7 +184,7 @@ def test_the_sigmoid_fragment_is_small_enough_to_live_in_a_notebook():
 
 
 def test_long_tables_are_cut_with_a_sentence_that_says_how_to_get_the_rest():
-    markup = to_fragment(long_report(sections.MAX_ROWS + 17))
+    markup = to_fragment(long_report(reading.FEW_ROWS + 17))
 
     assert "17 more rows not shown" in Elements(markup).text
     assert 'report.to_frame("lines")' in Elements(markup).text
