@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from inplace_magic import codec
+from inplace_magic.blindness import retold
 from inplace_magic.errors import ReportFormatError
 from inplace_magic.hazards import Hazard, find_hazards
 from inplace_magic.language import LANGUAGES, language, use_language
@@ -69,8 +70,9 @@ class Report:
 
     @property
     def blindness(self) -> list[str]:
-        """Sentences on what this watch could not observe."""
-        return list(self.trace.blindness)
+        """Sentences on what this watch could not observe, in the report's language."""
+        with use_language(self.language):
+            return [retold(sentence) for sentence in self.trace.blindness]
 
     @property
     def faults(self) -> list[str]:

@@ -16,7 +16,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "inplace_magic"
 
-FLOOR = {"trace", "options", "errors", "language", "codec", "garbage", "outcomes", "programs"}
+FLOOR = {"trace", "options", "errors", "language", "blindness", "codec", "garbage", "outcomes", "programs"}
 READ_SIDE = ["analysis", "hazards", "report", "comparison", "render", "widgets"]
 """Each may read those before it."""
 ROOF = {
@@ -41,9 +41,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "trace": set(),
     "errors": set(),
     "language": {"errors"},
+    "blindness": {"language"},
     "options": {"errors", "language"},
     "garbage": set(),
-    "codec": {"errors", "language", "trace"},
+    "codec": {"errors", "language", "blindness", "trace"},
     "outcomes": set(),
     "programs": set(),
     "progress": set(),

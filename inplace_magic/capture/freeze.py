@@ -8,6 +8,7 @@ from operator import itemgetter
 
 import torch
 
+from inplace_magic.blindness import FORGOTTEN, TOO_LARGE
 from inplace_magic.capture import describe
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeRecord
@@ -95,19 +96,12 @@ def frozen_trace(
 def _not_checked(shared: SharedMemory) -> Iterator[str]:
     if shared.too_large:
         total = sum(record.nbytes for record in shared.too_large.values())
-        yield (
-            f"{len(shared.too_large)} storages ({total:,} B) are shared with NumPy or other code outside torch and too "
-            "large to be checked for writes from there; --check-values checks them."
-        )
+        yield TOO_LARGE.format(count=len(shared.too_large), nbytes=f"{total:,}")
 
 
 def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
     if log.forgotten:
-        yield (
-            f"{log.forgotten:,} of {log.begun:,} calls were forgotten again to bound memory (--max-events "
-            f"{options.max_events:,}); each line's first calls, the latest calls and all that may still matter to a "
-            "backward were kept. Memory by line covers only what was kept."
-        )
+        yield FORGOTTEN.format(count=f"{log.forgotten:,}", begun=f"{log.begun:,}", limit=f"{options.max_events:,}")
 
 
 class Freezer:

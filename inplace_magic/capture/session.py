@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from inplace_magic import blindness
 from inplace_magic.capture import describe
 from inplace_magic.capture.freeze import frozen_trace
 from inplace_magic.capture.modes import any_active, take_off
@@ -20,22 +21,9 @@ from inplace_magic.errors import InplaceMagicError
 from inplace_magic.options import WatchOptions
 from inplace_magic.trace import Trace
 
-_ALWAYS = (
-    "Calls on other Python threads are not seen.",
-    "torch.compile runs its functions eagerly while they are watched.",
-)
 _SEEN_AT = {
-    "calls": (
-        "At level `calls`, ops inside a torch call, backward's own ops and temporaries are not seen; `--level "
-        "ops` sees "
-        "them.",
-        *_ALWAYS,
-    ),
-    "ops": (
-        *_ALWAYS,
-        "A compiled function that ran at level `ops` stays eager until `torch._dynamo.reset()`.",
-        "CPU memory that one operator allocates and frees before it returns is not counted.",
-    ),
+    "calls": (blindness.INSIDE_CALLS, blindness.OTHER_THREADS, blindness.COMPILED),
+    "ops": (blindness.OTHER_THREADS, blindness.COMPILED, blindness.STAYS_EAGER, blindness.SCRATCH),
 }
 
 

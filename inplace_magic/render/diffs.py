@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inplace_magic.hazards import Hazard
+from inplace_magic.language import _, ngettext
 from inplace_magic.render import style, words
 from inplace_magic.render.markup import esc, tag
 
@@ -21,16 +22,19 @@ def diff_lines(finding: Hazard) -> list[str]:
     """The diff, at most :data:`MAX_LINES` of it; empty where there is none."""
     lines = finding.diff.split("\n") if finding.diff else []
     more = len(lines) - MAX_LINES
-    return (
-        [*lines[:MAX_LINES], f"@@ {words.plural(more, 'more line')} in the finding's `diff` @@"] if more > 0 else lines
+    if more <= 0:
+        return lines
+    said = ngettext(
+        "@@ {count} more line in the finding's `diff` @@", "@@ {count} more lines in the finding's `diff` @@", more
     )
+    return [*lines[:MAX_LINES], said.format(count=more)]
 
 
 def price(finding: Hazard) -> str:
-    """``costs one copy of 32 B``; empty where the fix copies nothing, or how much is not known."""
+    """``This costs one copy of 32 B.``; empty where the fix copies nothing, or how much is not known."""
     if not finding.diff or finding.price_bytes is None:
         return ""
-    return f"costs one copy of {words.bytes_of(finding.price_bytes)}"
+    return _("This costs one copy of {size}.").format(size=words.bytes_of(finding.price_bytes))
 
 
 def to_markup(finding: Hazard) -> str:
@@ -47,5 +51,5 @@ def to_markup(finding: Hazard) -> str:
         f"border:1px solid {style.LINE};padding:4px 8px;margin:4px 0;overflow-x:auto;white-space:pre"
     )
     cost = price(finding)
-    note = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:0 0 6px 0", esc(f"This {cost}.")) if cost else ""
+    note = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:0 0 6px 0", esc(cost)) if cost else ""
     return tag("pre", css, "\n".join(rows)) + note

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from inplace_magic.hazards import Hazard
+from inplace_magic.language import _
 from inplace_magic.render.words import callers
 from inplace_magic.trace import CallEvent, Callsite, Trace
 
@@ -70,21 +71,23 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
     cell = trace.cell
     marks: list[Mark] = []
     if hazard.saved is not None:
-        by = f"by {hazard.saved_by}" if hazard.saved_by else "for backward"
-        marks.append(_mark("saved", "saved here", hazard.saved, cell, by))
+        by = _("by {node}").format(node=hazard.saved_by) if hazard.saved_by else _("for backward")
+        marks.append(_mark("saved", _("saved here"), hazard.saved, cell, by))
     if hazard.mutation is not None:
-        written = "overwritten" if hazard.saved is not None or hazard.severity == "silent" else "written"
+        lost = hazard.saved is not None or hazard.severity == "silent"
+        here = _("overwritten here") if lost else _("written here")
+        again_here = _("overwritten again here") if lost else _("written again here")
         step = _step(hazard)
         once = len(set(hazard.mutations)) <= 1
-        marks.append(_mark("overwritten", f"{written} here", hazard.mutation, cell, step if once else ""))
+        marks.append(_mark("overwritten", here, hazard.mutation, cell, step if once else ""))
         again = dict.fromkeys(site for site in hazard.mutations if site != hazard.mutation)
-        marks += [_mark("overwritten", f"{written} again here", site, cell) for site in again]
+        marks += [_mark("overwritten", again_here, site, cell) for site in again]
     if hazard.origin is not None:
-        marks.append(_mark("origin", "made here", hazard.origin, cell))
+        marks.append(_mark("origin", _("made here"), hazard.origin, cell))
     raised = _raising_call(hazard, trace.calls)
     if raised is not None and raised.callsite is not None:
         name = raised.name.rsplit(".", 1)[-1]
-        marks.append(_mark("raised", f"{name} raised here", raised.callsite, cell))
+        marks.append(_mark("raised", _("{call} raised here").format(call=name), raised.callsite, cell))
     return marks
 
 
@@ -96,7 +99,9 @@ def _step(hazard: Hazard) -> str:
     expected, found = hazard.expected_version, hazard.found_version
     if expected is None or found is None:
         return ""
-    return f"version stays {found}" if expected == found else f"version {expected} → {found}"
+    if expected == found:
+        return _("version stays {version}").format(version=found)
+    return _("version {before} → {after}").format(before=expected, after=found)
 
 
 def _raising_call(hazard: Hazard, calls: Sequence[CallEvent]) -> CallEvent | None:
@@ -129,10 +134,10 @@ def _listing(group: list[Mark], trace: Trace) -> Excerpt:
 def source_name(site: Callsite | None) -> str:
     """``Cell In[7]`` or ``model.py``."""
     if site is None:
-        return "unknown place"
+        return _("unknown place")
     if site.cell is not None:
         return f"Cell In[{site.cell}]"
-    return "the watched code" if site.file is None else site.file.replace("\\", "/").rsplit("/", 1)[-1]
+    return _("the watched code") if site.file is None else site.file.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def _key(site: Callsite | None) -> tuple[int, str, int]:

@@ -12,6 +12,7 @@ import zlib
 from typing import Any
 
 from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import _, sentences
 from inplace_magic.render import style
 from inplace_magic.render.cards import finding_cards, verdict_bar
 from inplace_magic.render.dot import dot_of
@@ -51,14 +52,14 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
     body = (
         verdict_bar(report),
         finding_cards(report),
-        sentence_section("Faults of inplace_magic", trace.faults, opened=True),
-        details("Autograd graph", drawn, opened=True) if drawn else "",
+        sentence_section(_("Faults of inplace_magic"), trace.faults, opened=True),
+        details(_("Autograd graph"), drawn, opened=True) if drawn else "",
         _timeline(reading) if drawn else "",
         line_section(reading),
         tensor_section(reading),
         memory_section(reading),
         saved_section(reading),
-        sentence_section("What this watch could not see", trace.blindness),
+        sentence_section(_("What this watch could not see"), report.blindness),
     )
     if "<img" not in drawn:
         return tag("div", CARD, *body, class_="inplace-magic")
@@ -71,11 +72,11 @@ def _timeline(reading: Reading) -> str:
     svg = timeline_svg(reading)
     if svg is None:
         return ""
-    alt = f"Timeline of the tensors. {verdict(reading.report)}"
+    alt = sentences(_("Timeline of the tensors."), verdict(reading.report))
     picture = image(
         svg, alt, f"max-width:100%;height:auto;background-color:{style.CARD}", class_="inplace-magic-timeline"
     )
-    return details("What happened to which tensor", picture, opened=True)
+    return details(_("What happened to which tensor"), picture, opened=True)
 
 
 def _packed(state: dict[str, Any]) -> str:
@@ -88,7 +89,7 @@ def _packed(state: dict[str, Any]) -> str:
 def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     """One self-contained HTML page, its tables longer than a notebook's; the arguments are :func:`to_fragment`'s."""
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!DOCTYPE html>\n<html lang="{report.language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{esc(verdict(report))}</title>\n</head>\n"
         f'<body class="im-alone" style="margin:16px;background-color:{style.ZEBRA}">\n'
@@ -102,4 +103,5 @@ def _picture(reading: Reading, raw: bool) -> str:
     except InplaceMagicError as error:
         return tag("p", f"color:{style.MUTED_INK}", prose(str(error)))
     css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
-    return image(svg, f"Autograd graph. {verdict(reading.report)}", css, class_="inplace-magic-graph")
+    alt = sentences(_("Autograd graph."), verdict(reading.report))
+    return image(svg, alt, css, class_="inplace-magic-graph")

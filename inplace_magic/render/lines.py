@@ -8,7 +8,8 @@ from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.analysis.effects import Effect, effects_of
 from inplace_magic.analysis.memory import line_key
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
-from inplace_magic.render.words import changed_values, effect_phrase, plural, tensor_label, version_step
+from inplace_magic.language import _, ngettext
+from inplace_magic.render.words import changed_values, effect_phrase, tensor_label, version_step
 from inplace_magic.trace import CallEvent, Callsite, Trace
 
 
@@ -56,7 +57,7 @@ def lines_of(trace: Trace, bindings: Bindings | None = None) -> tuple[LineStory,
     for rebinding in rebindings(trace, bindings):
         rebound.setdefault(rebinding.call, []).append(rebinding)
     for call in trace.calls:
-        _, steps = stories.setdefault(line_key(call.callsite), (call.callsite, {}))
+        steps = stories.setdefault(line_key(call.callsite), (call.callsite, {}))[1]
         for position, row in enumerate(effects_of(call)):
             _repeated(steps, (call.name, row.kind, position), call).effect_seen(row)
         for rebinding in rebound.get(call.index, ()):
@@ -102,16 +103,18 @@ def _repeated(steps: dict[object, _Repeated], key: object, call: CallEvent) -> _
 def step_phrase(step: Step, names: dict[int, str]) -> str:
     """One line of words for a step, e.g. ``mutated in place v0→v1: [2]: 0.3 → 2``."""
     if step.rebinding is not None:
-        times = f", {step.count} times" if step.count > 1 else ""
-        was, now = step.rebinding.before, step.rebinding.after
-        return f"rebound: `{step.rebinding.name}` was T{was}, is T{now}; nothing written{times}"
+        said = _("rebound: `{name}` was T{before}, is T{after}; nothing written").format(
+            name=step.rebinding.name, before=step.rebinding.before, after=step.rebinding.after
+        )
+        return _several(said, step.count) if step.count > 1 else said
     if step.effect is None:
-        return f"raised {step.error}"
+        return _("raised {error}").format(error=step.error)
     if step.count == 1 or step.last is None:
         return effect_phrase(step.effect, names)
     if step.kind == "mutated" and not step.mixed:
-        phrase = f"mutated in place {version_step(step.effect.version_before, step.last.version_after)}"
-        phrase += f" in {step.count} writes"
+        phrase = _("mutated in place {step} in {count} writes").format(
+            step=version_step(step.effect.version_before, step.last.version_after), count=step.count
+        )
         first, last = step.effect.mutation, step.last.mutation
         if first is not None and last is not None:
             whole = replace(first, values_after=last.values_after)
@@ -120,8 +123,12 @@ def step_phrase(step: Step, names: dict[int, str]) -> str:
         return phrase
     if step.kind == "mutated":
         first_step = version_step(step.effect.version_before, step.effect.version_after)
-        return f"mutated in place, {step.count} times; the first {first_step}"
-    return f"{effect_phrase(step.effect, names)}, {plural(step.count, 'time')}"
+        return _("mutated in place, {count} times; the first {step}").format(count=step.count, step=first_step)
+    return _several(effect_phrase(step.effect, names), step.count)
+
+
+def _several(said: str, count: int) -> str:
+    return ngettext("{said}, {count} time", "{said}, {count} times", count).format(said=said, count=count)
 
 
 def step_label(step: Step, names: dict[int, str]) -> str:

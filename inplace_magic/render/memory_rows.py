@@ -8,16 +8,17 @@ from typing import Any
 from inplace_magic.analysis.blocks import Entry
 from inplace_magic.analysis.memory import LineMemory, MemoryRow, memory_by_call, memory_by_op
 from inplace_magic.analysis.saved import Kept, kept_for_backward
+from inplace_magic.language import N_, _
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading
 from inplace_magic.trace import CallEvent, Callsite
 
 Row = dict[str, Any]
 
-BEFORE = "outside any torch call"
+BEFORE = N_("outside any torch call")
 """Stands in the place of what happened while torch was not called, so that the rows sum to the whole change."""
 
-WORKSPACE = "memory of no tensor, allocated at first use (a workspace of cuBLAS or cuDNN, for example)"
+WORKSPACE = N_("memory of no tensor, allocated at first use (a workspace of cuBLAS or cuDNN, for example)")
 """Stands in the place of what a call allocated for good, and no tensor in sight holds."""
 
 BYTES = {
@@ -196,7 +197,7 @@ def _saved(kept: Kept, reading: Reading, newest: dict[int, int]) -> Row:
 
 def unplaced(row: LineMemory) -> str:
     """What a row is about that belongs to no line; empty for a line."""
-    return WORKSPACE if row.workspace else BEFORE if row.before else ""
+    return _(WORKSPACE) if row.workspace else _(BEFORE) if row.before else ""
 
 
 def _line_place(row: LineMemory) -> Row:

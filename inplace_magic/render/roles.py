@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from inplace_magic.analysis.graph import AutogradGraph, Edge
 from inplace_magic.hazards import Hazard
+from inplace_magic.language import _
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,9 @@ def roles_of(graph: AutogradGraph, findings: tuple[Hazard, ...]) -> Roles:
         if finding.severity == "info" or finding.call is None:
             continue
         overwritten = finding.saved is not None or finding.severity == "silent"
-        roles.guilty.setdefault(f"C{finding.call}", "overwritten here" if overwritten else "written here")
+        roles.guilty.setdefault(f"C{finding.call}", _("overwritten here") if overwritten else _("written here"))
         if finding.saved_call is not None:
-            roles.savers.setdefault(f"C{finding.saved_call}", "saved here")
+            roles.savers.setdefault(f"C{finding.saved_call}", _("saved here"))
     touched = {edge.source for edge in graph.edges if edge.target in roles.guilty}
     for edge in graph.edges:
         if edge.source in roles.guilty:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from inplace_magic.hazards import Severity
+from inplace_magic.language import N_
 
 ORANGE: Final = "#E69F00"
 SKY: Final = "#56B4E9"
@@ -39,10 +40,10 @@ PURPLE_TINT: Final = "#F8E9F2"
 
 SEVERITY_SYMBOL: Final[dict[Severity, str]] = {"error": "✗", "silent": "≠", "warning": "▲", "info": "•"}
 SEVERITY_WORD: Final[dict[Severity, str]] = {
-    "error": "Error",
-    "silent": "Wrong result without an error",
-    "warning": "Warning",
-    "info": "Note",
+    "error": N_("Error"),
+    "silent": N_("Wrong result without an error"),
+    "warning": N_("Warning"),
+    "info": N_("Note"),
 }
 SEVERITY_COLOURS: Final[dict[Severity, tuple[str, str, str]]] = {
     "error": (VERMILION, VERMILION_INK, VERMILION_TINT),

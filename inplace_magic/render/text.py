@@ -7,6 +7,7 @@ from itertools import islice
 
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.hazards import Hazard
+from inplace_magic.language import _, ngettext, sentences
 from inplace_magic.render import diffs, memory_words, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import step_label, step_phrase
@@ -32,39 +33,66 @@ def verdict(report: Report) -> str:
 def _verdict(report: Report) -> str:
     serious = [finding for finding in report.findings if finding.severity != "info"]
     if serious:
-        more = len(serious) - 1
-        tail = f" ({words.plural(more, 'more finding')} below.)" if more else ""
-        return f"{SEVERITY_SYMBOL[serious[0].severity]} {headline(serious[0])}{tail}"
+        said = headline(serious[0])
+        if more := len(serious) - 1:
+            said = ngettext(
+                "{headline} ({count} more finding below.)", "{headline} ({count} more findings below.)", more
+            ).format(headline=said, count=more)
+        return f"{SEVERITY_SYMBOL[serious[0].severity]} {said}"
     if report.trace.error is not None:
         return _unexplained(report, report.trace.error)
-    calls = words.plural(len(report.trace.calls), "torch call")
-    writes = sum(call.kind == "in-place" for call in report.trace.calls)
-    wrote = "none of them in-place" if not writes else f"{writes} of them in-place"
-    counted = f"{calls}, {wrote}" if report.trace.calls else "no torch call was seen"
-    notes = len(report.findings)
-    noted = f"; {words.plural(notes, 'note')} below" if notes else ""
-    faulty = "; a part of this report failed, see below" if report.trace.faults else ""
-    caught = sum(call.error is not None for call in report.trace.calls)
-    counted += f", {caught} raised an error that the code caught" if caught else ""
-    return f"{FINE_SYMBOL} Nothing wrong found: {counted}{noted}{faulty}."
+    return f"{FINE_SYMBOL} {_fine(report)}"
+
+
+def _fine(report: Report) -> str:
+    calls = report.trace.calls
+    if not calls:
+        said = _("no torch call was seen")
+    else:
+        said = ngettext("{count} torch call", "{count} torch calls", len(calls)).format(count=len(calls))
+        writes = sum(call.kind == "in-place" for call in calls)
+        told = _("{calls}, {count} of them in-place") if writes else _("{calls}, none of them in-place")
+        said = told.format(calls=said, count=writes)
+    if caught := sum(call.error is not None for call in calls):
+        said = _("{said}, {count} raised an error that the code caught").format(said=said, count=caught)
+    if notes := len(report.findings):
+        said = ngettext("{said}; {count} note below", "{said}; {count} notes below", notes).format(
+            said=said, count=notes
+        )
+    if report.trace.faults:
+        said = _("{said}; a part of this report failed, see below").format(said=said)
+    return _("Nothing wrong found: {said}.").format(said=said)
 
 
 def _unexplained(report: Report, error: str) -> str:
     call = next((call for call in reversed(report.trace.calls) if call.error == error), None)
-    who = "The watched code" if call is None else f"`{call.name}` ({words.place(call.callsite)})"
-    return f"{SEVERITY_SYMBOL['error']} {who} raised `{error.split(':', 1)[0]}`; no rule of inplace_magic explains it."
+    kind = error.split(":", 1)[0]
+    if call is None:
+        said = _("The watched code raised `{error}`; no rule of inplace_magic explains it.").format(error=kind)
+    else:
+        said = _("`{call}` ({place}) raised `{error}`; no rule of inplace_magic explains it.").format(
+            call=call.name, place=words.place(call.callsite), error=kind
+        )
+    return f"{SEVERITY_SYMBOL['error']} {said}"
 
 
 def headline(finding: Hazard) -> str:
     """The finding in one sentence."""
     if finding.saved is None or finding.mutation is None or finding.severity != "error":
         return words.first_sentence(finding.message)
-    who = f"`{finding.variable}`" if finding.variable else f"T{finding.tensor}" if finding.tensor else "A tensor"
-    outcome = "backward raised an error" if finding.raised else "backward will raise an error"
-    return (
-        f"{who} was overwritten ({words.place(finding.mutation)}) after it had been saved for backward "
-        f"({words.place(finding.saved)}), so {outcome}."
+    who = f"`{finding.variable}`" if finding.variable else f"T{finding.tensor}" if finding.tensor else _("A tensor")
+    said = (
+        _(
+            "{tensor} was overwritten ({write}) after it had been saved for backward ({save}), so backward raised an "
+            "error."
+        )
+        if finding.raised
+        else _(
+            "{tensor} was overwritten ({write}) after it had been saved for backward ({save}), so backward will raise "
+            "an error."
+        )
     )
+    return said.format(tensor=who, write=words.place(finding.mutation), save=words.place(finding.saved))
 
 
 @in_its_language
@@ -78,11 +106,11 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS) -> str:
     report = reading.report
     sections = [verdict(report)]
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings, 1)]
-    sections.append(_section("What each line did", _stories(reading, rows)))
-    sections.append(_section("Memory by line", _memory(reading, rows)))
-    sections.append(_section("Saved for backward", _saved(reading, rows)))
-    sections.append(_section("What this watch could not see", [f"- {line}" for line in report.trace.blindness]))
-    sections.append(_section("Faults of inplace_magic", [f"- {line}" for line in report.trace.faults]))
+    sections.append(_section(_("What each line did"), _stories(reading, rows)))
+    sections.append(_section(_("Memory by line"), _memory(reading, rows)))
+    sections.append(_section(_("Saved for backward"), _saved(reading, rows)))
+    sections.append(_section(_("What this watch could not see"), [f"- {line}" for line in report.blindness]))
+    sections.append(_section(_("Faults of inplace_magic"), [f"- {line}" for line in report.trace.faults]))
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -103,11 +131,11 @@ def align(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]
     if not rows:
         return []
     rows = [[words.shortened(cell, MAX_CELL) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    widths = [max(words.width(row[column]) for row in rows) for column in range(len(rows[0]))]
     rights = set(right)
     return [
         "  ".join(
-            cell.rjust(width) if column in rights else cell.ljust(width)
+            words.padded(cell, width, right=column in rights)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
@@ -115,13 +143,13 @@ def align(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]
 
 
 def _finding(number: int, finding: Hazard, report: Report) -> str:
-    severity = f"{SEVERITY_SYMBOL[finding.severity]} {SEVERITY_WORD[finding.severity]}"
-    lines = [f"Finding {number}: {severity} ({finding.code})", f"  {finding.message}", ""]
+    severity = f"{SEVERITY_SYMBOL[finding.severity]} {_(SEVERITY_WORD[finding.severity])}"
+    title = _("Finding {number}: {severity} ({code})").format(number=number, severity=severity, code=finding.code)
+    lines = [title, f"  {finding.message}", ""]
     for excerpt in excerpts(finding, report.trace):
         lines += [f"  {line}".rstrip() for line in _excerpt(excerpt)]
         lines.append("")
-    cost = diffs.price(finding)
-    lines.append(f"  Fix: {finding.fix}{f' This {cost}.' if cost else ''}")
+    lines.append("  " + _("Fix: {fix}").format(fix=sentences(finding.fix, diffs.price(finding))))
     lines += [f"    {line}" for line in diffs.diff_lines(finding)]
     return _lines(lines)
 
@@ -129,14 +157,15 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
 def _excerpt(excerpt: Excerpt) -> list[str]:
     lines = [f"{excerpt.source}:"]
     width = max((len(str(line.number)) for line in excerpt.lines), default=1)
-    code = max((len(line.text) for line in excerpt.lines), default=0)
+    code = max((words.width(line.text) for line in excerpt.lines), default=0)
     for line in excerpt.lines:
         guilty = any(mark.role == "overwritten" for mark in line.marks)
         head = f"{'>' if guilty else ' '} {line.number:>{width}} | {line.text}"
         marks = "; ".join(f"{mark.text} ({mark.detail})" if mark.detail else mark.text for mark in line.marks)
-        lines.append(f"{head.ljust(code + width + 5)}  <- {marks}" if marks else head)
+        lines.append(f"{words.padded(head, code + width + 5)}  <- {marks}" if marks else head)
         for mark in line.marks:
-            lines += [f"{' ' * (width + 3)}|   called from {site.place}: {site.text}" for site in mark.via]
+            called = (_("called from {place}: {code}").format(place=site.place, code=site.text) for site in mark.via)
+            lines += [f"{' ' * (width + 3)}|   {text}" for text in called]
     return lines
 
 
@@ -164,7 +193,12 @@ def _lines_of_stories(reading: Reading) -> Iterator[str]:
 
 
 def _memory(reading: Reading, most: int) -> list[str]:
-    rows = [("line", "allocated", "freed", "net", "peak", "retained", "saved", "device", "code")]
+    rows = [
+        (
+            *(_("line"), _("allocated"), _("freed"), _("net"), _("peak"), _("retained"), _("saved"), _("device")),
+            _("code"),
+        )
+    ]
     rows += [
         (
             unplaced(row) or words.place(row.site),
@@ -188,9 +222,13 @@ def _saved(reading: Reading, most: int) -> list[str]:
     everything = kept_for_backward(reading.trace)
     rows = [
         (
-            f"{memory_words.kept_label(kept, reading)} at {words.version(kept.saved.version)}",
-            f"by {kept.node.name if kept.node else 'an unknown node'} as {kept.saved.name}",
-            words.place(kept.call.callsite) if kept.call is not None else "before the watch",
+            _("{tensor} at {version}").format(
+                tensor=memory_words.kept_label(kept, reading), version=words.version(kept.saved.version)
+            ),
+            _("by {node} as {name}").format(
+                node=kept.node.name if kept.node else _("an unknown node"), name=kept.saved.name
+            ),
+            words.place(kept.call.callsite) if kept.call is not None else _("before the watch"),
             memory_words.kept_size(kept),
             memory_words.kept_remark(kept),
         )
@@ -208,4 +246,5 @@ def _table(rows: Sequence[tuple[str, ...]], right: Iterable[int], most: int, who
 
 
 def _left_out(more: int, whole: str) -> list[str]:
-    return [f"... and {more} more lines; {whole} gives everything."] if more > 0 else []
+    said = _("... and {count} more lines; {frame} gives everything.")
+    return [said.format(count=more, frame=whole)] if more > 0 else []

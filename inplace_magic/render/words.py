@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import islice
+from unicodedata import east_asian_width
 
 from inplace_magic.analysis.effects import Effect
+from inplace_magic.language import _
 from inplace_magic.trace import Callsite, Mutation, Number, TensorMetadata, Trace
 
 MAX_VALUES = 3
@@ -35,7 +37,7 @@ def version(number: int | None) -> str:
 def version_step(before: int | None, after: int | None) -> str:
     """``v0→v1``; a write that PyTorch does not count reads ``v0→v0, not counted``."""
     step = f"{version(before)}→{version(after)}"
-    return f"{step}, not counted" if before is not None and before == after else step
+    return _("{step}, not counted").format(step=step) if before is not None and before == after else step
 
 
 def shape(facts: TensorMetadata | None) -> str:
@@ -60,11 +62,11 @@ def changed_values(mutation: Mutation, facts: TensorMetadata | None) -> str:
         return ""
     changed = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if not _same(old, new)]
     if not changed:
-        return "values unchanged"
+        return _("values unchanged")
     sizes = facts.shape if facts is not None else None
     shown = ", ".join(f"{_at(i, sizes)}{number(before[i])} → {number(after[i])}" for i in islice(changed, MAX_VALUES))
     more = len(changed) - MAX_VALUES
-    return f"{shown} and {more} more" if more > 0 else shown
+    return _("{shown} and {count} more").format(shown=shown, count=more) if more > 0 else shown
 
 
 def values(elements: tuple[Number, ...] | None) -> str:
@@ -78,37 +80,41 @@ def values(elements: tuple[Number, ...] | None) -> str:
 def effect_phrase(row: Effect, names: dict[int, str]) -> str:
     """What the call did to the tensor, e.g. ``mutated in place v0→v1: [2]: 0.3 → 2``."""
     if row.kind == "mutated" and row.mutation is not None:
-        phrase = f"mutated in place {version_step(row.version_before, row.version_after)}"
+        phrase = _("mutated in place {step}").format(step=version_step(row.version_before, row.version_after))
         changed = changed_values(row.mutation, row.after or row.before)
         return f"{phrase}: {changed}" if changed else phrase
     if row.kind == "reshaped":
-        return f"changed shape or strides, {shape(row.before)} to {shape(row.after)}, data untouched"
+        return _("changed shape or strides, {before} to {after}, data untouched").format(
+            before=shape(row.before), after=shape(row.after)
+        )
     if row.kind == "viewed":
-        return "view" if row.base is None else f"view of {tensor_label(row.base.tensor, names)}"
+        if row.base is None:
+            return _("view")
+        return _("view of {tensor}").format(tensor=tensor_label(row.base.tensor, names))
     if row.kind == "returned":
-        return "returned unchanged, the same object"
-    return "created"
+        return _("returned unchanged, the same object")
+    return _("created")
 
 
 def same_object(row: Effect) -> str:
     """Whether it is the object that went in, and whether it is the memory that went in."""
     if row.kind == "mutated":
-        return "same object, same memory"
+        return _("same object, same memory")
     if row.kind in ("reshaped", "returned"):
         moved = row.before and row.after and row.before.storage != row.after.storage
-        return "same object, other memory" if moved else "same object, same memory"
-    return "new object, same memory" if row.kind == "viewed" else "new object, new memory"
+        return _("same object, other memory") if moved else _("same object, same memory")
+    return _("new object, same memory") if row.kind == "viewed" else _("new object, new memory")
 
 
 def place(site: Callsite | None) -> str:
     """``Cell In[7], line 4``; ``unknown place`` when the call's place could not be told."""
-    return "unknown place" if site is None or site.line == 0 else site.place
+    return _("unknown place") if site is None or site.line == 0 else site.place
 
 
 def place_in(site: Callsite | None, trace: Trace) -> str:
     """As :func:`place`, but only ``line 4`` for a line of the watched cell itself."""
     own = site is not None and site.line and site.cell is not None and site.cell == trace.cell
-    return f"line {site.line}" if own and site is not None else place(site)
+    return _("line {line}").format(line=site.line) if own and site is not None else place(site)
 
 
 def bytes_of(count: int) -> str:
@@ -176,13 +182,26 @@ def shortened(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
+def width(text: str) -> int:
+    """Columns that the text takes where all letters are equally wide: two for each Chinese one."""
+    return len(text) if text.isascii() else sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def padded(text: str, columns: int, *, right: bool = False) -> str:
+    """The text with spaces up to a number of columns, at its right, or at its left to stand `right`."""
+    spaces = " " * (columns - width(text))
+    return spaces + text if right else text + spaces
+
+
 def first_sentence(message: str) -> str:
-    """The message up to the first full stop that is followed by a space and stands outside backticks."""
+    """The message up to the first full stop outside backticks; a Latin one ends a sentence where a space follows."""
     quoted = False
     for position, letter in enumerate(message):
         if letter == "`":
             quoted = not quoted
-        elif letter == "." and not quoted and message[position + 1 : position + 2] in ("", " ", "\n"):
+        elif quoted:
+            continue
+        elif letter == "。" or (letter == "." and message[position + 1 : position + 2] in ("", " ", "\n")):
             return message[: position + 1]
     return message
 
