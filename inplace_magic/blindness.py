@@ -15,6 +15,10 @@ INSIDE_CALLS = N_(
 )
 STAYS_EAGER = N_("A compiled function that ran at level `ops` stays eager until `torch._dynamo.reset()`.")
 SCRATCH = N_("CPU memory that one operator allocates and frees before it returns is not counted.")
+SAVED_EARLIER = N_(
+    "This PyTorch shows what autograd saved only right after the call: what a custom Function saved, and what was "
+    "saved before the watch, is not seen."
+)
 TOO_LARGE = N_(
     "{count} storages ({nbytes} B) are shared with NumPy or other code outside torch and too large to be checked for "
     "writes from there; --check-values checks them."
@@ -23,7 +27,7 @@ FORGOTTEN = N_(
     "{count} of {begun} calls were forgotten again to bound memory (--max-events {limit}); each line's first calls, "
     "the latest calls and all that may still matter to a backward were kept. Memory by line covers only what was kept."
 )
-SENTENCES = (OTHER_THREADS, COMPILED, INSIDE_CALLS, STAYS_EAGER, SCRATCH, TOO_LARGE, FORGOTTEN)
+SENTENCES = (OTHER_THREADS, COMPILED, INSIDE_CALLS, STAYS_EAGER, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN)
 
 
 def retold(sentence: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe
+from inplace_magic.capture import describe, unpacking
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.records import NODE, UNREAD, VERSION, CounterRecord, Reference, StorageRecord, TensorRecord
 from inplace_magic.capture.witness import saved_digest, still_equal
@@ -141,7 +141,10 @@ class NodeMap:
                 record.variable = leaf.serial
                 self.leaves[leaf.serial] = leaf
             return record
-        values = describe.saved_values(node)
+        if not unpacking.NEEDED:
+            values = describe.saved_values(node)
+        else:
+            values = unpacking.saved_values(node) if made_now else _NONE
         if values:
             record.saved = [self._saved(*value, record, made_now) for value in values]
         return record
@@ -239,7 +242,7 @@ class NodeMap:
             met[id(node)] = node
             token = node.metadata.get(_KEY)
             if token is not None and token.owner is self:
-                if describe.still_saves(node):
+                if _still_saves(node, token.record):
                     holding.add(token.record.serial)
                 if forget:
                     del node.metadata[_KEY]
@@ -258,6 +261,13 @@ class NodeMap:
             token = holder.get(_KEY) if type(holder) is dict else None
             if token is not None and left.get(id(token)) is token:
                 del holder[_KEY]
+
+
+def _still_saves(node: Any, record: NodeRecord) -> bool:
+    if not unpacking.NEEDED:
+        return describe.still_saves(node)
+    was_read = any(layout is not None for *_, layout, _ in record.saved)
+    return was_read and unpacking.still_saves(node)
 
 
 def _up_to_date(tensor: torch.Tensor, record: TensorRecord) -> bool:

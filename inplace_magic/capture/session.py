@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from inplace_magic import blindness
-from inplace_magic.capture import describe
+from inplace_magic.capture import describe, unpacking
 from inplace_magic.capture.freeze import frozen_trace
 from inplace_magic.capture.modes import any_active, take_off
 from inplace_magic.capture.names import Namespace, read_namespace
@@ -21,9 +21,16 @@ from inplace_magic.errors import InplaceMagicError
 from inplace_magic.options import WatchOptions
 from inplace_magic.trace import Trace
 
+_EARLIER = (blindness.SAVED_EARLIER,) if unpacking.NEEDED else ()
 _SEEN_AT = {
-    "calls": (blindness.INSIDE_CALLS, blindness.OTHER_THREADS, blindness.COMPILED),
-    "ops": (blindness.OTHER_THREADS, blindness.COMPILED, blindness.STAYS_EAGER, blindness.SCRATCH),
+    "calls": (blindness.INSIDE_CALLS, blindness.OTHER_THREADS, blindness.COMPILED, *_EARLIER),
+    "ops": (
+        blindness.OTHER_THREADS,
+        blindness.COMPILED,
+        blindness.STAYS_EAGER,
+        blindness.SCRATCH,
+        *_EARLIER,
+    ),
 }
 
 

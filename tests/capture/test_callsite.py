@@ -103,8 +103,7 @@ def test_frames_of_torch_are_no_places_and_the_users_line_is_not_direct(tmp_path
         """,
     )
     site = call(ran, "F.relu").callsite
-    forward = "Net.forward" if sys.version_info >= (3, 11) else "forward"
-    assert chain(site) == [(forward, "return self.relu(x)"), ("<module>", "y = net(torch.ones(2))")]
+    assert chain(site) == [("Net.forward", "return self.relu(x)"), ("<module>", "y = net(torch.ones(2))")]
     assert site is not None
     assert not site.direct
     assert site.expression == "self.relu(x)"

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 import torch
 from capture.watching import LEVELS, call_of, report_of
+from empty_modes import EmptyDispatchMode
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import inplace_magic
-from inplace_magic.capture import describe
+from inplace_magic.capture import describe, unpacking
 
 
 class Logged(torch.Tensor):
@@ -70,11 +71,23 @@ def test_every_kind_of_tensor_is_described_without_raising(kind: str) -> None:
     describe.flat(describe.values(tensor, describe.layout(tensor), 64))
 
 
+def dispatch_modes_take_subclasses() -> bool:
+    """Whether a call on a subclass works under a dispatch mode that does nothing; not so in torch 2.4."""
+    try:
+        with EmptyDispatchMode():
+            torch.clone(ODD["subclass"]())
+    except RuntimeError:
+        return False
+    return True
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kind", [kind for kind in ODD if kind != "uninitialized"])
 def test_a_call_with_every_kind_of_tensor_is_recorded_without_a_fault(kind: str, level: str) -> None:
     tensor = ODD[kind]()
+    if (kind, level) == ("subclass", "ops") and not dispatch_modes_take_subclasses():
+        pytest.skip("under an empty dispatch mode, too, this PyTorch raises")
     with inplace_magic.watch(level=level) as watch:
         torch.clone(tensor)
     call = call_of(watch, "torch.clone")
@@ -179,6 +192,7 @@ def test_an_exception_that_cannot_tell_its_text_is_told_by_its_type() -> None:
     assert describe.error_text(ValueError("no")) == "ValueError: no"
 
 
+@pytest.mark.skipif(unpacking.NEEDED, reason="this PyTorch shows what was saved only right after the call")
 def test_a_node_that_let_go_of_its_tensors_saves_nothing_any_more() -> None:
     y = torch.ones(2, requires_grad=True).exp()
     node = y.grad_fn
@@ -187,6 +201,7 @@ def test_a_node_that_let_go_of_its_tensors_saves_nothing_any_more() -> None:
     assert not describe.still_saves(node)
 
 
+@pytest.mark.skipif(unpacking.NEEDED, reason="this PyTorch shows what was saved only right after the call")
 def test_what_a_node_saved_can_be_read_after_it_was_overwritten() -> None:
     y = torch.ones(2, requires_grad=True).exp()
     y.mul_(2)

@@ -10,6 +10,7 @@ from capture.watching import LEVELS, call_of, node_of, saved_by, trace_of
 from torch.utils.checkpoint import checkpoint
 
 import inplace_magic
+from inplace_magic.capture import unpacking
 
 
 class Product(torch.autograd.Function):
@@ -121,6 +122,7 @@ def test_a_call_that_makes_several_nodes_made_them_all() -> None:
     assert {"LogSoftmaxBackward0", "NllLossBackward0"} <= made
 
 
+@pytest.mark.skipif(unpacking.NEEDED, reason="this PyTorch shows what was saved only right after the call")
 def test_a_custom_function_that_is_found_late_has_the_version_that_it_saved() -> None:
     x = torch.ones(2, requires_grad=True)
     with inplace_magic.watch() as watch:
@@ -135,6 +137,7 @@ def test_a_custom_function_that_is_found_late_has_the_version_that_it_saved() ->
     assert saved.version == 1
 
 
+@pytest.mark.skipif(unpacking.NEEDED, reason="this PyTorch shows what was saved only right after the call")
 def test_a_version_saved_before_the_watch_is_unknown_unless_nothing_was_ever_written() -> None:
     x = torch.ones(2, requires_grad=True)
     written, untouched = torch.ones(2).add_(1), torch.ones(2)
