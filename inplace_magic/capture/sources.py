@@ -13,6 +13,7 @@ from typing import Any
 from inplace_magic.capture.statements import (
     actions,
     alias_pairs,
+    in_force,
     mentions,
     segment,
     simple_statements,
@@ -163,7 +164,7 @@ class Sources:
             cell = self._cells.get(filename)
             file = None if cell is not None or filename.startswith("<") else filename
             lines = self._lines(filename)
-            for function, node in statements_by_function(tree):
+            for function, node in statements_by_function(in_force(tree)):
                 for target, source in alias_pairs(node):
                     text = lines[node.lineno - 1].strip() if node.lineno <= len(lines) else ""
                     found.append(AliasStatement(function, cell, file, node.lineno, target, source, text))

@@ -36,6 +36,15 @@ def statements_by_function(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
     yield from visit(tree, "<module>", "")
 
 
+def in_force(tree: ast.AST) -> ast.AST:
+    """The tree without the plain functions at its top that a later one of the same name replaces."""
+    if not isinstance(tree, ast.Module):
+        return tree
+    last = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    kept = (n for n in tree.body if not isinstance(n, ast.FunctionDef) or n.decorator_list or last[n.name] is n)
+    return ast.Module(list(kept), tree.type_ignores)
+
+
 _IDLE = (ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal, ast.Break, ast.Continue)
 
 

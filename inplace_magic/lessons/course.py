@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from inplace_magic.errors import OptionError
 from inplace_magic.language import _
-from inplace_magic.lessons import l01
+from inplace_magic.lessons import l01, l10
 from inplace_magic.lessons.exercise import Exercise
 
-LESSONS: tuple[tuple[Exercise, ...], ...] = (l01.EXERCISES,)
+LESSONS: tuple[tuple[Exercise, ...], ...] = (
+    l01.EXERCISES,
+    l10.EXERCISES,
+)
 """A new lesson is a module with ``EXERCISES`` and an entry here."""
 
 

@@ -1,0 +1,154 @@
+"""Exercises that hand out a broken program: the learner's version runs under a watch, its report has to be quiet, and
+what it computes has to be what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inplace_magic.language import _
+from inplace_magic.lessons.exercise import Feedback
+from inplace_magic.lessons.judging import raised, right, wrong
+from inplace_magic.lessons.running import Attempt, attempt
+from inplace_magic.lessons.telling import findings_of, line_of, spot
+from inplace_magic.report import Report
+from inplace_magic.trace import CallEvent
+
+MAX_NUMBERS = 12
+"""A tensor of more elements is not written out."""
+COPIES = ("Tensor.clone", "torch.clone", "copy.deepcopy")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program to repair."""
+
+    inputs: Callable[[], tuple[Any, ...]]
+    """Fresh inputs, the same ones each time."""
+    run: Callable[..., Mapping[str, Any]]
+    """``run(function, *inputs)``: results and gradients by name, to be compared; runs backward where there is one."""
+    meant: Callable[..., Any]
+    """A function that does what the learner's function is meant to do."""
+    why: Callable[[Attempt], str] | None = None
+    """What else the report shows of an answer that is not right; "" where it shows nothing."""
+
+    def judge(self, function: Callable[..., Any]) -> Feedback:
+        """What is said of the learner's function."""
+        wanted = self.run(self.meant, *self.inputs())
+        run = attempt(self.run, function, *self.inputs())
+        found = findings_of(run.report)
+        if run.error is not None:
+            told = raised(run).sentences[:1]
+            return wrong(*told, *(() if found else self._reasons(run, gradients=True)), run=run)
+        if found:
+            return wrong(_("The report of your version still has a finding."), run=run)
+        different = [name for name, value in wanted.items() if not _same(run.result[name], value)]
+        if different:
+            sentences = [_difference(name, run.result[name], wanted[name]) for name in different[:2]]
+            reasons = self._reasons(run, gradients=any(name.endswith(".grad") for name in different))
+            return wrong(
+                _("The report is quiet, but the program does not do what was meant."), *sentences, *reasons, run=run
+            )
+        names = ", ".join(f"`{name}`" for name in wanted)
+        return right(
+            _("The report has nothing to complain about, and this is as it was meant to be: {names}.").format(
+                names=names
+            )
+        )
+
+    def _reasons(self, run: Attempt, *, gradients: bool) -> list[str]:
+        """What in the report can be why a quiet program computes something else."""
+        own = self.why(run) if self.why is not None else ""
+        if own:
+            return [own]
+        report = run.report
+        found = [_unused(report), _copied_late(report), _seen_through_a_view(report), _cut(report) if gradients else ""]
+        return [reason for reason in found if reason]
+
+
+def _same(got: Any, wanted: Any) -> bool:
+    import torch
+
+    if not isinstance(got, torch.Tensor) or not isinstance(wanted, torch.Tensor):
+        return got is None and wanted is None
+    return got.shape == wanted.shape and torch.allclose(got.detach().double(), wanted.detach().double(), atol=1e-5)
+
+
+def _difference(name: str, got: Any, wanted: Any) -> str:
+    import torch
+
+    if got is None:
+        return _("`{name}` was meant to get a gradient, and got none.").format(name=name)
+    if not isinstance(got, torch.Tensor):
+        return _("`{name}` was meant to be a tensor, and is an object of type `{kind}`.").format(
+            name=name, kind=type(got).__name__
+        )
+    if got.shape != wanted.shape:
+        return _("`{name}` has shape {got}; meant is {wanted}.").format(
+            name=name, got=list(got.shape), wanted=list(wanted.shape)
+        )
+    if wanted.numel() <= MAX_NUMBERS:
+        return _("`{name}` is {got}; meant is {wanted}.").format(name=name, got=_numbers(got), wanted=_numbers(wanted))
+    count = int((~torch.isclose(got.double(), wanted.double(), atol=1e-5)).sum())
+    return _("`{name}` differs from what was meant in {count} of {all} elements.").format(
+        name=name, count=count, all=wanted.numel()
+    )
+
+
+def _numbers(tensor: Any) -> str:
+    rounded = (tensor.detach().double() * 1000).round() / 1000 + 0.0
+    return f"`{rounded.tolist()}`"
+
+
+def _unused(report: Report) -> str:
+    """A call that stands alone on its line and writes nothing: what it gave is gone."""
+    for call in report.calls:
+        site = call.callsite
+        if site is not None and site.direct and call.kind == "ordinary" and site.statement == site.expression:
+            return _("{call} writes nothing: it made a new tensor, and no name got it.").format(call=spot(call))
+    return ""
+
+
+def _copied_late(report: Report) -> str:
+    """A copy that was made after the tensor had been written."""
+    for copy in report.calls:
+        if copy.name in COPIES and copy.inputs and copy.callsite is not None:
+            write = _write_of(report.calls[: copy.index], copy.inputs[0].storage)
+            if write is not None and (line_of(write) or 0) < (line_of(copy) or 0):
+                return _(
+                    "{copy} made its copy after {write} had written the tensor: the copy holds the new values."
+                ).format(copy=spot(copy), write=spot(write))
+    return ""
+
+
+def _seen_through_a_view(report: Report) -> str:
+    """A view through which a later write of the same memory is seen."""
+    for view in report.calls:
+        named = view.callsite is not None and "=" in view.callsite.text
+        if view.kind == "view" and view.outputs and named:
+            write = _write_of(report.calls[view.index + 1 :], view.outputs[0].storage)
+            if write is not None and line_of(write) != line_of(view):
+                return _("{view} gave a view, which is no copy: {write} wrote the same memory afterwards.").format(
+                    view=spot(view), write=spot(write)
+                )
+    return ""
+
+
+def _cut(report: Report) -> str:
+    """A call of the learner's code at which gradients end: it got a tensor that requires grad, and gave none."""
+    for call in report.calls:
+        outputs = [out for out in call.outputs if "float" in out.dtype]
+        site = call.callsite
+        ends = any(each.requires_grad for each in call.inputs) and not any(out.requires_grad for out in outputs)
+        if site is not None and site.direct and call.kind != "query" and outputs and ends:
+            return _(
+                "{cut} got a tensor that requires grad and gave one that does not: no gradient goes back through it."
+            ).format(cut=spot(call))
+    return ""
+
+
+def _write_of(calls: Sequence[CallEvent], storage: int | None) -> CallEvent | None:
+    """The first of these calls that wrote the storage from a line of the learner's."""
+    writes = (call for call in calls if call.callsite is not None and call.parent is None)
+    return next((call for call in writes if any(m.storage == storage for m in call.mutations)), None)
