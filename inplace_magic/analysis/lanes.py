@@ -23,7 +23,7 @@ MarkKind = Literal["created", "viewed", "mutated", "uncounted", "unseen", "resha
 that moved no version counter, or only another one than that of a tensor kept for backward. ``unseen``: a write that no
 call made; the mark stands at the call before which it was noticed. ``reshaped``: other shape or strides of the same
 tensor, data untouched. ``moved``: a tensor that from here on has other memory. ``rebound``: a name that from here on is
-another tensor. ``raised``: a call that wanted to write and was refused."""
+another tensor. ``raised``: a call that wanted to change the tensor and was refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,8 @@ class _Builder:
         for row in effects_of(call):
             if row.kind != "returned":
                 self.add_effect(call, row)
-        if call.error is not None and call.kind == "in-place" and not call.mutations and call.inputs:
+        changes = call.kind in ("in-place", "metadata") or call.name.endswith("_")
+        if call.error is not None and changes and not call.mutations and call.inputs:
             target = call.inputs[0]
             mark = Mark(call.index, "raised", target.tensor, target.version, None, target.counter, site=call.callsite)
             self.lane(self.see(target, call.index)).marks.append(mark)

@@ -28,7 +28,9 @@ def rebindings(trace: Trace, bindings: Bindings | None = None) -> tuple[Rebindin
 
     Names are followed through the assignments that the watch saw. What a name pointed to before its first assignment is
     told only where that assignment uses the name itself, as ``x = conv(x)`` does, and just one tensor without another
-    name went in; anything else would be a guess.
+    name went in; anything else would be a guess. A function's names are new in each of its runs, and a trace does not
+    tell the runs apart: there, both assignments must have one caller, and the second one must read what the first one
+    gave, or stand further down.
 
     Args:
         trace: what was recorded.
@@ -37,11 +39,12 @@ def rebindings(trace: Trace, bindings: Bindings | None = None) -> tuple[Rebindin
     bindings = bindings or Bindings.from_trace(trace)
     calls = {call.index: call for call in trace.calls}
     found: list[Rebinding] = []
-    for (_, name), bound in bindings.scopes.items():
+    for (function, name), bound in bindings.scopes.items():
         before = _used(calls, bound[0][0], name, bindings)
         chain = bound if before is None else [(-1, before), *bound]
-        for (_, old), (call, new) in pairwise(chain):
-            if old != new:
+        for (first, old), (call, new) in pairwise(chain):
+            sure = first < 0 or function == "<module>" or _in_one_run(calls, first, call, name, old)
+            if old != new and sure:
                 found.append(Rebinding(call, name, old, new))
     return tuple(sorted(found, key=lambda row: row.call))
 
@@ -54,6 +57,17 @@ def _used(calls: dict[int, CallEvent], index: int, name: str, bindings: Bindings
         index -= 1
     nameless = {given.tensor for given in calls[index].inputs if bindings.name(given.tensor) in (None, name)}
     return nameless.pop() if len(nameless) == 1 else None
+
+
+def _in_one_run(calls: dict[int, CallEvent], first: int, second: int, name: str, old: int) -> bool:
+    before, after = calls[first].callsite, calls[second].callsite
+    if before is None or after is None or before.caller != after.caller:
+        return False
+    if after.line > before.line:
+        return True
+    between = [calls[index] for index in range(first + 1, second + 1) if index in calls]
+    line = [call for call in between if call.callsite == after]
+    return _mentions(after.expression, name) and any(given.tensor == old for call in line for given in call.inputs)
 
 
 def _mentions(expression: str, name: str) -> bool:

@@ -55,19 +55,31 @@ def timeline_svg(reading: Reading) -> str | None:
 def _crimes(findings: Sequence[Hazard], lanes: Sequence[Lane]) -> list[Crime]:
     found: list[Crime] = []
     for hazard in findings:
-        lane = _lane_of(hazard, lanes) if hazard.severity != "info" and hazard.call is not None else None
-        if lane is not None and hazard.call is not None:
-            found.append(Crime(lane.key, hazard.call, hazard.saved_call, hazard))
+        place = _place_of(hazard, lanes) if hazard.severity != "info" else None
+        if place is not None:
+            found.append(Crime(place[0].key, place[1], hazard.saved_call, hazard, hazard.call is None))
     return found[:FINDINGS]
 
 
-def _lane_of(hazard: Hazard, lanes: Sequence[Lane]) -> Lane | None:
-    """The lane that a finding's write went to; of several, the one of its tensor."""
+def _place_of(hazard: Hazard, lanes: Sequence[Lane]) -> tuple[Lane, int] | None:
+    """The lane that a finding's write went to, of several the one of its tensor; and the call that stands for it."""
+    if hazard.call is None:
+        for lane in lanes:
+            if hazard.tensor in lane.tensors or _keeps(lane, hazard):
+                for mark in lane.marks:
+                    if mark.kind == "unseen" and (hazard.mutation is None or mark.site in (None, hazard.mutation)):
+                        return lane, mark.call
+        return None
     kinds = ("mutated", "uncounted", "raised", "reshaped", "moved")
     at_call = [lane for lane in lanes if any(m.call == hazard.call and m.kind in kinds for m in lane.marks)]
     own = [lane for lane in lanes if hazard.tensor in lane.tensors]
     both = [lane for lane in at_call if hazard.tensor in lane.tensors]
-    return next(iter([*both, *at_call, *own]), None)
+    best = next(iter([*both, *at_call, *own]), None)
+    return (best, hazard.call) if best is not None else None
+
+
+def _keeps(lane: Lane, hazard: Hazard) -> bool:
+    return any((keeping.call, keeping.node) == (hazard.saved_call, hazard.saved_by) for keeping in lane.kept)
 
 
 def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
@@ -90,7 +102,7 @@ def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
     )
     bands = "".join(
         f'<rect class="b" x="{x - places.step // 2}" y="{TOP}" width="{places.step}" height="{bottom - TOP}"/>'
-        for x in dict.fromkeys(places.x(crime.call) for crime in crimes)
+        for x in dict.fromkeys(places.before(c.call) if c.unseen else places.x(c.call) for c in crimes)
     )
     calls, xs = (" ".join(map(str, numbers)) for numbers in (places.firsts, places.middles))
     return "".join(

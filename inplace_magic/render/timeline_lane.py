@@ -22,6 +22,8 @@ class Crime(Focus):
     """What a finding is about, with the finding."""
 
     hazard: Hazard | None = None
+    unseen: bool = False
+    """The write was noticed before the call, and no call made it."""
 
 
 class LaneDrawing:
@@ -136,7 +138,7 @@ class LaneDrawing:
         writes = mark.is_write or mark.kind in ("raised", "moved", "reshaped")
         kind = "guilty" if mark.call in self.guilty and writes else mark.kind
         self.used.add(kind)
-        x = self.places.x(mark.call)
+        x = self.places.before(mark.call) if mark.kind == "unseen" else self.places.x(mark.call)
         inner = SHAPES[kind].at(x, y)
         if kind == "rebound" and mark.to in tops and tops[mark.to] != y:
             inner += f'<path class="y" d="M{x} {y}V{tops[mark.to]}"/>'
@@ -160,12 +162,12 @@ class LaneDrawing:
     def connection(self, crime: Crime, y: int, life: int) -> str:
         """From where it was saved to where it was written, and the sentence that says so."""
         assert crime.hazard is not None
-        x = self.places.x(crime.call)
+        mark = next((mark for mark in self.lane.marks if mark.call == crime.call), None)
+        x = self.places.before(crime.call) if crime.unseen else self.places.x(crime.call)
         start, line = x, ""
         if crime.saved_call is not None:
             start, bar = self.places.x(crime.saved_call), life + 8
             line = f'<path class="x" d="M{start} {bar}H{x}V{life}"/><circle class="o" cx="{start}" cy="{bar}" r="4.5"/>'
-        mark = next((mark for mark in self.lane.marks if mark.call == crime.call), None)
         text = say.of_crime(crime.hazard, mark, self.reading)
         room = self.places.width - RIGHT - LEFT
         if width(text, 11, bold=True) > room:

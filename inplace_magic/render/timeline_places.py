@@ -47,6 +47,11 @@ class Places:
         """The middle of the column of a call."""
         return self.middles[max(0, bisect_right(self.firsts, call) - 1)]
 
+    def before(self, call: int) -> int:
+        """Between the column of a call and the one before it."""
+        place = bisect_right(self.firsts, call) - 1
+        return self.middles[place] - self.widths[place] // 2 if place >= 0 else LEFT
+
     def after(self, begun: int) -> float:
         """Where lies what happened when `begun` calls had begun: right of the last of them."""
         place = bisect_right(self.firsts, begun - 1) - 1

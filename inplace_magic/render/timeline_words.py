@@ -29,7 +29,7 @@ def of_mark(mark: Mark, reading: Reading) -> str:
         "reshaped": _("{tensor}: other shape or strides, data untouched, {place}"),
         "moved": _("{tensor}: other memory from here on, {place}"),
         "rebound": _("`{name}` is another tensor from here on, {place}"),
-        "raised": _("{tensor}: write refused, {place}"),
+        "raised": _("{tensor}: refused, {place}"),
     }[mark.kind]
     return said.format(
         tensor=_label(mark.tensor, reading),
@@ -76,7 +76,7 @@ def of_crime(hazard: Hazard, mark: Mark | None, reading: Reading, *, short: bool
     saved = words.place_in(hazard.saved, reading.trace)
     version = words.version(hazard.expected_version)
     if mark is not None and mark.kind == "raised":
-        said = _("write refused here") if short else _("write refused in {place}")
+        said = _("refused here") if short else _("refused in {place}")
     elif hazard.saved is None:
         said = _("overwritten here") if short else _("overwritten in {place}")
     elif mark is not None and mark.kind == "uncounted":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from builders import site, tensor
 
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
@@ -42,3 +44,25 @@ def test_two_candidates_are_no_answer():
     calls = (CallEvent(0, "f", "ordinary", site(2, CELL), (tensor(1), tensor(2)), (tensor(3),)),)
 
     assert rebindings(Trace(calls=calls)) == ()
+
+
+def in_function(call: CallEvent, caller_line: int) -> CallEvent:
+    assert call.callsite is not None
+    return replace(call, callsite=replace(call.callsite, function="forward", caller=site(caller_line, CELL)))
+
+
+def test_another_run_of_a_function_has_names_of_its_own():
+    two_runs = (step(0, 2, 1, 2), step(1, 3, 2, 3), step(2, 2, 3, 4), step(3, 3, 4, 5))
+    from_one_line = tuple(in_function(call, 1) for call in two_runs)
+    from_two_lines = tuple(in_function(call, 1 + call.index // 2) for call in two_runs)
+    named = (TensorName(1, "a"), TensorName(3, "b"))
+
+    within = (Rebinding(1, "x", 2, 3), Rebinding(3, "x", 4, 5))
+    assert rebindings(Trace(calls=from_two_lines, names=named)) == within
+    assert rebindings(Trace(calls=from_one_line[:2] + from_two_lines[2:], names=named)) == within
+
+
+def test_a_function_that_reads_its_own_result_again_is_one_run():
+    loop = tuple(in_function(step(index, 2, index, index + 1), 1) for index in range(1, 4))
+
+    assert rebindings(Trace(calls=loop))[1:] == (Rebinding(2, "x", 2, 3), Rebinding(3, "x", 3, 4))
