@@ -309,6 +309,8 @@ def _hazard(
         variable=written,
         mutation=call.callsite,
         mutations=(call.callsite,) if call.callsite is not None else (),
+        read=at or read.callsite,
+        read_call=read.index,
         tensor=mutation.tensor,
         call=call.index,
     )

@@ -38,12 +38,16 @@ class Hazard:
     found_version: int | None = None
     origin: Callsite | None = None
     """Where the tensor came from, where that matters: the view's making, the leaf's."""
+    read: Callsite | None = None
+    """Where the new values are read as if they were the old ones; None where no read was observed."""
     tensor: int | None = None
     """Serial number of the written tensor in the trace (``T3`` is 3)."""
     call: int | None = None
     """Index of the writing call in ``Report.calls``."""
     saved_call: int | None = None
     """Index of the saving call in ``Report.calls``."""
+    read_call: int | None = None
+    """Index of the reading call in ``Report.calls``."""
     raised: bool = False
     """True when PyTorch did raise it in this watch; False when it will."""
     diff: str = ""

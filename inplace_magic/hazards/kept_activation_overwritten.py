@@ -112,6 +112,8 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, h
         variable=variable,
         mutation=call.callsite,
         mutations=(call.callsite,) if call.callsite is not None else (),
+        read=read.callsite,
+        read_call=read.index,
         tensor=mutation.tensor,
         call=call.index,
     )

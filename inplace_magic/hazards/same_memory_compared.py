@@ -148,6 +148,8 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write) -
         ),
         variable=variable,
         mutation=site,
+        read=call.callsite,
+        read_call=call.index,
         mutations=(site,) if site is not None else (),
         tensor=mutation.tensor if mutation is not None else read.tensor,
         call=writer.index if writer is not None else None,

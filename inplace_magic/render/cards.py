@@ -16,11 +16,12 @@ _LINE = f"font-family:{style.CODE_FONTS};font-size:13px;line-height:1.5;vertical
 _ROLE = {
     "overwritten": (style.VERMILION_INK, style.VERMILION_TINT, style.VERMILION, "✎"),
     "saved": (style.BLUE_INK, style.BLUE_TINT, style.BLUE, "●"),
+    "read": (style.BLUE_INK, style.BLUE_TINT, style.BLUE, "→"),
     "raised": (style.INK, style.ZEBRA, style.MUTED_INK, "✗"),
     "origin": (style.GREEN_INK, style.GREEN_TINT, style.GREEN, "+"),
 }
 """Text colour, tint, accent and symbol of a marked line."""
-_WEIGHT = ("overwritten", "saved", "raised", "origin")
+_WEIGHT = ("overwritten", "saved", "read", "raised", "origin")
 
 
 def verdict_bar(report: Report) -> str:

@@ -15,8 +15,8 @@ from inplace_magic.language import _
 from inplace_magic.render.words import callers
 from inplace_magic.trace import CallEvent, Callsite, Trace
 
-Role = Literal["overwritten", "saved", "raised", "origin"]
-"""What a marked line did: wrote the tensor, saved it for backward, raised, or made the tensor."""
+Role = Literal["overwritten", "saved", "read", "raised", "origin"]
+"""What a marked line did: wrote the tensor, saved it for backward, read it for the old one, raised, or made it."""
 JOIN = 5
 """Marked lines at most this far apart share a listing."""
 
@@ -82,6 +82,8 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
         marks.append(_mark("overwritten", here, hazard.mutation, cell, step if once else ""))
         again = dict.fromkeys(site for site in hazard.mutations if site != hazard.mutation)
         marks += [_mark("overwritten", again_here, site, cell) for site in again]
+    if hazard.read is not None:
+        marks.append(_mark("read", _("read here"), hazard.read, cell, _("sees the new values")))
     if hazard.origin is not None:
         marks.append(_mark("origin", _("made here"), hazard.origin, cell))
     raised = _raising_call(hazard, trace.calls)

@@ -16,7 +16,8 @@ class Roles:
     guilty: dict[str, str] = field(default_factory=dict)
     """Calls that wrote, with the words to show: ``overwritten here``."""
     savers: dict[str, str] = field(default_factory=dict)
-    """Calls whose autograd node kept what was written, with the words to show: ``saved here``."""
+    """Calls whose autograd node kept what was written, or that read it later for the old values, with the words to
+    show: ``saved here``, ``read here``."""
     tensors: dict[str, None] = field(default_factory=dict)
     """Versions that were lost, and the versions that took their place."""
     broken: dict[Edge, None] = field(default_factory=dict)
@@ -38,6 +39,8 @@ def roles_of(graph: AutogradGraph, findings: tuple[Hazard, ...]) -> Roles:
         roles.guilty.setdefault(f"C{finding.call}", _("overwritten here") if overwritten else _("written here"))
         if finding.saved_call is not None:
             roles.savers.setdefault(f"C{finding.saved_call}", _("saved here"))
+        if finding.read_call is not None:
+            roles.savers.setdefault(f"C{finding.read_call}", _("read here"))
     touched = {edge.source for edge in graph.edges if edge.target in roles.guilty}
     for edge in graph.edges:
         if edge.source in roles.guilty:
