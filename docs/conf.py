@@ -34,6 +34,7 @@ autodoc_default_options = {"members": True}
 python_use_unqualified_type_names = True
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = "inplace_magic"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
