@@ -7,65 +7,10 @@
 const SVG = "http://www.w3.org/2000/svg";
 const DRAWN = "svg style g title path rect ellipse circle line polyline polygon text tspan".split(" ");
 
-/* The dark twins of the light colours that pictures and tables are written with; see style.py. */
-const DARK = {
-  FFFFFF: "var(--jp-layout-color1,var(--vscode-editor-background,#1e1e1e))",
-  "1A1A1A": "var(--jp-content-font-color1,var(--vscode-editor-foreground,#eee))",
-  "555555": "#b8b8b8", C8C8C8: "#555", F6F6F6: "#2b2b2b", E69F00: "#e69f00", "0072B2": "#56a8e0",
-  "009E73": "#22b78c", D55E00: "#f07f2e", CC79A7: "#d88db7", "9A3B00": "#ffb184", "00507E": "#9fd0f5",
-  "00604A": "#7fe0c2", "7A5200": "#f5c870", "86316A": "#f0b3d6", FDE6D8: "#4a2413", E1F0FA: "#12344d",
-  E0F4EE: "#123a30", FDF1D7: "#43320c", F8E9F2: "#43233a",
-};
-
-const CSS = `
-.im-x{color:var(--im-1A1A1A,#1A1A1A);font:13px/1.45 Helvetica,Arial,sans-serif;text-align:left}
-.im-x *{box-sizing:border-box}
-.im-bar{display:flex;flex-wrap:wrap;gap:4px;align-items:center;margin:4px 0;font-size:12px;color:var(--im-555555,#555)}
-.im-x button,.im-x input[type=search]{font:inherit;font-size:12px;color:var(--im-1A1A1A,#1A1A1A);
-background:var(--im-FFFFFF,#FFF);border:1px solid #777;border-radius:3px;padding:2px 8px;min-height:24px}
-.im-x button{cursor:pointer}
-.im-main{display:flex;flex-wrap:wrap;gap:10px;align-items:flex-start}
-.im-stage{flex:3 1 320px;min-width:0;border:1px solid var(--im-C8C8C8,#C8C8C8);border-radius:6px;overflow:hidden}
-.im-stage svg{display:block;width:100%;cursor:grab;touch-action:pan-y;user-select:none}
-.im-side{flex:2 1 260px;min-width:0;max-width:100%}
-.im-code{font:13px/1.6 Menlo,Consolas,monospace;overflow:auto;max-height:320px;
-border:1px solid var(--im-C8C8C8,#C8C8C8);border-radius:6px;padding:4px 0}
-.im-code div{white-space:pre;padding:0 8px 0 4px;border-left:4px solid transparent;width:max-content;min-width:100%}
-.im-code b{display:block;padding:2px 8px;color:var(--im-555555,#555);font:12px Helvetica,Arial,sans-serif}
-.im-code i{display:inline-block;min-width:3em;padding-right:1em;text-align:right;font-style:normal;
-color:var(--im-555555,#555);user-select:none}
-.im-code .im-hot{background:var(--im-FDF1D7,#FDF1D7);border-left-color:var(--im-E69F00,#E69F00);font-weight:bold}
-.im-facts{border:1px solid var(--im-C8C8C8,#C8C8C8);border-radius:6px;padding:6px 10px;margin-bottom:8px;min-height:5em;
-overflow-wrap:anywhere}
-.im-facts dl{display:grid;grid-template-columns:max-content 1fr;gap:0 10px;margin:4px 0 0}
-.im-facts dt{color:var(--im-555555,#555);font-weight:normal}.im-facts dd{margin:0}
-.im-x .im-dim{opacity:.25}.im-x .im-later{opacity:.1}
-.im-x g.n{cursor:pointer;transition:opacity .12s}
-.im-x g.n:focus,.im-x g.m:focus{outline:none}
-.im-x g.n:focus>rect,.im-x g.n:focus>path,.im-x g.im-on>rect,.im-x g.im-on>path{stroke:var(--im-1A1A1A,#1A1A1A)!important;
-stroke-width:3.5px!important}
-.im-x :focus-visible{outline:2px solid var(--im-0072B2,#0072B2);outline-offset:1px}
-.im-steps{margin:8px 0 0}.im-steps input{flex:1 1 200px;min-width:0}
-.im-lanes{overflow-x:auto}.im-lanes svg{display:block;max-width:100%;height:auto;min-width:600px}
-.im-lanes g[data-k]{cursor:pointer}
-.im-past{opacity:.35}
-tr.im-hot{outline:2px solid var(--im-E69F00,#E69F00);outline-offset:-2px}
-@media (prefers-reduced-motion:reduce){.im-x *{transition:none!important;scroll-behavior:auto!important}}
-`;
-
-function style() {
-  const dark = Object.entries(DARK).map(([light, twin]) => `--im-${light}:${twin}`).join(";");
-  const where = ["[data-jp-theme-light=false] &", ".vscode-dark &", ".vscode-high-contrast:not(.vscode-high-contrast-light) &",
-    "html[theme=dark] &"].map((s) => s.replace("&", ".im-themed")).join(",");
-  return `${CSS}${where}{${dark}}@media (prefers-color-scheme:dark){.im-alone .im-themed,.im-alone{${dark}}}`;
-}
-
 /* Every colour that is written out becomes one that a theme can change; what it was before comes back at the end. */
 function themed(element, undo) {
-  const vary = (text) => text.replace(/(,?)#([0-9a-f]{6})\b/gi, (whole, varied, hex) => {
-    const name = hex.toUpperCase();
-    return DARK[name] && !varied ? `var(--im-${name},${whole})` : whole;
-  });
+  const vary = (text) => text.replace(/(,?)#([0-9a-f]{6})\b/gi, (whole, varied, hex) =>
+    varied ? whole : `var(--im-${hex.toUpperCase()},${whole})`);
   for (const el of [element, ...element.querySelectorAll("*")]) {
     if (el.localName === "style" && el.namespaceURI === SVG) { el.textContent = vary(el.textContent); continue; }
     const was = el.getAttribute("style") || "";
@@ -147,7 +92,7 @@ function mount(root, state, options) {
     for (const type of types.split(" ")) target.addEventListener(type, act, { signal: off.signal, ...more });
   };
   const info = (key) => (Object.hasOwn(state.nodes, key) ? state.nodes[key] : null);
-  const box = make("div", { class: "im-x im-themed" }, make("style", {}, style()));
+  const box = make("div", { class: "im-x im-themed" }, make("style", {}, state.css));
   let pinned = null, over = null, line = null, hits = null, now = null, lastFacts;
 
   /* The graph. */

@@ -7,6 +7,7 @@ of numbers for a line (which of ``sources``, and the line in it), and by the cal
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from functools import cache
 from importlib.resources import files
@@ -19,6 +20,7 @@ from inplace_magic.render.drawing import Drawing, drawing_of
 from inplace_magic.render.paths import path_between
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.source_panel import Sources
+from inplace_magic.render.theme import style_sheet
 from inplace_magic.trace import CallEvent
 
 MAX_STEPS = 300
@@ -27,6 +29,15 @@ MAX_PLACES = 12
 """Lines of one folded box."""
 MAX_FACT = 300
 """Characters of one fact of a vertex."""
+
+_SIGNS = r"[-=+*/<>?:&|!(){}\[\];,]"
+_PIECES = re.compile(
+    r"""(?P<whole>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`"""  # strings
+    r"""|(?:(?<=[(,=])|(?<=[(,=] ))/(?![*/])(?:\\.|\[(?:\\.|[^\]])*\]|[^/\\\n])+/[a-z]*)"""  # regular expressions
+    r"""|/\*.*?\*/"""
+    rf"""|[ ]+(?={_SIGNS})|(?<={_SIGNS})[ ]+""",
+    re.DOTALL,
+)
 
 WORDS = {
     "graph": "Autograd graph: arrow keys go from box to box, Enter keeps one selected, Escape lets go",
@@ -65,6 +76,7 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset())
         "steps": _steps(drawing, reading, sources),
         "sources": sources.listed(),
         "words": dict(WORDS),
+        "css": style_sheet(),
     }
 
 
@@ -83,15 +95,9 @@ def page_script() -> str:
 
 
 def minified(script: str) -> str:
-    """A script of ours without indentation, empty lines and comments that begin a line; nothing else is touched."""
-    kept: list[str] = []
-    comment = False
-    for line in (line.strip() for line in script.splitlines()):
-        comment = comment or line.startswith("/*")
-        if line and not comment:
-            kept.append(line)
-        comment = comment and not line.endswith("*/")
-    return "\n".join(kept)
+    """A script of ours without comments, indentation and spaces around signs; no name, string or line is changed."""
+    kept = _PIECES.sub(lambda piece: piece["whole"] or "", script)
+    return "\n".join(line for line in (line.strip() for line in kept.splitlines()) if line)
 
 
 def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tuple[str, dict[str, Any]]]:

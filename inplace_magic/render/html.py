@@ -28,9 +28,14 @@ from inplace_magic.render.sections import (
     tensor_calls,
     tensor_section,
 )
+from inplace_magic.render.svg import untitled
 from inplace_magic.render.text import verdict
 from inplace_magic.render.timeline import timeline_svg
 from inplace_magic.report import Report
+
+_PAGE = (
+    f"body{{margin:16px;background-color:{style.ZEBRA}}}" + "@media (prefers-color-scheme:dark){body{background:#111}}"
+)
 
 
 @in_its_language
@@ -91,8 +96,8 @@ def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="{report.language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{esc(verdict(report))}</title>\n</head>\n"
-        f'<body class="im-alone" style="margin:16px;background-color:{style.ZEBRA}">\n'
+        f"<title>{esc(verdict(report))}</title>\n<style>{_PAGE}</style>\n</head>\n"
+        '<body class="im-alone">\n'
         f"{fragment_of(Reading(report, rows=MANY_ROWS), raw=raw, graph=graph)}\n</body>\n</html>\n"
     )
 
@@ -103,5 +108,6 @@ def _picture(reading: Reading, raw: bool) -> str:
     except InplaceMagicError as error:
         return tag("p", f"color:{style.MUTED_INK}", prose(str(error)))
     css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
+    # Nobody sees the titles inside an <img>, and the live view has what they say from the state.
     alt = sentences(_("Autograd graph."), verdict(reading.report))
-    return image(svg, alt, css, class_="inplace-magic-graph")
+    return image(untitled(svg), alt, css, class_="inplace-magic-graph")

@@ -43,7 +43,7 @@ def in_english(render: Callable[P, T]) -> Callable[P, T]:
     return speaking
 
 
-FEW_ROWS = 12
+FEW_ROWS = 8
 """Rows of a table in a notebook, which is kept in version control; a sentence tells how to get the rest."""
 MANY_ROWS = 200
 """Rows of a table in a file of its own."""

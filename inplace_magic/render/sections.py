@@ -12,7 +12,7 @@ from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import roles_of
 from inplace_magic.trace import Callsite
 
-LINE_ROWS = 2
+LINE_ROWS = 3
 """The table of lines, which is what most look at, has so many times the rows of another one."""
 MAX_SENTENCES = 100
 """Sentences on what was not seen; no table has them, so few reports should lose one."""

@@ -38,6 +38,32 @@ GREEN_TINT: Final = "#E0F4EE"
 ORANGE_TINT: Final = "#FDF1D7"
 PURPLE_TINT: Final = "#F8E9F2"
 
+DARK: Final[dict[str, str]] = {
+    CARD: "#1E1E1E",
+    INK: "#EEEEEE",
+    MUTED_INK: "#B8B8B8",
+    LINE: "#555555",
+    ZEBRA: "#2B2B2B",
+    "#777777": "#8A8A8A",
+    ORANGE: "#E69F00",
+    SKY: "#56B4E9",
+    GREEN: "#22B78C",
+    BLUE: "#56A8E0",
+    VERMILION: "#F07F2E",
+    PURPLE: "#D88DB7",
+    VERMILION_INK: "#FFB184",
+    BLUE_INK: "#9FD0F5",
+    GREEN_INK: "#7FE0C2",
+    ORANGE_INK: "#F5C870",
+    PURPLE_INK: "#F0B3D6",
+    VERMILION_TINT: "#4A2413",
+    BLUE_TINT: "#12344D",
+    GREEN_TINT: "#123A30",
+    ORANGE_TINT: "#43320C",
+    PURPLE_TINT: "#43233A",
+}
+"""What each colour is in a live view under a dark theme."""
+
 SEVERITY_SYMBOL: Final[dict[Severity, str]] = {"error": "✗", "silent": "≠", "warning": "▲", "info": "•"}
 SEVERITY_WORD: Final[dict[Severity, str]] = {
     "error": N_("Error"),

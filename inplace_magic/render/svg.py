@@ -34,6 +34,7 @@ KINDS = {"node": "n", "edge": "e", "cluster": "k"}
 LOOK = ("fill", "stroke", "stroke-width", "stroke-dasharray")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _MOVE = re.compile(r"translate\((\S+) (\S+)\)")
+_GROUP_TITLE = re.compile(r"(<g [^>]*>)<title>[^<]*</title>")
 
 Point = tuple[float, float]
 
@@ -62,6 +63,11 @@ def compact(svg: str) -> str:
         root.extend(writer.shapes([element for element in graph if _tag(element) == "text"], {}))
         rules.text = "".join(writer.rules())
     return ET.tostring(root, encoding="unicode", short_empty_elements=True).replace(" />", "/>")
+
+
+def untitled(svg: str) -> str:
+    """The picture without the titles of its groups; that of the whole stays."""
+    return _GROUP_TITLE.sub(r"\1", svg)
 
 
 class _Writer:

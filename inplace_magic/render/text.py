@@ -18,7 +18,7 @@ from inplace_magic.report import Report
 
 MAX_ROWS = 100
 """Lines of each section; the rest is counted, and ``to_frame`` has them all."""
-FEW_ROWS = 30
+FEW_ROWS = 20
 """Lines of each section where the text stands beside the same report as HTML."""
 MAX_CELL = 160
 """Characters of a table's cell, to which all cells of its column are padded."""

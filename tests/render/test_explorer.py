@@ -75,5 +75,14 @@ def test_the_script_is_one_function_without_imports_eval_or_a_way_to_the_network
     assert not re.search(r"\b(import|export|eval|fetch|Function|XMLHttpRequest|innerHTML|WebSocket)\b", text)
 
 
-def test_making_the_script_smaller_takes_only_whole_comments_and_indentation() -> None:
-    assert minified("/* a\n   b */\nlet x = '/* no */';\n\n  f(x);  \n") == "let x = '/* no */';\nf(x);"
+def test_making_the_script_smaller_leaves_strings_and_expressions_as_they_are() -> None:
+    written = """/* a
+       b = c */
+    let x = '/* no */ a = b', y = "it's = 'so' ", z = `a = ${ b }`;
+
+      f(x, /[ ,"'`] = 1/g, a / b / c);  /* the end */
+    return x;"""
+
+    assert minified(written) == (
+        """let x='/* no */ a = b',y="it's = 'so' ",z=`a = ${ b }`;\nf(x,/[ ,"'`] = 1/g,a/b/c);\nreturn x;"""
+    )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from inplace_magic.hazards import SEVERITIES
 from inplace_magic.render import style
+from inplace_magic.render.theme import style_sheet
 
 
 def luminance(colour: str) -> float:
@@ -30,6 +33,25 @@ PAIRS = [
 @pytest.mark.parametrize(("ink", "ground"), PAIRS)
 def test_text_can_be_read_on_its_ground(ink, ground):
     assert contrast(ink, ground) >= 4.5
+
+
+MARKS = [style.ORANGE, style.GREEN, style.BLUE, style.VERMILION, style.PURPLE]
+
+
+@pytest.mark.parametrize(("ink", "ground"), PAIRS)
+def test_text_can_be_read_on_its_ground_in_a_dark_theme(ink, ground):
+    assert contrast(style.DARK[ink], style.DARK[ground]) >= 4.5
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_marks_can_be_seen_in_a_dark_theme(mark):
+    assert contrast(style.DARK[mark], style.DARK[style.CARD]) >= 3
+
+
+def test_every_colour_that_the_live_view_uses_has_a_dark_twin():
+    used = set(re.findall(r"var\(--im-([0-9A-F]{6})", style_sheet()))
+
+    assert {f"#{name}" for name in used} <= set(style.DARK)
 
 
 def test_every_severity_has_a_symbol_and_a_word_of_its_own():

@@ -1,0 +1,36 @@
+"""The style sheet of the live view, and how every colour in it and in the pictures gets a dark twin.
+
+Pictures and tables are written with the light colours of :mod:`.style`, literally, because that is all that survives
+in a notebook that is not trusted. Where scripts run, ``explorer.js`` makes of each ``#0072B2`` a
+``var(--im-0072B2,#0072B2)``; here stands what such a variable is under a dark theme. Ground and ink are the theme's own
+in JupyterLab and VS Code.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from inplace_magic.render import style
+
+SELECTORS = (
+    "[data-jp-theme-light=false] .im-themed",  # JupyterLab, Notebook 7
+    ".vscode-dark .im-themed",
+    ".vscode-high-contrast:not(.vscode-high-contrast-light) .im-themed",
+    "html[theme=dark] .im-themed",  # Colab
+)
+GROUND = f"var(--jp-layout-color1,var(--vscode-editor-background,{style.DARK[style.CARD]}))"
+INK = f"var(--jp-content-font-color1,var(--vscode-editor-foreground,{style.DARK[style.INK]}))"
+_COLOUR = re.compile(r"#([0-9A-F]{6})\b")
+
+
+@cache
+def style_sheet() -> str:
+    """``explorer.css`` with colours that a theme can change, and their values under dark themes."""
+    text = files("inplace_magic.render").joinpath("explorer.css").read_text(encoding="utf-8")
+    plain = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    rules = _COLOUR.sub(r"var(--im-\1,#\1)", "".join(line.strip() for line in plain.splitlines()))
+    twins = {**style.DARK, style.CARD: GROUND, style.INK: INK}
+    dark = ";".join(f"--im-{light[1:]}:{twin}" for light, twin in twins.items())
+    return f"{rules}{','.join(SELECTORS)}{{{dark}}}@media (prefers-color-scheme:dark){{.im-alone{{{dark}}}}}"
