@@ -28,8 +28,11 @@ TABLE = (
     f"background-color:{style.CARD};width:max-content"
 )
 CELL = "text-align:left"
-WIDE_CELL = f"{CELL};min-width:200px;max-width:420px"
+WIDE_CELL = f"{CELL};max-width:420px"
 """For sentences: the only cells that wrap."""
+CODE_CELL = f"{CELL};font-family:monospace"
+NARROW = 50
+"""Letters, with tags, that never need to wrap."""
 FOCUSABLE = {"tabindex": "0", "data-lm-suppress-shortcuts": "true"}
 """Of what scrolls: keys reach it, and JupyterLab takes none of them for its own commands."""
 NUMBER_CELL = "text-align:right"
@@ -83,6 +86,12 @@ def details(title: str, *children: str, opened: bool = False) -> str:
     return f"{start}{tag('summary', SUMMARY, esc(title))}{''.join(children)}</details>"
 
 
+def _cell_css(css: str, cell: str) -> str:
+    if css == WIDE_CELL and len(cell) <= NARROW:
+        return CELL
+    return css if cell else ""
+
+
 def table(
     header: Sequence[str],
     rows: Iterable[Sequence[str]],
@@ -104,13 +113,15 @@ def table(
     styles = [*cells, *[CELL] * (len(header) - len(cells))]
     head_css = f"background-color:{style.CARD};border-bottom:2px solid {style.LINE}"
     head = tag(
-        "tr", head_css, *(tag("th", css, esc(title), scope="col") for title, css in zip(header, styles, strict=True))
+        "tr",
+        head_css,
+        *(tag("th", css.partition(";")[0], esc(title), scope="col") for title, css in zip(header, styles, strict=True)),
     )
     body = "".join(
         tag(
             "tr",
             f"background-color:{(tints or plain)[number % len(tints or plain)]};border-bottom:1px solid {style.LINE}",
-            *(tag("td", css if cell else "", cell) for cell, css in zip(row, styles, strict=True)),
+            *(tag("td", _cell_css(css, cell), cell) for cell, css in zip(row, styles, strict=True)),
         )
         for number, row in enumerate(rows)
     )

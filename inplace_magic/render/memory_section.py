@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.render import memory_words, style, words
 from inplace_magic.render.chart import memory_chart
-from inplace_magic.render.markup import CELL, NUMBER_CELL, details, esc, image, prose, table, tag
+from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, prose, table, tag
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.sections import code_cell, more_rows
 
@@ -39,7 +39,7 @@ def memory_section(reading: Reading) -> str:
         for row in lines[: reading.rows]
     ]
     header = ("Line", "Code", "Allocated", "Freed", "Net", "Peak", "Still alive", "Kept for backward", "Device")
-    body = table(header, rows, cells=(CELL, CELL, *[NUMBER_CELL] * 6))
+    body = table(header, rows, cells=(CELL, CODE_CELL, *[NUMBER_CELL] * 6))
     told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
     notes = "".join(tag("p", _NOTE, prose(text)) for text in (*told, *memory_words.allocator(reading.trace)))
     return details("Memory by line", _chart(reading), body, more_rows(lines, "lines", reading.rows), notes)
@@ -69,7 +69,10 @@ def saved_section(reading: Reading) -> str:
         esc(f"{words.bytes_of(total)} without leaves, each storage once: what this graph keeps for backward."),
     )
     return details(
-        f"Saved for backward ({len(saved)})", table(header, rows), more_rows(saved, "saved", reading.rows), note
+        f"Saved for backward ({len(saved)})",
+        table(header, rows, cells=(CELL, CELL, CELL, CODE_CELL)),
+        more_rows(saved, "saved", reading.rows),
+        note,
     )
 
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from inplace_magic.analysis.graph import TensorVertex
 from inplace_magic.render import style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
-from inplace_magic.render.markup import CELL, WIDE_CELL, code, details, esc, prose, table, tag
+from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, prose, table, tag
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import roles_of
 from inplace_magic.trace import Callsite
 
-LINE_ROWS = 3
+LINE_ROWS = 2
 """The table of lines, which is what most look at, has so many times the rows of another one."""
 MAX_SENTENCES = 100
 """Sentences on what was not seen; no table has them, so few reports should lose one."""
@@ -42,7 +42,7 @@ def line_section(reading: Reading) -> str:
         tints.append(_tint(step, step.call.index in guilty))
         before = story
     header = ("Line", "Code", "Tensor", "What happened", "Object / memory", "grad_fn")
-    body = table(header, rows, tints=tints, cells=(CELL, CELL, CELL, WIDE_CELL), name="im-lines")
+    body = table(header, rows, tints=tints, cells=(CELL, CODE_CELL, CELL, WIDE_CELL), name="im-lines")
     return details(
         "What each line did", body, more_rows(steps, "calls", LINE_ROWS * reading.rows), opened=len(steps) <= OPEN_ROWS
     )
@@ -177,7 +177,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
 def code_cell(site: Callsite | None) -> str:
     """The source line of a place, shortened."""
     text = words.code_of(site)
-    return code(words.shortened(text, MAX_CODE)) if text else ""
+    return esc(words.shortened(text, MAX_CODE))
 
 
 def more_rows(rows: Sequence[object], view: str, shown: int) -> str:
