@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inplace_magic.hazards import Hazard
+from inplace_magic.language import _
 from inplace_magic.render import diffs, style
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from inplace_magic.render.markup import code, details, esc, prose, tag
@@ -44,22 +45,28 @@ def finding_cards(report: Report) -> str:
     notes = [finding for finding in report.findings if finding.severity == "info"]
     parts = [_card(finding, report) for finding in serious[:MAX_CARDS]]
     if len(serious) > MAX_CARDS:
-        parts.append(_sentence(f"{len(serious) - MAX_CARDS} more findings are in `report.hazards`."))
+        parts.append(
+            _sentence(_("{count} more findings are in `report.hazards`.").format(count=len(serious) - MAX_CARDS))
+        )
     if notes:
         cards = [_card(finding, report) for finding in notes[:MAX_CARDS]]
         if len(notes) > MAX_CARDS:
-            cards.append(_sentence(f"{len(notes) - MAX_CARDS} more notes are in `report.hazards`."))
-        parts.append(details(f"Notes ({len(notes)})", *cards, opened=not serious and len(notes) <= 3))
+            cards.append(
+                _sentence(_("{count} more notes are in `report.hazards`.").format(count=len(notes) - MAX_CARDS))
+            )
+        parts.append(
+            details(_("Notes ({count})").format(count=len(notes)), *cards, opened=not serious and len(notes) <= 3)
+        )
     return "".join(parts)
 
 
 def _card(finding: Hazard, report: Report) -> str:
-    accent, ink, _ = style.SEVERITY_COLOURS[finding.severity]
-    title = f"{style.SEVERITY_SYMBOL[finding.severity]} {style.SEVERITY_WORD[finding.severity]}"
+    accent, ink, _tint = style.SEVERITY_COLOURS[finding.severity]
+    title = f"{style.SEVERITY_SYMBOL[finding.severity]} {_(style.SEVERITY_WORD[finding.severity])}"
     head = tag("div", f"color:{ink};font-weight:bold", esc(title), " ", code(finding.code))
     listings = "".join(_listing(excerpt) for excerpt in excerpts(finding, report.trace))
     fix_css = f"background-color:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:6px 0 6px 0"
-    fix = tag("div", fix_css, tag("b", "", "Fix: "), prose(finding.fix))
+    fix = tag("div", fix_css, tag("b", "", esc(_("Fix: "))), prose(finding.fix))
     why = tag("div", "margin:4px 0 0 0", prose(finding.message))
     css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:8px 12px;margin:0 0 10px 0"
     return tag("div", css, head, listings, fix, diffs.to_markup(finding), why)
@@ -95,12 +102,15 @@ def _line(line: ExcerptLine) -> str:
 
 
 def _mark(mark: Mark) -> str:
-    ink, _, _, symbol = _ROLE[mark.role]
+    ink, _tint, _accent, symbol = _ROLE[mark.role]
     css = f"background-color:{ink};color:{style.CARD};font-weight:bold;padding:1px 8px;border-radius:3px"
     chip = tag("span", f"{css};white-space:nowrap", esc(f"{symbol} {mark.text}"))
     detail = tag("span", f"color:{ink};white-space:nowrap", esc(f" {mark.detail}")) if mark.detail else ""
     via = "".join(
-        tag("div", f"color:{style.MUTED_INK}", esc(f"called from {site.place}: "), code(site.text)) for site in mark.via
+        tag(
+            "div", f"color:{style.MUTED_INK}", esc(_("called from {place}: ").format(place=site.place)), code(site.text)
+        )
+        for site in mark.via
     )
     return tag("div", "", chip, detail, via)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from inplace_magic.analysis.blocks import Entry
 from inplace_magic.analysis.memory import Peak
+from inplace_magic.language import _, sentences
 from inplace_magic.render import memory_words, style, words
 from inplace_magic.render.markup import esc
 from inplace_magic.render.reading import Reading
@@ -48,8 +49,9 @@ def memory_chart(reading: Reading) -> Chart | None:
     entries = [entry for entry in reading.ledger.calls if entry.device == peak.device]
     indexes = sorted(call.index for call in calls)
     columns = _columns(entries, reading.ledger.before.get(peak.device, 0), indexes)
-    sentence = f"Live bytes on {peak.device} over {words.plural(len(calls), 'call')}. " + " ".join(
-        memory_words.peak_sentences(reading)
+    sentence = sentences(
+        _("Live bytes on {device} over {calls}.").format(device=peak.device, calls=words.calls_of(len(calls))),
+        *memory_words.peak_sentences(reading),
     )
     return Chart(_svg(reading, columns, peak, indexes), sentence)
 
@@ -93,12 +95,13 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
     label = _peak_label(reading, peak)
     anchor, beside = ("start", 8) if at < span / 2 else ("end", -8)
     height = _short(float(y(peak.nbytes)))
+    title = _("Live memory on {device}, call by call").format(device=peak.device)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'font-family="{style.HTML_FONTS}" font-size="12" fill="{style.INK}">',
-        f"<title>Live bytes on {esc(peak.device)}</title>",
+        f"<title>{esc(_('Live bytes on {device}').format(device=peak.device))}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{style.CARD}"/>',
-        f'<text x="{LEFT}" y="16" font-weight="bold">Live memory on {esc(peak.device)}, call by call</text>',
+        f'<text x="{LEFT}" y="16" font-weight="bold">{esc(title)}</text>',
         *_scale(top, y),
         f'<path d="M{LEFT} {BOTTOM}{outline}V{BOTTOM}z" fill="{style.SKY}" fill-opacity=".35"/>',
         f'<path d="M{LEFT} {BOTTOM}{stays}" fill="none" stroke="{style.BLUE}" stroke-width="2"/>',
@@ -108,8 +111,8 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
         f'<text x="{_short(float(x(at)) + beside)}" y="{_short(float(height) - 7)}" text-anchor="{anchor}" '
         f'fill="{style.VERMILION_INK}" font-weight="bold" stroke="{style.CARD}" stroke-width="3" '
         f'paint-order="stroke">{esc(label)}</text>',
-        f'<text x="{LEFT}" y="{BOTTOM + 28}">call {indexes[0]}</text>',
-        f'<text x="{RIGHT}" y="{BOTTOM + 28}" text-anchor="end">call {indexes[-1]}</text>',
+        f'<text x="{LEFT}" y="{BOTTOM + 28}">{_call(indexes[0])}</text>',
+        f'<text x="{RIGHT}" y="{BOTTOM + 28}" text-anchor="end">{_call(indexes[-1])}</text>',
         _legend(shared=len(marked) < len(written)),
         "</svg>",
     ]
@@ -138,22 +141,29 @@ def _steps(heights: list[str], ends: list[str]) -> str:
 
 def _legend(*, shared: bool) -> str:
     row = HEIGHT - 8
+    written = _("in-place calls, one or several") if shared else _("in-place call")
     return (
         f'<path d="M{LEFT} {row - 4}h18" stroke="{style.BLUE}" stroke-width="2"/>'
-        f'<text x="{LEFT + 24}" y="{row}">alive after the call</text>'
+        f'<text x="{LEFT + 24}" y="{row}">{esc(_("alive after the call"))}</text>'
         f'<rect x="{LEFT + 150}" y="{row - 9}" width="18" height="10" fill="{style.SKY}" fill-opacity=".35"/>'
-        f'<text x="{LEFT + 174}" y="{row}">highest inside it</text>'
+        f'<text x="{LEFT + 174}" y="{row}">{esc(_("highest inside it"))}</text>'
         f'<path d="M{LEFT + 294} {row - 9}l4 8h-8z" fill="{style.ORANGE_INK}"/>'
-        f'<text x="{LEFT + 306}" y="{row}">in-place call{"s, one or several" if shared else ""}</text>'
+        f'<text x="{LEFT + 306}" y="{row}">{esc(written)}</text>'
         f'<circle cx="{LEFT + 480}" cy="{row - 4}" r="4" fill="{style.CARD}" stroke="{style.VERMILION_INK}" '
-        f'stroke-width="2"/><text x="{LEFT + 490}" y="{row}">peak</text>'
+        f'stroke-width="2"/><text x="{LEFT + 490}" y="{row}">{esc(_("peak"))}</text>'
     )
 
 
 def _peak_label(reading: Reading, peak: Peak) -> str:
     call = reading.calls.get(peak.call) if peak.call is not None else None
-    where = f", {words.place_in(call.callsite, reading.trace)}" if call is not None else ""
-    return f"peak {words.bytes_of(peak.nbytes)}{where}"
+    size = words.bytes_of(peak.nbytes)
+    if call is None:
+        return _("peak {size}").format(size=size)
+    return _("peak {size}, {place}").format(size=size, place=words.place_in(call.callsite, reading.trace))
+
+
+def _call(index: int) -> str:
+    return esc(_("call {index}").format(index=index))
 
 
 def _round_up(nbytes: int) -> int:

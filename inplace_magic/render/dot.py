@@ -10,6 +10,7 @@ from collections.abc import Collection
 from itertools import pairwise
 
 from inplace_magic.analysis.graph import CallVertex, Edge, TensorVertex
+from inplace_magic.language import N_, _
 from inplace_magic.render import style, words
 from inplace_magic.render.dot_folds import draw_frames, fold_box
 from inplace_magic.render.dot_labels import ABOUT_LENGTH, CODE_LENGTH, label_of, tail
@@ -22,11 +23,11 @@ MAX_GRAD_FNS = 2
 """Autograd nodes that the box of a call names."""
 
 LEGEND = {
-    "mutated": "Double border ✎: mutated in place.",
-    "saved": "Dashed arrow: kept for backward.",
-    "view": "Dotted arrow: same memory.",
-    "fold": "Green box ⊞: several calls, not drawn one by one.",
-    "frame": "Green frame: a module, a function or a loop.",
+    "mutated": N_("Double border ✎: mutated in place."),
+    "saved": N_("Dashed arrow: kept for backward."),
+    "view": N_("Dotted arrow: same memory."),
+    "fold": N_("Green box ⊞: several calls, not drawn one by one."),
+    "frame": N_("Green frame: a module, a function or a loop."),
 }
 """What the picture's signs say, each shown where the sign is."""
 
@@ -92,7 +93,7 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
     for edge in shown.edges:
         pairs.setdefault((edge.source, edge.target), []).append(edge)
     if drawing.folds:
-        for before, after in _waiting(drawing, {target for _, target in pairs}):
+        for before, after in _waiting(drawing, {target for _source, target in pairs}):
             dot.edge(before, after, style="invis")
     viewing = {call.key for call in shown.calls if call.kind == "view"}
     joined = {(edge.source, edge.target) for edge in shown.edges if edge.kind == "data"}
@@ -112,7 +113,7 @@ def _legend(drawing: Drawing) -> list[str]:
         ("frame", bool(drawing.frames)),
     )
     signs |= {sign for sign, present in found if present}
-    sentences = [sentence for sign, sentence in LEGEND.items() if sign in signs]
+    sentences = [_(sentence) for sign, sentence in LEGEND.items() if sign in signs]
     return ["  ".join(sentences[start : start + 2]) for start in range(0, len(sentences), 2)]
 
 
@@ -128,11 +129,11 @@ def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, place:
     if maker is not None:
         lines.append(f"{maker.name}, {place}" if place else maker.name)
     elif tensor.origin == "given":
-        lines.append("from before the watch")
+        lines.append(_("from before the watch"))
     elif tensor.origin == "shared":
-        lines.append("written through shared memory")
+        lines.append(_("written through shared memory"))
     elif tensor.origin == "unseen":
-        lines.append("written unseen by the watch")
+        lines.append(_("written unseen by the watch"))
     if raw and facts is not None:
         lines += [f"id {_hex(facts.python_id)}", f"data_ptr {_hex(facts.data_ptr)}"]
     attributes = {"style": "rounded,filled", "fillcolor": style.CARD}
@@ -153,14 +154,8 @@ def _about(tensor: TensorVertex) -> list[str]:
     facts = tensor.facts
     if facts is None:
         return []
-    traits = [
-        facts.device,
-        f"storage S{facts.storage}" if facts.storage is not None else "",
-        "leaf" if facts.is_leaf else "",
-        "view" if facts.is_view else "",
-        "requires grad" if facts.requires_grad else "",
-    ]
-    return [", ".join(trait for trait in traits if trait)]
+    storage = _("storage S{number}").format(number=facts.storage) if facts.storage is not None else ""
+    return [", ".join(part for part in (facts.device, storage, words.traits(facts)) if part)]
 
 
 def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[str, str]:
@@ -172,7 +167,7 @@ def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[
         # The reader looks for the line, so the code itself stands first here, and the call's name after it.
         code = words.shortened(words.code_of(call.site), CODE_LENGTH)
         said = [roles.guilty.get(call.key, ""), roles.savers.get(call.key, "")]
-        remark = " and ".join(part for part in said if part)
+        remark = _(" and ").join(part for part in said if part)
         lines = [f"{symbol} {remark}" if call.key in roles.guilty else remark]
         lines.append(": ".join(part for part in (place, code) if part))
         lines.append(", ".join(part for part in (call.name, nodes) if part))
@@ -180,7 +175,7 @@ def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[
         lines = [f"{symbol} {call.name}", ", ".join(part for part in (place, nodes) if part)]
     lines += [words.shortened(note, CODE_LENGTH) for note in notes]
     if call.error is not None:
-        lines.append(f"raised {call.error.split(':', 1)[0]}")
+        lines.append(_("raised {error}").format(error=call.error.split(":", 1)[0]))
         attributes.update(color=style.VERMILION)
     if call.key in roles.guilty:
         attributes.update(penwidth="3", color=style.VERMILION, fillcolor=style.VERMILION_TINT, fontsize="13")
@@ -206,7 +201,9 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
     attributes: dict[str, str] = {}
     if "saved" in kinds:
         attributes.update(
-            style="dashed", color=style.BLUE, tooltip=label_of([f"kept for backward as {saved}"], ABOUT_LENGTH)
+            style="dashed",
+            color=style.BLUE,
+            tooltip=label_of([_("kept for backward as {names}").format(names=saved)], ABOUT_LENGTH),
         )
         if "data" not in kinds:
             # The keeper made it: an arrow against the flow would otherwise turn the picture upside down.
@@ -216,10 +213,10 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
                 penwidth="2",
                 color=style.VERMILION,
                 fontcolor=style.VERMILION_INK,
-                label=label_of(["   kept for backward"]),
+                label=label_of([f"   {_('kept for backward')}"]),
             )
     elif "view" in kinds or edges[0].source in viewing or edges[0].target in viewing:
-        attributes.update(style="dotted", tooltip=label_of(["same memory"]))
+        attributes.update(style="dotted", tooltip=label_of([_("same memory")]))
     return attributes
 
 
@@ -229,4 +226,4 @@ def _place(call: CallVertex | None, reading: Reading) -> str:
 
 
 def _hex(number: int | None) -> str:
-    return "unknown" if number is None else hex(number)
+    return _("unknown") if number is None else hex(number)

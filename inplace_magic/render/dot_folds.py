@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_magic.analysis.folding import Fold, Frame
+from inplace_magic.language import _, ngettext
 from inplace_magic.render import style, words
 from inplace_magic.render.dot_labels import ABOUT_LENGTH, CODE_LENGTH, label_of, tail
 from inplace_magic.render.drawing import Drawing
@@ -22,13 +23,13 @@ def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
     lines = [part for part in (_heading(fold), _extent(fold, reading)) if part]
     lines[0] = f"⊞ {lines[0]}"
     if fold.mutated:
-        count = words.plural(len(fold.mutated), "write")
-        lines.append(f"{style.EFFECT_SYMBOL['mutated']} {count} in place inside")
+        said = ngettext("{count} write in place inside", "{count} writes in place inside", len(fold.mutated))
+        lines.append(f"{style.EFFECT_SYMBOL['mutated']} {said.format(count=len(fold.mutated))}")
     for result in fold.results[:MAX_RESULTS]:
         label = words.tensor_label(result.tensor, {result.tensor: tail(result.name)})
-        lines.append(f"gives {label}  {words.shape(result.facts)}")
+        lines.append(_("gives {tensor}").format(tensor=f"{label}  {words.shape(result.facts)}"))
     if len(fold.results) > MAX_RESULTS:
-        lines.append(f"and {len(fold.results) - MAX_RESULTS} more")
+        lines.append(_("and {count} more").format(count=len(fold.results) - MAX_RESULTS))
     about = [lines[0], f"{words.place(fold.site)}: {words.code_of(fold.site)}"]
     look = {"style": "filled", "fillcolor": style.GREEN_TINT, "color": style.GREEN, "class": "fold"}
     return {"label": label_of(lines), "tooltip": label_of(about, ABOUT_LENGTH), **look}
@@ -38,11 +39,12 @@ def _heading(group: Fold | Frame) -> str:
     where = tail(group.path)
     if isinstance(group, Fold) and group.more:
         named = f"{group.name}, " if group.name else ""
-        return f"{where}{': ' if where else ''}{named}{words.plural(group.passes, 'more pass', 'more passes')}"
+        passes = ngettext("{count} more pass", "{count} more passes", group.passes).format(count=group.passes)
+        return f"{where}{': ' if where else ''}{named}{passes}"
     code = words.code_of(group.site) if isinstance(group, Fold) and not group.name and _one_line(group) else ""
     if code:
         return words.shortened(code, CODE_LENGTH)
-    times = f"{group.passes} passes" if group.passes > 1 else ""
+    times = _("{count} passes").format(count=group.passes) if group.passes > 1 else ""
     name = f"{group.name} × {group.passes}" if group.name and times else group.name or times
     return ": ".join(part for part in (where, name) if part)
 
@@ -52,13 +54,14 @@ def _one_line(fold: Fold) -> bool:
 
 
 def _extent(fold: Fold, reading: Reading) -> str:
-    where = ""
+    parts = [words.calls_of(len(fold.calls))]
     if fold.lines is not None:
         first, last = fold.lines
-        where = f", line {first}" if first == last else f", lines {first}–{last}"
+        said = _("line {line}") if first == last else _("lines {line}–{last}")
+        parts.append(said.format(line=first, last=last))
     elif fold.site is not None and fold.site.line:
-        where = f", {words.place_in(fold.site, reading.trace)}"
-    return f"{words.plural(len(fold.calls), 'call')}{where}"
+        parts.append(words.place_in(fold.site, reading.trace))
+    return ", ".join(parts)
 
 
 def draw_frames(dot: graphviz.Digraph, drawing: Drawing) -> None:
@@ -70,9 +73,11 @@ def draw_frames(dot: graphviz.Digraph, drawing: Drawing) -> None:
 
     def draw(parent: graphviz.Digraph, frame: Frame) -> None:
         with parent.subgraph(name=f"cluster_{frame.key}") as part:
-            shown = f", {frame.shown} drawn" if frame.shown < frame.passes else ""
+            heading = _heading(frame)
+            if frame.shown < frame.passes:
+                heading = _("{heading}, {count} drawn").format(heading=heading, count=frame.shown)
             look = {"style": "rounded", "color": style.GREEN, "fontcolor": style.GREEN_INK, "fontsize": "10"}
-            part.attr(label=label_of([_heading(frame) + shown]), labeljust="l", labelloc="t", **look)
+            part.attr(label=label_of([heading]), labeljust="l", labelloc="t", **look)
             for key in frame.members:
                 if key in frames and key != frame.key:
                     draw(part, frames[key])

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from inplace_magic.analysis.folding import Fold, FoldedGraph, Frame, folded
 from inplace_magic.analysis.graph import AutogradGraph, CallVertex, Edge, TensorVertex
 from inplace_magic.hazards import Hazard
+from inplace_magic.language import _, ngettext
 from inplace_magic.render import style, words
 from inplace_magic.render.roles import Roles, roles_of
 
@@ -63,7 +64,9 @@ def drawing_of(
         graph = _tracked(graph, roles)
         left_out = len(whole.calls) - len(graph.calls)
         if left_out:
-            captions.append(f"{words.plural(left_out, 'call')} that autograd does not track: not drawn.")
+            captions.append(
+                _("{calls} that autograd does not track: not drawn.").format(calls=words.calls_of(left_out))
+            )
     notes: dict[str, list[str]] = {}
     if len(whole) > SMALL:
         graph, notes = _moved_into_calls(graph, roles)
@@ -72,11 +75,15 @@ def drawing_of(
         cut = _folded(graph, roles, expanded)
         if len(cut) > MAX_NODES:
             near = graph.around(_starts(graph, roles) or [graph.calls[0].key], MAX_NODES)
-            captions.append(f"{len(near)} of {len(whole)} nodes are drawn: those nearest to the findings.")
+            said = _("{shown} of {count} nodes are drawn: those nearest to the findings.")
+            captions.append(said.format(shown=len(near), count=len(whole)))
             cut = FoldedGraph(near)
         elif cut.folds:
-            inside = words.plural(sum(len(fold.calls) for fold in cut.folds), "call")
-            captions.append(f"{inside} folded into {words.plural(len(cut.folds), 'green box', 'green boxes')}.")
+            inside = words.calls_of(sum(len(fold.calls) for fold in cut.folds))
+            said = ngettext(
+                "{calls} folded into {count} green box.", "{calls} folded into {count} green boxes.", len(cut.folds)
+            )
+            captions.append(said.format(calls=inside, count=len(cut.folds)))
     graph = cut.graph
     makers = _makers(whole, graph, roles)
     made = {maker.key for maker in makers.values()}
@@ -171,9 +178,11 @@ def _moved_into_calls(graph: AutogradGraph, roles: Roles) -> tuple[AutogradGraph
     gone = {tensor.key for tensors in (*reads.values(), *writes.values()) for tensor in tensors}
     notes: dict[str, list[str]] = {}
     for key, tensors in reads.items():
-        notes.setdefault(key, []).append(f"reads {_listed(tensors)}")
+        notes.setdefault(key, []).append(_("reads {tensors}").format(tensors=_listed(tensors)))
     for key, tensors in writes.items():
-        notes.setdefault(key, []).append(f"{style.EFFECT_SYMBOL['mutated']} writes {_listed(tensors)}")
+        notes.setdefault(key, []).append(
+            f"{style.EFFECT_SYMBOL['mutated']} {_('writes {tensors}').format(tensors=_listed(tensors))}"
+        )
     passed_on = {tensor.key: key for key, tensors in writes.items() for tensor in tensors if "+" not in tensor.key}
     edges = [
         replace(edge, source=passed_on[edge.source]) if edge.source in passed_on and edge.kind == "data" else edge
@@ -189,8 +198,10 @@ def _is_parameter(tensor: TensorVertex) -> bool:
 
 def _listed(tensors: list[TensorVertex]) -> str:
     first = tensors[0]
-    more = f" and {len(tensors) - 1} more" if len(tensors) > 1 else ""
-    return words.tensor_label(first.tensor, {first.tensor: first.name}) + more
+    label = words.tensor_label(first.tensor, {first.tensor: first.name})
+    if len(tensors) == 1:
+        return label
+    return _("{shown} and {count} more").format(shown=label, count=len(tensors) - 1)
 
 
 def _makers(whole: AutogradGraph, graph: AutogradGraph, roles: Roles) -> dict[str, CallVertex]:

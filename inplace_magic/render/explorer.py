@@ -15,6 +15,7 @@ from typing import Any
 
 from inplace_magic.analysis.folding import Fold
 from inplace_magic.analysis.graph import CallVertex, TensorVertex
+from inplace_magic.language import N_, _
 from inplace_magic.render import words
 from inplace_magic.render.drawing import Drawing, drawing_of
 from inplace_magic.render.paths import path_between
@@ -40,22 +41,22 @@ _PIECES = re.compile(
 )
 
 WORDS = {
-    "graph": "Autograd graph: arrow keys go from box to box, Enter keeps one selected, Escape lets go",
-    "find": "find a tensor or call",
-    "found": "{count} found",
-    "zoom_in": "Zoom in",
-    "zoom_out": "Zoom out",
-    "fit": "Fit",
-    "fit_all": "Show the whole graph",
-    "hint": "drag to move, Ctrl+wheel to zoom, click or Tab for details",
-    "source": "Source",
-    "steps": "Step through the calls",
-    "all_steps": "all calls",
-    "before": "before the first call",
-    "nothing_selected": "Point at a box or at a line of code to see what belongs to it.",
-    "let_go": "Escape lets go",
-    "open": "Open",
-    "broken": "The picture could not be made live: {error}. Please report it.",
+    "graph": N_("Autograd graph: arrow keys go from box to box, Enter keeps one selected, Escape lets go"),
+    "find": N_("find a tensor or call"),
+    "found": N_("{count} found"),
+    "zoom_in": N_("Zoom in"),
+    "zoom_out": N_("Zoom out"),
+    "fit": N_("Fit"),
+    "fit_all": N_("Show the whole graph"),
+    "hint": N_("drag to move, Ctrl+wheel to zoom, click or Tab for details"),
+    "source": N_("Source"),
+    "steps": N_("Step through the calls"),
+    "all_steps": N_("all calls"),
+    "before": N_("before the first call"),
+    "nothing_selected": N_("Point at a box or at a line of code to see what belongs to it."),
+    "let_go": N_("Escape lets go"),
+    "open": N_("Open"),
+    "broken": N_("The picture could not be made live: {error}. Please report it."),
 }
 """What the script writes on the screen."""
 
@@ -75,7 +76,7 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset())
         "paths": _paths(drawing, reading),
         "steps": _steps(drawing, reading, sources),
         "sources": sources.listed(),
-        "words": dict(WORDS),
+        "words": {key: _(text) for key, text in WORDS.items()},
         "css": style_sheet(),
     }
 
@@ -154,48 +155,49 @@ def _about_tensor(
     tensor: TensorVertex, maker: CallEvent | None, drawing: Drawing, reading: Reading
 ) -> Iterable[tuple[str, str]]:
     facts = tensor.facts
-    yield "came by", _origin(tensor, maker, reading)
+    yield _("came by"), _origin(tensor, maker, reading)
     if facts is not None:
-        yield "shape", "unknown" if facts.shape is None else str(list(facts.shape))
+        yield _("shape"), _("unknown") if facts.shape is None else str(list(facts.shape))
         yield "dtype", facts.dtype.removeprefix("torch.")
-        yield "device", facts.device
-        yield "id", "unknown" if facts.python_id is None else str(facts.python_id)
-        yield "data_ptr", "unknown" if facts.data_ptr is None else hex(facts.data_ptr)
-        yield "storage", "unknown" if facts.storage is None else f"S{facts.storage}"
+        yield _("device"), facts.device
+        yield "id", _("unknown") if facts.python_id is None else str(facts.python_id)
+        yield "data_ptr", _("unknown") if facts.data_ptr is None else hex(facts.data_ptr)
+        yield _("storage"), _("unknown") if facts.storage is None else f"S{facts.storage}"
         yield "grad_fn", reading.node_name(facts.node) or "None"
-        traits = (
-            ("leaf", facts.is_leaf),
-            ("view", facts.is_view),
-            ("requires grad", facts.requires_grad),
-        )
-        yield "traits", ", ".join(name for name, present in traits if present)
+        yield _("traits"), words.traits(facts)
     saved = [edge.name for edge in drawing.graph.edges if edge.kind == "saved" and edge.source == tensor.key]
-    yield "kept for backward as", ", ".join(dict.fromkeys(saved))
+    yield _("kept for backward as"), ", ".join(dict.fromkeys(saved))
     for mutation in maker.mutations if maker is not None else ():
         if mutation.tensor == tensor.tensor and mutation.version_after == tensor.version:
-            yield "values before", words.values(mutation.values_before)
-            yield "values after", words.values(mutation.values_after)
+            yield _("values before"), words.values(mutation.values_before)
+            yield _("values after"), words.values(mutation.values_after)
 
 
 def _origin(tensor: TensorVertex, maker: CallEvent | None, reading: Reading) -> str:
     if maker is not None:
-        return f"{tensor.origin} by {maker.name}, {words.place_in(maker.callsite, reading.trace)}"
+        return _("{origin} by {call}, {place}").format(
+            origin=words.one_of(words.ORIGINS, tensor.origin),
+            call=maker.name,
+            place=words.place_in(maker.callsite, reading.trace),
+        )
     if tensor.origin == "given":
-        return "from before the watch"
-    return "written unseen by the watch" if tensor.origin == "unseen" else tensor.origin
+        return _("from before the watch")
+    if tensor.origin == "unseen":
+        return _("written unseen by the watch")
+    return words.one_of(words.ORIGINS, tensor.origin)
 
 
 def _about_call(call: CallVertex, event: CallEvent, drawing: Drawing, reading: Reading) -> Iterable[tuple[str, str]]:
-    yield "kind", call.kind
-    yield "where", words.place(call.site)
-    yield "code", words.code_of(call.site)
-    yield "role", ", ".join(filter(None, (drawing.roles.savers.get(call.key), drawing.roles.guilty.get(call.key))))
-    yield "reads", _tensors((facts.tensor for facts in event.inputs), reading)
-    yield "gives", _tensors((facts.tensor for facts in event.outputs), reading)
-    yield "writes", _tensors((mutation.tensor for mutation in event.mutations), reading)
-    yield "autograd node", ", ".join(dict.fromkeys(call.nodes))
-    yield "modules", " › ".join(call.modules)
-    yield "raised", call.error or ""
+    yield _("kind"), words.one_of(words.KINDS, call.kind)
+    yield _("where"), words.place(call.site)
+    yield _("code"), words.code_of(call.site)
+    yield _("role"), ", ".join(filter(None, (drawing.roles.savers.get(call.key), drawing.roles.guilty.get(call.key))))
+    yield _("reads"), _tensors((facts.tensor for facts in event.inputs), reading)
+    yield _("gives"), _tensors((facts.tensor for facts in event.outputs), reading)
+    yield _("writes"), _tensors((mutation.tensor for mutation in event.mutations), reading)
+    yield _("autograd node"), ", ".join(dict.fromkeys(call.nodes))
+    yield _("modules"), " › ".join(call.modules)
+    yield _("raised"), call.error or ""
 
 
 def _tensors(tensors: Iterable[int], reading: Reading) -> str:
@@ -203,11 +205,11 @@ def _tensors(tensors: Iterable[int], reading: Reading) -> str:
 
 
 def _about_fold(fold: Fold, reading: Reading) -> Iterable[tuple[str, str]]:
-    yield "what", fold.name
-    yield "calls", str(len(fold.calls))
-    yield "where", words.place(fold.site)
-    yield "writes", _tensors((vertex.tensor for vertex in fold.mutated), reading)
-    yield "gives", _tensors((vertex.tensor for vertex in fold.results), reading)
+    yield _("what"), fold.name
+    yield _("calls"), str(len(fold.calls))
+    yield _("where"), words.place(fold.site)
+    yield _("writes"), _tensors((vertex.tensor for vertex in fold.mutated), reading)
+    yield _("gives"), _tensors((vertex.tensor for vertex in fold.results), reading)
 
 
 def _paths(drawing: Drawing, reading: Reading) -> list[list[str]]:

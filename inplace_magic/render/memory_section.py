@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inplace_magic.analysis.saved import kept_for_backward
+from inplace_magic.language import _
 from inplace_magic.render import memory_words, style, words
 from inplace_magic.render.chart import memory_chart
 from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, prose, table, tag
@@ -38,11 +39,14 @@ def memory_section(reading: Reading) -> str:
         )
         for row in lines[: reading.rows]
     ]
-    header = ("Line", "Code", "Allocated", "Freed", "Net", "Peak", "Still alive", "Kept for backward", "Device")
+    header = (
+        *(_("Line"), _("Code"), _("Allocated"), _("Freed"), _("Net"), _("Peak"), _("Still alive")),
+        *(_("Kept for backward"), _("Device")),
+    )
     body = table(header, rows, cells=(CELL, CODE_CELL, *[NUMBER_CELL] * 6))
     told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
     notes = "".join(tag("p", _NOTE, prose(text)) for text in (*told, *memory_words.allocator(reading.trace)))
-    return details("Memory by line", _chart(reading), body, more_rows(lines, "lines", reading.rows), notes)
+    return details(_("Memory by line"), _chart(reading), body, more_rows(lines, "lines", reading.rows), notes)
 
 
 def saved_section(reading: Reading) -> str:
@@ -53,7 +57,7 @@ def saved_section(reading: Reading) -> str:
     rows: list[Sequence[str]] = [
         (
             esc(f"{memory_words.kept_label(kept, reading)} {words.version(kept.saved.version)}"),
-            esc(f"{kept.node.name if kept.node else 'unknown node'}.{kept.saved.name}"),
+            esc(f"{kept.node.name if kept.node else _('unknown node')}.{kept.saved.name}"),
             esc(memory_words.kept_place(kept, reading.trace)),
             code_cell(kept.call.callsite if kept.call is not None else None),
             esc(memory_words.kept_size(kept)),
@@ -61,15 +65,19 @@ def saved_section(reading: Reading) -> str:
         )
         for kept in saved[: reading.rows]
     ]
-    header = ("Tensor", "Kept by", "Where", "Code", "Bytes", "Whose memory")
+    header = (_("Tensor"), _("Kept by"), _("Where"), _("Code"), _("Bytes"), _("Whose memory"))
     total = sum(kept.saved.nbytes or 0 for kept in saved if kept.first and kept.origin != "leaf")
     note = tag(
         "p",
         _NOTE,
-        esc(f"{words.bytes_of(total)} without leaves, each storage once: what this graph keeps for backward."),
+        esc(
+            _("{size} without leaves, each storage once: what this graph keeps for backward.").format(
+                size=words.bytes_of(total)
+            )
+        ),
     )
     return details(
-        f"Saved for backward ({len(saved)})",
+        _("{title} ({count})").format(title=_("Saved for backward"), count=len(saved)),
         table(header, rows, cells=(CELL, CELL, CELL, CODE_CELL)),
         more_rows(saved, "saved", reading.rows),
         note,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import _
 from inplace_magic.report import Report
 
 
@@ -81,14 +82,20 @@ def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, gra
     target = Path(path)
     writer = WRITERS.get(target.suffix.lower())
     if writer is None:
-        raise InplaceMagicError(f"The report was not saved to {target}: the name must end in {', '.join(WRITERS)}.")
+        raise InplaceMagicError(
+            _("The report was not saved to {path}: the name must end in {suffixes}.").format(
+                path=target, suffixes=", ".join(WRITERS)
+            )
+        )
     content = writer(report, raw, graph)
     try:
         _replace(Path(os.path.realpath(target)), content)
     except (OSError, ValueError) as error:  # ValueError: a NUL or half a surrogate pair in the path
         raise SaveError(
-            f"The report was not saved to {target}: {getattr(error, 'strerror', None) or error}. Give a path in a "
-            "folder that exists and that you may write to."
+            _(
+                "The report was not saved to {path}: {error}. Give a path in a folder that exists and that you may "
+                "write to."
+            ).format(path=target, error=getattr(error, "strerror", None) or error)
         ) from error
     return target
 
@@ -96,10 +103,10 @@ def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, gra
 def _replace(target: Path, content: str | bytes) -> None:
     mode = _mode(target)
     if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder")
+        raise IsADirectoryError(_("{path} is a folder").format(path=target))
     if not mode & 0o222:
         # Asked of the mode, because the folder's permissions alone decide whether os.replace may do it.
-        raise PermissionError(f"{target} is marked read-only")
+        raise PermissionError(_("{path} is marked read-only").format(path=target))
     # In the same folder, because os.replace is atomic only within one file system.
     handle, temporary = tempfile.mkstemp(prefix=".inplace_magic-", dir=target.parent)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inplace_magic.analysis.graph import TensorVertex
+from inplace_magic.language import _, ngettext
 from inplace_magic.render import style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
 from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, prose, table, tag
@@ -41,10 +42,13 @@ def line_section(reading: Reading) -> str:
         rows.append(_step(story, step, place, story is not before, reading))
         tints.append(_tint(step, step.call.index in guilty))
         before = story
-    header = ("Line", "Code", "Tensor", "What happened", "Object / memory", "grad_fn")
+    header = (_("Line"), _("Code"), _("Tensor"), _("What happened"), _("Object / memory"), "grad_fn")
     body = table(header, rows, tints=tints, cells=(CELL, CODE_CELL, CELL, WIDE_CELL), name="im-lines")
     return details(
-        "What each line did", body, more_rows(steps, "calls", LINE_ROWS * reading.rows), opened=len(steps) <= OPEN_ROWS
+        _("What each line did"),
+        body,
+        more_rows(steps, "calls", LINE_ROWS * reading.rows),
+        opened=len(steps) <= OPEN_ROWS,
     )
 
 
@@ -84,9 +88,10 @@ def tensor_section(reading: Reading) -> str:
     rows = [_tensor(vertex, reading, savers) for vertex in shown]
     tints = [style.ORANGE_TINT if vertex.mutated else style.CARD for vertex in shown]
     header = (
-        "Tensor", "Origin", "Where", "Shape", "grad_fn", "Traits", "Kept by", "Storage", "id", "data_ptr"
+        _("Tensor"), _("Origin"), _("Where"), _("Shape"), "grad_fn", _("Traits"), _("Kept by"), _("Storage"), "id",
+        "data_ptr",
     )  # fmt: skip
-    title = f"Tensors: id, data_ptr, version, grad_fn ({len(graph.tensors)})"
+    title = _("Tensors: id, data_ptr, version, grad_fn ({count})").format(count=len(graph.tensors))
     body = table(header, rows, tints=tints, name="im-tensors")
     return details(title, body, more_rows(graph.tensors, "tensors", reading.rows))
 
@@ -109,7 +114,11 @@ def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = Fal
     if not sentences:
         return ""
     items = "".join(tag("li", "", prose(sentence)) for sentence in sentences[:MAX_SENTENCES])
-    return details(f"{title} ({len(sentences)})", tag("ul", "margin:2px 0 6px 0", items), opened=opened)
+    return details(
+        _("{title} ({count})").format(title=title, count=len(sentences)),
+        tag("ul", "margin:2px 0 6px 0", items),
+        opened=opened,
+    )
 
 
 def _step(story: LineStory, step: Step, place: str, first: bool, reading: Reading) -> Sequence[str]:
@@ -131,10 +140,8 @@ def _step(story: LineStory, step: Step, place: str, first: bool, reading: Readin
 
 def _object(step: Step) -> str:
     if step.rebinding is not None:
-        return "another / another"
-    if step.effect is None:
-        return ""
-    return words.same_object(step.effect).replace(" object, ", " / ").removesuffix(" memory")
+        return _("another / another")
+    return words.object_and_memory(step.effect) if step.effect is not None else ""
 
 
 def _tint(step: Step, guilty: bool) -> str:
@@ -152,25 +159,20 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
     place = words.place_in(maker.callsite, reading.trace) if maker is not None else ""
     head = (
         esc(f"{words.tensor_label(vertex.tensor, {vertex.tensor: vertex.name})} {step}"),
-        esc(vertex.origin),
+        esc(words.one_of(words.ORIGINS, vertex.origin)),
         esc(place),
     )
     if facts is None:
-        return (*head, *["unknown"] * 7)
-    traits = (
-        "leaf" if facts.is_leaf else "",
-        "view" if facts.is_view else "",
-        "requires grad" if facts.requires_grad else "",
-    )
+        return (*head, *[esc(_("unknown"))] * 7)
     return (
         *head,
         esc(words.shape(facts)),
         esc(reading.node_name(facts.node) or "None"),
-        esc(", ".join(trait for trait in traits if trait)),
+        esc(words.traits(facts)),
         esc(words.shortened(", ".join(savers.get(vertex.key, {})), MAX_SAVERS)),
-        esc("unknown" if facts.storage is None else f"S{facts.storage}"),
-        esc("unknown" if facts.python_id is None else str(facts.python_id)),
-        esc("unknown" if facts.data_ptr is None else hex(facts.data_ptr)),
+        esc(_("unknown") if facts.storage is None else f"S{facts.storage}"),
+        esc(_("unknown") if facts.python_id is None else str(facts.python_id)),
+        esc(_("unknown") if facts.data_ptr is None else hex(facts.data_ptr)),
     )
 
 
@@ -185,5 +187,9 @@ def more_rows(rows: Sequence[object], view: str, shown: int) -> str:
     more = len(rows) - shown
     if more <= 0:
         return ""
-    text = f'{words.plural(more, "more row")} not shown; `report.to_frame("{view}")` gives all of them.'
+    text = ngettext(
+        "{count} more row not shown; {frame} gives all of them.",
+        "{count} more rows not shown; {frame} gives all of them.",
+        more,
+    ).format(count=more, frame=f'`report.to_frame("{view}")`')
     return tag("p", f"color:{style.MUTED_INK};margin:2px 0 6px 0", prose(text))

@@ -22,6 +22,7 @@ import xml.etree.ElementTree as ET
 import zlib
 from collections.abc import Iterable, Sequence
 
+from inplace_magic.language import N_, _
 from inplace_magic.render import style
 
 SVG = "http://www.w3.org/2000/svg"
@@ -29,7 +30,7 @@ XLINK_TITLE = "{http://www.w3.org/1999/xlink}title"
 NAME = "im-graph"
 """Class of the picture; its rules name it, since an inline SVG shares its ``<style>`` with the page around it."""
 FONT_SIZE = "11"
-TITLE = "Autograd graph: tensors, calls, and what is kept for backward"
+TITLE = N_("Autograd graph: tensors, calls, and what is kept for backward")
 KINDS = {"node": "n", "edge": "e", "cluster": "k"}
 LOOK = ("fill", "stroke", "stroke-width", "stroke-dasharray")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -53,7 +54,7 @@ def compact(svg: str) -> str:
     root.attrib.update({"width": _short(box[2] * 4 / 3), "height": _short(box[3] * 4 / 3)})
     root.set("viewBox", " ".join(_short(number, 1) for number in box))
     root.attrib.update({"font-family": style.SVG_FONTS, "font-size": FONT_SIZE, "text-anchor": "middle"})
-    ET.SubElement(root, "title").text = TITLE
+    ET.SubElement(root, "title").text = _(TITLE)
     rules = ET.SubElement(root, "style")
     ET.SubElement(root, "rect", {"class": "card", "width": "100%", "height": "100%", "fill": style.CARD})
     if graph is not None:

@@ -8,7 +8,7 @@ from itertools import islice
 from unicodedata import east_asian_width
 
 from inplace_magic.analysis.effects import Effect
-from inplace_magic.language import _
+from inplace_magic.language import N_, _, listed, ngettext
 from inplace_magic.trace import Callsite, Mutation, Number, TensorMetadata, Trace
 
 MAX_VALUES = 3
@@ -19,6 +19,25 @@ MAX_NAME = 120
 """Characters of a name that is repeated wherever its tensor is."""
 MAX_TEXT = 2000
 """Characters of any one piece of text on a page; a line of data in the user's code can be megabytes long."""
+KINDS = {
+    "ordinary": N_("ordinary"),
+    "view": N_("view"),
+    "in-place": N_("in-place"),
+    "metadata": N_("metadata"),
+    "query": N_("query"),
+}
+"""Kinds of calls."""
+ORIGINS = {
+    "given": N_("given"),
+    "created": N_("created"),
+    "viewed": N_("viewed"),
+    "mutated": N_("mutated"),
+    "reshaped": N_("reshaped"),
+    "returned": N_("returned"),
+    "shared": N_("shared"),
+    "unseen": N_("unseen"),
+}
+"""How a version of a tensor came about."""
 JOINERS = "\u200c\u200d"
 """Invisible, but part of the spelling of Persian words and of many emoji."""
 
@@ -106,6 +125,16 @@ def same_object(row: Effect) -> str:
     return _("new object, same memory") if row.kind == "viewed" else _("new object, new memory")
 
 
+def object_and_memory(row: Effect) -> str:
+    """As :func:`same_object`, under the heading ``Object / memory``."""
+    if row.kind == "mutated":
+        return _("same / same")
+    if row.kind in ("reshaped", "returned"):
+        moved = row.before and row.after and row.before.storage != row.after.storage
+        return _("same / other") if moved else _("same / same")
+    return _("new / same") if row.kind == "viewed" else _("new / new")
+
+
 def place(site: Callsite | None) -> str:
     """``Cell In[7], line 4``; ``unknown place`` when the call's place could not be told."""
     return _("unknown place") if site is None or site.line == 0 else site.place
@@ -127,6 +156,26 @@ def bytes_of(count: int) -> str:
         if abs(amount) < 1024:
             return f"{amount:.1f} {unit}"
     return f"{amount / 1024:.1f} TiB"
+
+
+def one_of(table: Mapping[str, str], word: str) -> str:
+    """A word of :data:`KINDS` or :data:`ORIGINS` for the reader; another one as it is."""
+    return _(table[word]) if word in table else word
+
+
+def calls_of(count: int) -> str:
+    """``1 call``, ``2 calls``."""
+    return ngettext("{count} call", "{count} calls", count).format(count=count)
+
+
+def traits(facts: TensorMetadata) -> str:
+    """``leaf, requires grad``; empty for none."""
+    told = (
+        _("leaf") if facts.is_leaf else "",
+        _("view") if facts.is_view else "",
+        _("requires grad") if facts.requires_grad else "",
+    )
+    return listed(trait for trait in told if trait)
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
