@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -153,6 +154,7 @@ class watch:
         from inplace_magic.capture.sources import Sources
 
         cell, filename, source = self._place
+        live = None
         try:
             with collection_paused():
                 trace = self._session.trace(
@@ -163,10 +165,11 @@ class watch:
                     source=source,
                     last=last,
                 )
+            live = self._session.live()
         except Exception as fault:  # containment: the block's own result or error must come through
             trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({type(fault).__name__}: {fault}). {_ASK}",))
         with use_language(self.options.lang):
-            self.report = analyze(trace)
+            self.report = replace(analyze(trace), live=live)
         return self.report
 
     def __enter__(self) -> watch:

@@ -74,6 +74,13 @@ def watch_parser(magic: str = CELL_MAGIC) -> argparse.ArgumentParser:
     parser.add_argument("--raw", action="store_true", help="show id and data_ptr in the picture too")
     parser.add_argument("--no-graph", dest="graph", action="store_false", help="leave the autograd graph out")
     parser.add_argument(
+        "--widget",
+        metavar="NAME",
+        nargs="?",
+        const="",
+        help="show a live widget too; NAME is a variable to bind it to, or a widget to add the report to",
+    )
+    parser.add_argument(
         "--save",
         metavar="FILE",
         help=f"write the report to a file; its ending picks the format: {', '.join(SAVE_SUFFIXES)}",

@@ -22,7 +22,7 @@ from inplace_magic.magics_cells import cell_number, cell_numbers, run_text
 from inplace_magic.magics_compare import compare_magic
 from inplace_magic.magics_config import config_magic
 from inplace_magic.magics_hint import HINT, is_explained
-from inplace_magic.magics_output import complain, show, write
+from inplace_magic.magics_output import complain, show, show_widget, write
 from inplace_magic.magics_story import CellStory, begin_cell, story_magic, switch_off
 from inplace_magic.options import WatchOptions
 
@@ -102,6 +102,8 @@ class _Session:
         """Keeps a report, displays it and writes ``--save``."""
         self.keep(report, options)
         show(self.shell, report, options)
+        if options.widget is not None:
+            show_widget(self.shell, report, options.widget)
         if options.save is not None:
             write(report, options, options.save)
 

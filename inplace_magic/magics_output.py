@@ -30,6 +30,32 @@ def show(shell: Any, report: Report, options: WatchOptions) -> None:
         complain("the report could not be displayed", error)
 
 
+def show_widget(shell: Any, report: Report, name: str) -> None:
+    """Displays a report as a widget, as a second output.
+
+    Args:
+        shell: where to show it.
+        report: what to show.
+        name: the variable that holds the widget, or shall; empty for none. A widget that is there takes the report in
+            and is shown where it stands already.
+    """
+    try:
+        from IPython.display import display
+
+        from inplace_magic.widgets.report_widget import ReportWidget
+
+        known = shell.user_ns.get(name)
+        if isinstance(known, ReportWidget) and known.comm is not None:
+            known.add(report)
+            return
+        widget = ReportWidget(report)
+        if name:
+            shell.user_ns[name] = widget
+        display(widget)  # type: ignore[no-untyped-call]  # IPython leaves it without annotations
+    except Exception as error:  # a boundary, see above
+        complain("the widget could not be displayed", error)
+
+
 def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard]) -> None:
     """Displays some findings of a report as one output."""
     try:

@@ -28,6 +28,9 @@ class WatchOptions:
     """Show raw ``id`` and ``data_ptr`` in the picture too, not only in the tensors table."""
     graph: bool = True
     """Draw the autograd graph."""
+    widget: str | None = None
+    """Show the live widget too, below the report. The name of a variable to bind it to or, where that holds such a
+    widget already, to find it by and add the report; empty for a widget without a name."""
     save: str | None = None
     """File to write the report to; the suffix picks the format."""
     check_values: bool = False
@@ -46,6 +49,8 @@ class WatchOptions:
             raise OptionError(f"level {self.level!r} does not exist; choose one of {', '.join(LEVELS)}.")
         if self.out is not None and (not self.out.isidentifier() or keyword.iskeyword(self.out)):
             raise OptionError(f"--out {self.out!r} is not a variable name; give one such as `report`.")
+        if self.widget and (not self.widget.isidentifier() or keyword.iskeyword(self.widget)):
+            raise OptionError(f"--widget {self.widget!r} is not a variable name; give one such as `view`, or none.")
         if self.save is not None and not self.save.lower().endswith(SAVE_SUFFIXES):
             raise OptionError(f"--save {self.save!r}: the file name must end in {', '.join(SAVE_SUFFIXES)}.")
         if self.max_events < 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from inplace_magic import codec
@@ -11,12 +11,15 @@ from inplace_magic.blindness import retold
 from inplace_magic.errors import ReportFormatError
 from inplace_magic.hazards import Hazard, find_hazards
 from inplace_magic.language import LANGUAGES, language, use_language
+from inplace_magic.live import LiveTensors
 from inplace_magic.trace import CallEvent, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     import pandas as pd
+
+    from inplace_magic.widgets.report_widget import ReportWidget
 
 FORMAT = "inplace_magic.report"
 FORMAT_VERSION = 1
@@ -35,6 +38,8 @@ class Report:
     findings: tuple[Hazard, ...] = ()
     language: str = LANGUAGES[0]
     """In which its findings were made and every view of it is given: ``en`` or ``zh``."""
+    live: LiveTensors | None = field(default=None, compare=False)
+    """Weak references by which values can still be asked for; None for a report from a file."""
 
     @classmethod
     def from_trace(cls, trace: Trace) -> Report:
@@ -189,6 +194,13 @@ class Report:
         from inplace_magic.render.html import to_page
 
         return to_page(self, raw=raw, graph=graph)
+
+    def to_widget(self) -> ReportWidget:
+        """The live view of a running kernel: folded boxes open, values can be asked for, Python reads and sets what is
+        selected. See :class:`.ReportWidget`."""
+        from inplace_magic.widgets.report_widget import ReportWidget
+
+        return ReportWidget(self)
 
     def to_text(self) -> str:
         """The whole report as text, for terminals, diffs and screen readers."""

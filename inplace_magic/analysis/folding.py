@@ -116,6 +116,8 @@ class _Cut:
         self.tracks = any(call.nodes for call in graph.calls)
         self.opened: dict[str, _Opened] = {}
         self.more: set[str] = set()
+        self.deep = limit > LIMIT
+        """More is asked for than a reader takes in at once: then further passes of a loop open like the first."""
         self.top = chunked(call_tree(graph.calls))
         self._open_all(limit)
 
@@ -147,7 +149,9 @@ class _Cut:
         return sum(map(self._cost, group[1])) - 1
 
     def _may(self, branch: Branch) -> bool:
-        return branch.key not in self.more and (not self.tracks or any(call.nodes for call in branch.calls))
+        return (self.deep or branch.key not in self.more) and (
+            not self.tracks or any(call.nodes for call in branch.calls)
+        )
 
     def _must(self, branch: Branch) -> bool:
         return branch.key in self.expanded or any(call.key in self.keep for call in branch.calls)

@@ -12,6 +12,7 @@ import torch
 from inplace_magic import blindness
 from inplace_magic.capture import describe, unpacking
 from inplace_magic.capture.freeze import frozen_trace
+from inplace_magic.capture.live import WeakTensors
 from inplace_magic.capture.modes import any_active, take_off
 from inplace_magic.capture.names import Namespace, read_namespace
 from inplace_magic.capture.probes import CallProbe, OpProbe
@@ -97,6 +98,10 @@ class Session:
             self._recorder.end_block()
         except Exception as fault:  # containment: the cell is over, and its result stands
             self._recorder.fault("reading memory at the end", fault)
+
+    def live(self) -> WeakTensors:
+        """Weak references to the recorded tensors that are alive now."""
+        return WeakTensors((record.serial, tensor) for tensor, record in self._recorder.identity.live())
 
     def trace(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
+from inplace_magic.analysis.folding import LIMIT
 from inplace_magic.analysis.graph import CallVertex, Edge, TensorVertex
 from inplace_magic.language import N_, _
 from inplace_magic.render import style, words
@@ -44,11 +45,11 @@ def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = fro
     return dot_of(Reading(report), raw=raw, expanded=expanded)
 
 
-def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
+def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> str:
     """As :func:`to_dot`, of a report that is being read already."""
     import graphviz
 
-    drawing = drawing_of(reading.graph, reading.report.findings, expanded=expanded)
+    drawing = drawing_of(reading.graph, reading.report.findings, expanded=expanded, limit=limit)
     shown, roles = drawing.graph, drawing.roles
     dot = graphviz.Digraph(
         "autograd",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-from inplace_magic.analysis.folding import Fold, FoldedGraph, Frame, folded
+from inplace_magic.analysis.folding import LIMIT, Fold, FoldedGraph, Frame, folded
 from inplace_magic.analysis.graph import AutogradGraph, CallVertex, Edge, TensorVertex
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
@@ -49,7 +49,7 @@ class Drawing:
 
 
 def drawing_of(
-    whole: AutogradGraph, findings: tuple[Hazard, ...], *, expanded: Collection[str] = frozenset()
+    whole: AutogradGraph, findings: tuple[Hazard, ...], *, expanded: Collection[str] = frozenset(), limit: int = LIMIT
 ) -> Drawing:
     """Chooses what to draw of a graph.
 
@@ -57,6 +57,7 @@ def drawing_of(
         whole: the graph of the trace.
         findings: what must stay visible.
         expanded: keys of :class:`Fold` boxes to open; ignored where the picture would become too large.
+        limit: up to how many boxes other groups are opened.
     """
     roles = roles_of(whole, findings)
     graph, captions = whole, []
@@ -72,7 +73,7 @@ def drawing_of(
         graph, notes = _moved_into_calls(graph, roles)
     cut = FoldedGraph(graph)
     if len(graph) > SMALL:
-        cut = _folded(graph, roles, expanded)
+        cut = _folded(graph, roles, expanded, limit)
         if len(cut) > MAX_NODES:
             near = graph.around(_starts(graph, roles) or [graph.calls[0].key], MAX_NODES)
             said = _("{shown} of {count} nodes are drawn: those nearest to the findings.")
@@ -100,9 +101,9 @@ def drawing_of(
     )
 
 
-def _folded(graph: AutogradGraph, roles: Roles, expanded: Collection[str]) -> FoldedGraph:
+def _folded(graph: AutogradGraph, roles: Roles, expanded: Collection[str], limit: int) -> FoldedGraph:
     keep = _neighbourhood(graph, roles)
-    cut = folded(graph, keep=keep, expanded=expanded)
+    cut = folded(graph, keep=keep, expanded=expanded, limit=limit)
     return cut if len(cut) <= MAX_NODES else folded(graph, keep=keep)  # too much was asked to be open
 
 

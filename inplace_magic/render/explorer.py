@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from inplace_magic.analysis.folding import Fold
+from inplace_magic.analysis.folding import LIMIT, Fold
 from inplace_magic.analysis.graph import CallVertex, TensorVertex
 from inplace_magic.language import N_, _
 from inplace_magic.render import words
@@ -61,14 +61,15 @@ WORDS = {
 """What the script writes on the screen."""
 
 
-def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset()) -> dict[str, Any]:
+def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
     """Vertices, findings' paths, source lines and steps of a report; the same report gives the same state.
 
     Args:
         reading: the report while it is being read.
         expanded: keys of folded groups that the picture has open, as for ``to_svg``.
+        limit: up to how many boxes other groups are opened.
     """
-    drawing = drawing_of(reading.graph, reading.report.findings, expanded=expanded)
+    drawing = drawing_of(reading.graph, reading.report.findings, expanded=expanded, limit=limit)
     sources = Sources(reading.trace)
     nodes = dict(_nodes(drawing, reading, sources))
     return {

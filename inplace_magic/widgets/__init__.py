@@ -1,1 +1,1 @@
-"""Home of the live view for a running kernel; the static report needs nothing of it."""
+"""The live view of a report: its state as plain data, and the widget that a running kernel shows."""

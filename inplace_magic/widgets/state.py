@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from inplace_magic.analysis.folding import LIMIT
 from inplace_magic.render.dot import dot_of
 from inplace_magic.render.explorer import explorer_state
 from inplace_magic.render.layout import to_svg
@@ -14,7 +15,7 @@ from inplace_magic.report import Report
 
 
 @in_its_language
-def state_of(report: Report, *, expanded: Collection[str] = frozenset()) -> dict[str, Any]:
+def state_of(report: Report, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
     """What ``mount`` of ``explorer.js`` takes: the pictures as SVG, and :func:`.explorer_state`.
 
     Plain types only, and the same report gives the same state.
@@ -22,10 +23,11 @@ def state_of(report: Report, *, expanded: Collection[str] = frozenset()) -> dict
     Args:
         report: what to show.
         expanded: keys of folded groups to draw open, as for :meth:`.Report.to_svg`.
+        limit: up to how many boxes other groups are opened.
 
     Raises:
         InplaceMagicError: the graph cannot be drawn.
     """
     reading = Reading(report)
-    svg = to_svg(dot_of(reading, expanded=expanded))
-    return {"svg": svg, "timeline": timeline_svg(reading), **explorer_state(reading, expanded=expanded)}
+    svg = to_svg(dot_of(reading, expanded=expanded, limit=limit))
+    return {"svg": svg, "timeline": timeline_svg(reading), **explorer_state(reading, expanded=expanded, limit=limit)}

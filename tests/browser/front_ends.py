@@ -31,6 +31,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+COUNTS = "n => jupyterapp.shell.currentWidget.content.model.cells.get(n).executionCount ?? 0"
 PATIENCE = 60_000
 """Milliseconds that a fact may take to come true; the machine may be busy with other tests."""
 INSTALL = "no Chromium was found: `apt-get install chromium`, or `playwright install chromium`"
@@ -176,6 +177,28 @@ def run_all(page: Page) -> None:
         "jupyterapp.shell.currentWidget?.context?.sessionContext?.session?.kernel?.status === 'idle'"
     )
     command(page, "notebook:run-all-cells")
+
+
+def run_cell(page: Page, position: int, source: str) -> str:
+    """Runs other code in the cell at this position; gives the text that it printed.
+
+    Raises:
+        AssertionError: it failed.
+    """
+    before = page.evaluate(COUNTS, position)
+    page.evaluate(
+        """async ([position, source]) => {
+          const notebook = jupyterapp.shell.currentWidget.content;
+          notebook.activeCellIndex = position;
+          notebook.widgets[position].model.sharedModel.setSource(source);
+          await jupyterapp.commands.execute("notebook:run-cell");
+        }""",
+        [position, source],
+    )
+    page.wait_for_function(f"([position, before]) => ({COUNTS})(position) > before", arg=[position, before])
+    outputs = page.evaluate("n => jupyterapp.shell.currentWidget.content.model.cells.get(n).toJSON().outputs", position)
+    assert not [output for output in outputs if output["output_type"] == "error"], outputs
+    return "".join("".join(output["text"]) for output in outputs if output.get("name") == "stdout").strip()
 
 
 def use_theme(page: Page, name: str) -> None:

@@ -24,10 +24,19 @@ def test_no_flag_means_the_defaults_of_the_record() -> None:
 
 def test_each_flag_sets_its_field() -> None:
     assert parse_options(
-        "-o r --level ops --raw --no-graph --save 'my report.html' --check-values --max-events 5 --lang zh"
+        "-o r --level ops --raw --no-graph --widget view --save 'm r.html' --check-values --max-events 5 --lang zh"
     ) == WatchOptions(
-        out="r", level="ops", raw=True, graph=False, save="my report.html", check_values=True, max_events=5, lang="zh"
+        out="r",
+        level="ops",
+        raw=True,
+        graph=False,
+        widget="view",
+        save="m r.html",
+        check_values=True,
+        max_events=5,
+        lang="zh",
     )
+    assert parse_options("--widget --raw") == WatchOptions(widget="", raw=True)
     assert parse_options("--out=r") == WatchOptions(out="r")
     assert parse_options(r'--save="C:\My reports\r.html"').save == r"C:\My reports\r.html"
 
@@ -42,6 +51,7 @@ def test_each_flag_sets_its_field() -> None:
         ("--level", "%%inplace_watch: argument --level: expected one argument."),
         ("-o 3x", "%%inplace_watch: --out '3x' is not a variable name"),
         ("-o class", "%%inplace_watch: --out 'class' is not a variable name"),
+        ("--widget 3x", "%%inplace_watch: --widget '3x' is not a variable name"),
         ("--save report.pdf", "%%inplace_watch: --save 'report.pdf': the file name must end in .html,"),
         ("--max-events few", "%%inplace_watch: argument --max-events: invalid int value: 'few'."),
         ("--max-events -1", "%%inplace_watch: max_events is -1; it must be at least 2."),

@@ -1,0 +1,187 @@
+"""The live view of a running kernel: one anywidget around ``explorer.js``, the script of the static page.
+
+It is a second display after the static one, never the only one: a saved notebook whose widget state is lost shows an
+error in its place.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import anywidget
+import traitlets
+
+from inplace_magic.analysis.folding import LIMIT
+from inplace_magic.analysis.graph import TensorVertex
+from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import _, use_language
+from inplace_magic.live import ValuesNow
+from inplace_magic.render.drawing import MAX_NODES
+from inplace_magic.render.explorer import minified, script
+from inplace_magic.render.reading import Reading
+from inplace_magic.render.words import number
+from inplace_magic.report import Report
+from inplace_magic.widgets.state import state_of
+
+DETAILS = {"overview": 12, "normal": LIMIT, "detailed": MAX_NODES}
+"""Level of detail -> up to how many boxes folded groups are opened."""
+
+
+@cache
+def _module() -> str:
+    wrapper = files("inplace_magic.widgets").joinpath("report_widget.js").read_text(encoding="utf-8")
+    return f"{script()}\n{minified(wrapper)}\n"
+
+
+class ReportWidget(anywidget.AnyWidget):
+    """Reports of one or more cells, to explore; `report.to_widget()` makes one.
+
+    All that it sends to the browser is a small JSON object made from the report shown; tensors are reached by weak
+    references, and only when somebody asks for their values.
+
+    Args:
+        *reports: what to show; the last one is on top.
+
+    Example:
+        >>> view = report.to_widget()
+        >>> view.observe(lambda change: print(change["new"]), "selected")
+        >>> view  # click a box, and its key is printed
+    """
+
+    selected = traitlets.Unicode(None, allow_none=True).tag(sync=True)
+    """Key of the box that is selected: ``T4@v1`` a tensor at a version, ``C3`` a call, ``F18-23`` a folded group."""
+    step = traitlets.Int(None, allow_none=True).tag(sync=True)
+    """Index of the call up to which the graph is shown; None for all, -1 for before the first."""
+    expanded = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    """Keys of the folded groups that are open."""
+    detail = traitlets.Enum(tuple(DETAILS), "normal").tag(sync=True)
+    """How much is folded: ``overview``, ``normal`` or ``detailed``."""
+    shown = traitlets.Int(0).tag(sync=True)
+    """Which of the reports is on top, counted from 0."""
+    state = traitlets.Dict().tag(sync=True)
+    """What the browser draws; a pure function of the report shown and of the traits above."""
+
+    def __init__(self, *reports: Report) -> None:
+        self._reports = list(reports)
+        super().__init__(_esm=_module(), shown=max(len(reports) - 1, 0))
+        self._draw()
+        self.observe(self._turn, "shown")
+        self.observe(lambda _: self._draw(), ["expanded", "detail"])
+        self.on_msg(ReportWidget._answer)
+
+    def __repr__(self) -> str:
+        return f"<ReportWidget: {self._reports[-1].verdict if self._reports else 'no report'}>"
+
+    @property
+    def reports(self) -> list[Report]:
+        """What it holds, in the order in which it was added."""
+        return list(self._reports)
+
+    def add(self, report: Report) -> None:
+        """Puts another report on top; the others stay, a list above the graph leads back to them."""
+        with self.hold_sync():
+            self._reports.append(report)
+            if len(self._reports) == 1:
+                self._draw()
+            self.shown = len(self._reports) - 1
+
+    def values(self, key: str) -> str:
+        """What the tensor behind a box holds now, as one sentence; "unknown" when it is gone.
+
+        Args:
+            key: of a tensor's box in the report shown, such as ``T4@v1``.
+        """
+        report = self._reports[self.shown]
+        vertex = next((each for each in Reading(report).graph.tensors if each.key == key), None)
+        if vertex is None:
+            return _("{key} is no tensor: select a tensor's box.").format(key=key)
+        found = report.live.values(vertex.tensor) if report.live is not None else None
+        with use_language(report.language):
+            return _said(vertex, found)
+
+    @traitlets.validate("shown")
+    def _valid_shown(self, proposal: Any) -> int:
+        if not 0 <= proposal["value"] < max(len(self._reports), 1):
+            raise traitlets.TraitError(
+                f"There is no report {proposal['value']}: this widget has {len(self._reports)}, counted from 0."
+            )
+        return int(proposal["value"])
+
+    def _turn(self, _change: Any) -> None:
+        """Another report comes on top: keys and calls of the one before mean nothing in it."""
+        with self.hold_sync():
+            self.selected, self.step = None, None
+            if self.expanded:
+                self.expanded = []  # draws
+            else:
+                self._draw()
+
+    def _draw(self) -> None:
+        with use_language(self._reports[self.shown].language if self._reports else None):
+            titles = [_title(*each) for each in enumerate(self._reports, 1)]
+            self.state = {**self._picture(), "reports": titles, "widget": _words()}
+
+    def _picture(self) -> dict[str, Any]:
+        if not self._reports:
+            return {"problem": _("There is no report here yet.")}
+        try:
+            return state_of(self._reports[self.shown], expanded=self.expanded, limit=DETAILS[self.detail])
+        except InplaceMagicError as error:
+            return {"problem": str(error)}
+
+    def _answer(self, content: Any, _buffers: Any) -> None:
+        """Answers the browser: that a kernel is there, and what a tensor holds."""
+        if content.get("type") == "hello":
+            self.send({"type": "hello"})
+        elif content.get("type") == "values":
+            self.send({"type": "values", "text": self.values(str(content.get("key")))})
+
+
+def _title(position: int, report: Report) -> str:
+    if report.trace.cell is not None:
+        return f"Cell In[{report.trace.cell}]"
+    return _("Report {number}").format(number=position)
+
+
+def _said(vertex: TensorVertex, now: ValuesNow | None) -> str:
+    label = f"T{vertex.tensor} {vertex.name}".strip()
+    if now is None:
+        return _("{tensor}: values unknown, because it is gone or cannot be read now.").format(tensor=label)
+    values = ", ".join(number(each) for each in now.first)
+    values += ", …" if len(now.first) < _count(now.shape) else ""
+    version = _("version unknown") if now.version is None else f"v{now.version}"
+    if now.smallest is None or now.largest is None or len(now.first) == _count(now.shape):
+        text = _("{tensor} holds now ({version}): {values}")
+    else:
+        text = _("{tensor} holds now ({version}): {values} (smallest {smallest}, largest {largest})")
+    return text.format(
+        tensor=label,
+        version=version,
+        values=values or "[]",
+        smallest=number(now.smallest or 0),
+        largest=number(now.largest or 0),
+    )
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+def _words() -> dict[str, str]:
+    """What ``report_widget.js`` writes on the screen."""
+    return {
+        "report": _("Report"),
+        "detail": _("Detail"),
+        "overview": _("overview"),
+        "normal": _("normal"),
+        "detailed": _("detailed"),
+        "fold": _("Fold all again"),
+        "values": _("Values now"),
+        "choose": _("Select a tensor first: click its box, or press Enter on it."),
+        "no_kernel": _("No kernel answers: boxes do not open and values cannot be asked for; the rest works."),
+    }

@@ -1,0 +1,146 @@
+"""The widget in a real JupyterLab: everything of the live view, what only a kernel can do, and nothing left behind."""
+
+from __future__ import annotations
+
+import copy
+import re
+
+import pytest
+from browser.conftest import OpenPage
+from browser.front_ends import Server, command, notebook_of, open_notebook, run_all, run_cell
+from browser.looking import ink, serious_findings
+from playwright.sync_api import Page, expect
+
+LOAD = "%load_ext inplace_magic\n%xmode Minimal\nimport torch"
+MODEL = """%%inplace_watch --widget view
+layers = [torch.nn.Linear(4, 4) for _ in range(12)]
+def forward(x):
+    for layer in layers:
+        x = torch.relu(layer(x)) + x
+    return x
+y = forward(torch.zeros(2, 4))
+loss = y.sum()
+loss.backward()"""
+SECOND = """%%inplace_watch --widget view
+weights = torch.ones(3)
+weights.mul_(2)"""
+SEEN = "seen = []\nview.observe(lambda change: seen.append(change['new']), 'selected')"
+WIDGET = ".im-widget"
+
+
+@pytest.fixture(scope="module")
+def lab(new_page: OpenPage, server: Server) -> Page:
+    server.write("widget.ipynb", notebook_of([LOAD, MODEL, SEEN, "pass"]))
+    page = new_page(viewport={"width": 1300, "height": 1800})
+    open_notebook(page, server.lab("widget.ipynb"))
+    run_all(page)
+    page.locator(f"{WIDGET} svg.im-graph").wait_for()
+    expect(page.locator(f"{WIDGET} select").last).to_be_enabled()
+    return page
+
+
+def boxes(page: Page) -> list[str]:
+    return list(page.locator(f"{WIDGET} g.n").evaluate_all("all => all.map(node => node.dataset.k)"))
+
+
+def lit(page: Page) -> list[str]:
+    return list(page.locator(f"{WIDGET} g.im-on").evaluate_all("all => all.map(node => node.dataset.k)"))
+
+
+def test_the_widget_stands_below_the_static_report_and_has_a_picture(lab: Page) -> None:
+    outputs = lab.locator(".jp-Cell").nth(1).locator(".jp-OutputArea-output")
+    expect(outputs).to_have_count(2)
+    expect(outputs.nth(0).locator(".inplace-magic")).to_be_visible()
+    assert ink(outputs.nth(1).locator("svg.im-graph"))[0] > 5_000
+    assert serious_findings(lab, WIDGET) == []
+
+
+def test_a_click_is_read_in_python_and_python_lights_a_box(lab: Page) -> None:
+    tensor = next(key for key in boxes(lab) if key.startswith("T"))
+    lab.locator(f"{WIDGET} g.n[data-k='{tensor}']").click()
+    assert run_cell(lab, 3, "print(view.selected, seen)") == f"{tensor} ['{tensor}']"
+    other = boxes(lab)[-1]
+    assert (
+        run_cell(lab, 3, f"view.selected, view.selected = view.selected, {other!r}; view.step = 3; print(view.step)")
+        == "3"
+    )
+    expect(lab.locator(f"{WIDGET} g.im-on")).to_have_attribute("data-k", other)
+    expect(lab.locator(f"{WIDGET} g.im-later").first).to_be_attached()
+    run_cell(lab, 3, "view.selected = view.step = None")
+    expect(lab.locator(f"{WIDGET} g.im-on")).to_have_count(0)
+
+
+def test_a_folded_box_opens_and_the_level_of_detail_switches(lab: Page) -> None:
+    before = boxes(lab)
+    fold = next(key for key in before if key.startswith("F"))
+    lab.locator(f"{WIDGET} g.n[data-k='{fold}']").dblclick()
+    expect(lab.locator(f"{WIDGET} g.n[data-k='{fold}']")).to_have_count(0)
+    assert len(boxes(lab)) > len(before)
+    assert run_cell(lab, 3, "print(view.expanded)") == f"['{fold}']"
+    lab.get_by_label("Fold all again").click()
+    expect(lab.locator(f"{WIDGET} g.n[data-k='{fold}']")).to_have_count(1)
+    lab.get_by_label("Detail").select_option("detailed")
+    expect(lab.locator(f"{WIDGET} g.n")).not_to_have_count(len(before))
+    assert len(boxes(lab)) > 2 * len(before)
+    assert run_cell(lab, 3, "view.detail = 'normal'; print(view.detail)") == "normal"
+    expect(lab.locator(f"{WIDGET} g.n")).to_have_count(len(before))
+
+
+def test_values_are_asked_for_while_the_tensor_lives_and_unknown_afterwards(lab: Page) -> None:
+    key = run_cell(lab, 3, "print(next(k for k in view.state['nodes'] if 'loss' in view.state['nodes'][k]['title']))")
+    run_cell(lab, 3, f"view.selected = {key!r}")
+    expect(lab.locator(f"{WIDGET} g.im-on")).to_have_attribute("data-k", key)
+    button = lab.get_by_role("button", name="Values now")
+    button.click()
+    expect(lab.locator(f"{WIDGET} > [role=status]")).to_contain_text("loss holds now (v0)")
+    run_cell(lab, 3, "del loss, y")
+    button.click()
+    expect(lab.locator(f"{WIDGET} > [role=status]")).to_contain_text("values unknown")
+    run_cell(lab, 3, "view.selected = None")
+
+
+def test_the_report_of_a_second_cell_joins_the_same_widget(lab: Page) -> None:
+    run_cell(lab, 3, SECOND)
+    chooser = lab.get_by_label("Report", exact=True)
+    expect(chooser.locator("option")).to_have_count(2)
+    expect(lab.locator(WIDGET)).to_have_count(1)
+    expect(lab.locator(f"{WIDGET} g.n")).not_to_have_count(0)
+    assert any("weights" in text for text in lab.locator(f"{WIDGET} g.n").all_text_contents())
+    chooser.select_option(index=0)
+    expect(lab.locator(f"{WIDGET} g.n[data-k^=F]").first).to_be_attached()
+    assert run_cell(lab, 3, "print(view.shown, len(view.reports))") == "0 2"
+
+
+def test_a_saved_widget_opens_again_in_another_kernel_and_says_what_it_cannot(
+    lab: Page, new_page: OpenPage, server: Server
+) -> None:
+    command(lab, "@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    command(lab, "docmanager:save")
+    saved = copy.deepcopy(server.read("widget.ipynb"))
+    assert "widgets" in saved.metadata
+    server.write("reopened.ipynb", saved)
+    server.sign("reopened.ipynb")
+    page = new_page()
+    open_notebook(page, server.lab("reopened.ipynb"))
+    graph = page.locator(f"{WIDGET} svg.im-graph")
+    graph.scroll_into_view_if_needed()
+    assert ink(graph)[0] > 5_000
+    expect(page.locator(f"{WIDGET} > [role=status]")).to_contain_text("No kernel answers")
+    expect(page.get_by_label("Detail")).to_be_disabled()
+    node = page.locator(f"{WIDGET} g.n").first
+    node.click()
+    expect(node).to_have_class(re.compile("im-on"))
+
+
+def test_closing_leaves_no_comm_no_view_and_no_listener(lab: Page) -> None:
+    lab.evaluate("window.gone = new WeakRef(document.querySelector('.im-widget'))")
+    code = """import gc, weakref
+view.close()
+left = view.comm
+gone = weakref.ref(view); del view; _ = gc.collect()
+print(left, gone() is None)"""
+    assert run_cell(lab, 3, code) == "None True"
+    expect(lab.locator(WIDGET)).to_have_count(0)
+    lab.wait_for_timeout(500)
+    lab.request_gc()
+    assert lab.evaluate("window.gone.deref() === undefined")
