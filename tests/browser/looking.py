@@ -1,13 +1,23 @@
-"""Facts about what a page shows, as numbers and lists."""
+"""Facts about what a page shows, as numbers and lists.
+
+A page that was resized, clicked or given another theme shows it some moments later. So what a test reads of it goes
+through :func:`soon`, or is a Playwright expectation, which waits too.
+"""
 
 from __future__ import annotations
 
 import base64
-from typing import Any
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from axe_playwright_python.sync_playwright import Axe
+from browser.front_ends import PATIENCE
 from playwright.sync_api import Locator, Page
 
+T = TypeVar("T")
+CELLS = """() => [...jupyterapp.shell.currentWidget.content.model.cells].map(cell => cell.type + ": "
+  + cell.sharedModel.getSource())"""
 INK = """async source => {
   const image = new Image();
   image.src = "data:image/png;base64," + source;
@@ -38,6 +48,33 @@ OUTSIDE = """svg => [...svg.querySelectorAll("g.n")].flatMap(node => {
       || words.y < box.y - 2 || words.y + words.height > box.y + box.height + 2;
   }).map(text => text.textContent);
 })"""
+
+
+def soon(page: Page, read: Callable[[], T], holds: Callable[[T], bool]) -> T:
+    """What is read, as soon as it holds; the last reading when patience ends, so that the assertion can show it."""
+    end = time.monotonic() + PATIENCE / 1000
+    while True:
+        found = read()
+        if holds(found) or time.monotonic() > end:
+            return found
+        page.wait_for_timeout(100)
+
+
+def assert_soon(page: Page, read: Callable[[], T], expected: T) -> None:
+    """Asserts that what is read becomes what is expected."""
+    assert soon(page, read, lambda found: found == expected) == expected
+
+
+def assert_drawn(shown: Locator, *, pixels: int = 5_000, colours: int = 3) -> None:
+    """Asserts that a screenshot comes to have so many pixels that are not ground, and so many colours."""
+    drawn = soon(shown.page, lambda: ink(shown), lambda found: found[0] > pixels and found[1] > colours)
+    assert drawn[0] > pixels
+    assert drawn[1] > colours
+
+
+def cells(page: Page) -> list[str]:
+    """The type and the source of each cell, also of those that are not in sight."""
+    return list(page.evaluate(CELLS))
 
 
 def ink(shown: Locator) -> tuple[int, int]:
