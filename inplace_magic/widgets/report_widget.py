@@ -6,6 +6,8 @@ error in its place.
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -65,6 +67,7 @@ class ReportWidget(anywidget.AnyWidget):
 
     def __init__(self, *reports: Report) -> None:
         self._reports = list(reports)
+        self._home = _here()
         super().__init__(_esm=_module(), shown=max(len(reports) - 1, 0))
         self._draw()
         self.observe(self._turn, "shown")
@@ -132,11 +135,31 @@ class ReportWidget(anywidget.AnyWidget):
             return {"problem": str(error)}
 
     def _answer(self, content: Any, _buffers: Any) -> None:
-        """Answers the browser: that a kernel is there, and what a tensor holds."""
+        """Answers the browser: that a kernel is there, and what a tensor holds.
+
+        JupyterLab gives a widget's messages to a thread beside the one that runs cells (ipykernel's subshells). A
+        tensor is read in the thread of the cells, between two of them: read beside a running cell, it would have one
+        owner more for a moment, and autograd looks at the number of owners.
+        """
         if content.get("type") == "hello":
             self.send({"type": "hello"})
         elif content.get("type") == "values":
-            self.send({"type": "values", "text": self.values(str(content.get("key")))})
+            thread, loop = self._home
+            if loop is None or thread == threading.get_ident():
+                self._send_values(str(content.get("key")))
+            else:
+                loop.call_soon_threadsafe(self._send_values, str(content.get("key")))
+
+    def _send_values(self, key: str) -> None:
+        self.send({"type": "values", "text": self.values(key)})
+
+
+def _here() -> tuple[int, asyncio.AbstractEventLoop | None]:
+    """This thread, and its event loop if one runs, as it does in a kernel."""
+    try:
+        return threading.get_ident(), asyncio.get_running_loop()
+    except RuntimeError:
+        return threading.get_ident(), None
 
 
 def _title(position: int, report: Report) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import gc
 import json
+import threading
 import weakref
+from dataclasses import replace
 
 import pytest
 import torch
@@ -14,6 +17,7 @@ from ipywidgets import Widget
 
 import inplace_magic
 from inplace_magic import Report
+from inplace_magic.live import ValuesNow
 from inplace_magic.widgets.report_widget import ReportWidget
 
 
@@ -74,6 +78,31 @@ def test_asking_keeps_nothing_alive_and_what_is_gone_is_said_to_be_unknown() -> 
     del x
     assert gone() is None
     assert "values unknown" in widget.values(key)
+
+
+def test_values_asked_for_from_another_thread_are_read_between_cells_in_the_thread_of_the_cells() -> None:
+    readers: list[int] = []
+
+    class Tensors:
+        def values(self, tensor: int) -> ValuesNow | None:
+            readers.append(threading.get_ident())
+            return None
+
+    async def kernel() -> None:
+        widget = ReportWidget(replace(watched()[0], live=Tensors()))
+        key = key_of(widget, "T1 ")
+        message = {
+            "content": {"data": {"method": "custom", "content": {"type": "values", "key": key}}},
+            "buffers": [],
+        }
+        subshell = threading.Thread(target=widget._handle_msg, args=(message,))
+        subshell.start()
+        subshell.join()
+        assert readers == []  # the cell that waited for the thread still runs
+        await asyncio.sleep(0)
+        assert readers == [threading.get_ident()]
+
+    asyncio.run(kernel())
 
 
 def test_a_report_from_a_file_and_a_copied_one_know_no_values() -> None:
