@@ -112,21 +112,36 @@ def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, str
     Raises:
         UsageError: a flag that does not exist or a value it cannot take; one sentence says what can be written instead.
     """
-    parser = watch_parser(magic)
-    try:
-        words = split_words(line)
-    except ValueError as error:
-        raise UsageError(f"{magic}: the options {line!r} cannot be split into words: {error}.") from None
-    given, unknown = parser.parse_known_args(words)
-    if unknown:
-        raise UsageError(_unknown(parser, unknown[0]))
+    where = "on the lines below it" if magic == CELL_MAGIC else "into the cells that follow"
+    given = parse_line(watch_parser(magic), line, f"; put the code to watch {where}")
     try:
         return WatchOptions(**{**(defaults or {}), **vars(given)})
     except OptionError as error:
         raise UsageError(f"{magic}: {error}") from None
 
 
-def split_words(line: str) -> list[str]:
+def parse_line(parser: argparse.ArgumentParser, line: str, instead: str = "") -> argparse.Namespace:
+    """What a parser finds in the rest of a magic's line. A line that asks for help is not looked at any further.
+
+    Args:
+        parser: its ``prog`` is the magic, for the errors.
+        line: the options, as they were typed.
+        instead: the end of the sentence about a word that is no option: what to do with it.
+
+    Raises:
+        UsageError: an option that does not exist, or quotes that do not end; one sentence.
+    """
+    try:
+        words = _split(line)
+    except ValueError as error:
+        raise UsageError(f"{parser.prog}: the options {line!r} cannot be split into words: {error}.") from None
+    given, unknown = parser.parse_known_args(words)
+    if unknown and not getattr(given, "help", False):
+        raise UsageError(_unknown(parser, unknown[0], instead))
+    return given
+
+
+def _split(line: str) -> list[str]:
     """Words as a shell has them, except that a backslash is a character of a Windows path."""
     lexer = shlex.shlex(line, posix=True)
     lexer.whitespace_split = True
@@ -134,10 +149,9 @@ def split_words(line: str) -> list[str]:
     return list(lexer)
 
 
-def _unknown(parser: argparse.ArgumentParser, word: str) -> str:
+def _unknown(parser: argparse.ArgumentParser, word: str, instead: str) -> str:
     if not word.startswith("-"):
-        where = "on the lines below it" if parser.prog == CELL_MAGIC else "into the cells that follow"
-        return f"{parser.prog} takes options only, not {word!r}; put the code to watch {where}."
+        return f"{parser.prog} takes options only, not {word!r}{instead}."
     flag = word.split("=")[0]
     flags = [name for action in parser._actions for name in action.option_strings]
     near = difflib.get_close_matches(flag, flags, n=1)

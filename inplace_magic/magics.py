@@ -281,7 +281,9 @@ def _report_magic(session: _Session) -> Callable[[str], None]:
 
         name = line.strip()
         names = session.shell.user_ns
-        if not name:
+        if name in ("-h", "--help"):
+            print(REPORT_HELP)
+        elif not name:
             if session.last is None:
                 raise UsageError(f"There is no report yet: run a cell with `{MAGIC}` on its first line.")
             show(session.shell, *session.last)

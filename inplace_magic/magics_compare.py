@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
 from inplace_magic.errors import CompareError, OptionError
-from inplace_magic.magic_options import split_words
+from inplace_magic.magic_options import Parser, parse_line
 from inplace_magic.magics_cells import run_text, running_cell
 from inplace_magic.options import WatchOptions
 from inplace_magic.progress import steps
@@ -55,15 +55,9 @@ class Host(Protocol):
     story: Any
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Raises what IPython shows as one line, where argparse would end the process."""
-        raise UsageError(f"{self.prog}: {message}.")
-
-
 def compare_parser() -> argparse.ArgumentParser:
     """The options of the magic."""
-    parser = _Parser(
+    parser = Parser(
         MAGIC,
         description=DESCRIPTION,
         epilog=EXAMPLE,
@@ -101,19 +95,9 @@ def compare_magic(host: Host) -> Callable[..., None]:
 
 
 def _parse(line: str) -> argparse.Namespace:
-    try:
-        words = split_words(line)
-    except ValueError as error:
-        raise UsageError(f"{MAGIC}: the options {line!r} cannot be split into words: {error}.") from None
-    parser = compare_parser()
-    given, unknown = parser.parse_known_args(words)
+    given = parse_line(compare_parser(), line)
     if given.help:
         return given
-    if unknown:
-        flags = [name for action in parser._actions for name in action.option_strings]
-        near = difflib.get_close_matches(unknown[0].split("=")[0], flags, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(flags)}."
-        raise UsageError(f"{MAGIC} has no option {unknown[0]}; {hint}")
     try:
         WatchOptions(out=given.out)
     except OptionError as error:
@@ -123,7 +107,7 @@ def _parse(line: str) -> argparse.Namespace:
     if given.flip == bool(given.variants) or (given.variants and len(given.variants) != 2):
         raise UsageError(
             f"{MAGIC} compares either a cell with itself, by --flip, or two variants by name, such as "
-            f"`%inplace_compare plain in_place`; it got {line.strip() or 'nothing'!r}."
+            f"`%inplace_compare plain in_place`; it got {repr(line.strip()) if line.strip() else 'neither'}."
         )
     return given
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from IPython.core.error import UsageError
 
 from inplace_magic.errors import OptionError
 from inplace_magic.language import AUTO, LANGUAGES, _, language, set_language
-from inplace_magic.magic_options import Parser, split_words
+from inplace_magic.magic_options import Parser, parse_line
 from inplace_magic.options import LEVELS, WatchOptions
 
 MAGIC = "%inplace_config"
@@ -40,23 +40,11 @@ def config_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _given(line: str) -> dict[str, Any]:
-    try:
-        words = split_words(line)
-    except ValueError as error:
-        raise UsageError(
-            _("{magic}: the options {options!r} cannot be split into words: {error}.").format(
-                magic=MAGIC, options=line, error=error
-            )
-        ) from None
-    return vars(config_parser().parse_args(words))
-
-
 def config_magic(host: Host) -> Callable[[str], None]:
     """The line magic ``%inplace_config``."""
 
     def inplace_config(line: str) -> None:
-        given = _given(line)
+        given = vars(parse_line(config_parser(), line))
         if given.get("help"):
             print(config_parser().format_help())
             return

@@ -96,7 +96,7 @@ def _failures(comparison: Comparison) -> str:
 def _figures(comparison: Comparison) -> str:
     header = ("", comparison.first.name, comparison.second.name, "difference")
     rows = [(esc(row.title), esc(row.first), esc(row.second), _difference(row)) for row in figures(comparison)]
-    return table(header, rows, cells=(CELL, NUMBER_CELL, NUMBER_CELL, NUMBER_CELL))
+    return table(header, rows, cells=(CELL, NUMBER_CELL, NUMBER_CELL, NUMBER_CELL)) if rows else ""
 
 
 def _difference(row: Figure) -> str:

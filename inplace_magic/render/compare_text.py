@@ -24,7 +24,9 @@ def to_text(comparison: Comparison) -> str:
     """The verdict, the figures, the differences, the compute by module, and the notes."""
     first, second = comparison.first, comparison.second
     rows = [(row.title, row.first, row.second, row.difference) for row in figures(comparison)]
-    parts = [verdict(comparison), aligned(("", first.name, second.name, "difference"), rows)]
+    parts = [verdict(comparison)]
+    if rows:
+        parts.append(aligned(("", first.name, second.name, "difference"), rows))
     if comparison.agreement is not None and comparison.agreement.differences:
         found = comparison.agreement.differences
         lines = [f"  {each.group}: {difference_phrase(each)}" for each in found[:MOST_ROWS]]

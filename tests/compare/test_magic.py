@@ -121,6 +121,7 @@ def test_two_modules_and_two_cells_by_the_line_magic(ip: Any) -> None:
         ("%%inplace_compare --flip\n%%time\nx", "`%%time` makes a cell of another kind"),
         ("%%inplace_compare --flip plain\nx", "either a cell with itself, by --flip, or two variants by name"),
         ("%%inplace_compare plain\nx", "either a cell with itself"),
+        ("%%inplace_compare\nx", "such as `%inplace_compare plain in_place`; it got neither."),
         ("%%inplace_compare --flop\nx", "did you mean --flip?"),
         ("%%inplace_compare --flip --repeats -1\nx", "cannot be negative"),
         ("%%inplace_compare --flip --repeats many\nx", "invalid int value"),
@@ -146,6 +147,10 @@ def test_the_users_own_error_in_both_variants_is_the_cells_error(ip: Any) -> Non
     ran = run_cell(ip, "%%inplace_compare --flip\n1 / 0")
     assert isinstance(ran.error, ZeroDivisionError)
     assert not ran.result.success
+    (data,) = ran.displays
+    assert data["text/plain"].startswith("Both raise. `inplace=True` raises ZeroDivisionError: division by zero.")
+    assert "Both raise." in data["text/html"]
+    assert "Please report it" not in data["text/html"]
 
 
 def test_while_another_watch_is_on_it_says_so(ip: Any) -> None:

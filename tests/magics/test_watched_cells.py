@@ -223,6 +223,9 @@ def test_the_report_magic_shows_the_last_report_and_a_named_one_again(ip: Any) -
     last = run_cell(ip, "%%inplace_watch\ny = torch.zeros(3)\ny.add_(1);")
     assert run_cell(ip, "%inplace_report").reports == last.reports
     assert run_cell(ip, "%inplace_report first").reports == first.reports
+    asked = run_cell(ip, "%inplace_report --help")
+    assert asked.out.startswith("Show a report of %%inplace_watch again: %inplace_report [NAME]")
+    assert asked.displays == []
 
 
 def test_the_last_report_is_no_name_of_the_users(ip: Any) -> None:
