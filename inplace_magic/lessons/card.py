@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_magic.lessons.exercise import Feedback, Status
+from inplace_magic.lessons.exercise import Feedback, Happened, Status
 from inplace_magic.render import style
 from inplace_magic.render.markup import CARD, code, esc, prose, table, tag
 
@@ -21,7 +21,9 @@ def to_text(feedback: Feedback) -> str:
     """The feedback as lines of text."""
     lines = [f"{SYMBOL[feedback.status]} {feedback.title}"]
     lines += [f"  {sentence}" for sentence in feedback.sentences]
-    lines += [f"  {row.place}: {row.code}\n      {row.what}" for row in feedback.happened]
+    for row, first in _by_line(feedback):
+        lines += [f"  {row.place}: {row.code}"] if first else []
+        lines.append(f"      {row.what}")
     lines += [f"    {line}".rstrip() for line in feedback.code.splitlines()]
     return "\n".join(lines)
 
@@ -41,12 +43,17 @@ def to_html(feedback: Feedback) -> str:
 
 
 def _rows(feedback: Feedback) -> str:
-    rows, last = [], ""
-    for row in feedback.happened:
-        key = row.place + row.code
-        first, last = key != last, key
-        rows.append((esc(row.place), code(row.code), esc(row.what)) if first else ("", "", esc(row.what)))
+    rows = [
+        (esc(row.place), code(row.code), esc(row.what)) if first else ("", "", esc(row.what))
+        for row, first in _by_line(feedback)
+    ]
     return tag("div", "margin:8px 0 0 0", table(*_heads(), rows))
+
+
+def _by_line(feedback: Feedback) -> list[tuple[Happened, bool]]:
+    """Each row, and whether it is the first of its line."""
+    rows = feedback.happened
+    return [(row, not at or rows[at - 1].place != row.place) for at, row in enumerate(rows)]
 
 
 def _heads() -> tuple[tuple[str, str, str]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.running import Attempt
@@ -34,3 +37,16 @@ def raised(run: Attempt) -> Feedback:
     text = str(run.error).strip().splitlines()
     first = f"{kind}: {text[0]}" if text else kind
     return wrong(_("Your code raised `{error}`.").format(error=first), run=run)
+
+
+def strangers(functions: Sequence[Callable[..., Any]], answer: Collection[str]) -> Feedback | None:
+    """A wrong answer when it names what is not among the functions; else None."""
+    names = [function.__name__ for function in functions]
+    strange = sorted({str(each) for each in answer} - set(names))
+    if not strange:
+        return None
+    return wrong(
+        _("There is no function `{name}` here; there are {names}.").format(
+            name=strange[0], names=", ".join(f"`{name}`" for name in names)
+        )
+    )

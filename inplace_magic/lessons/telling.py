@@ -18,6 +18,8 @@ def what_happened(report: Report, *, most: int = MAX_ROWS) -> tuple[Happened, ..
     reading = Reading(report)
     rows = []
     for story in reading.lines:
+        if story.site is None or story.site.caller is None:
+            continue  # what the check itself did
         for step in story.steps:
             label, phrase = step_label(step, reading.names), step_phrase(step, reading.names)
             what = f"{EFFECT_SYMBOL[step.kind]} {label}: {phrase}" if label else f"{EFFECT_SYMBOL[step.kind]} {phrase}"
@@ -51,3 +53,9 @@ def facts_of(report: Report, tensor: object) -> TensorMetadata | None:
 def line_of(call: CallEvent) -> int | None:
     """The gutter number of the line that made the call."""
     return call.callsite.line if call.callsite is not None else None
+
+
+def doings_of(call: CallEvent, rows: tuple[Happened, ...]) -> str:
+    """What the line of a call did, as the rows of :func:`what_happened` say it."""
+    place = words.place(call.callsite)
+    return "; ".join(f"`{row.what}`" for row in rows if row.place == place)

@@ -1,0 +1,118 @@
+"""Lesson 2: the three kinds of operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from inplace_magic.language import _
+from inplace_magic.lessons.exercise import Exercise, Feedback
+from inplace_magic.lessons.judging import raised, right, wrong
+from inplace_magic.lessons.running import attempt
+from inplace_magic.lessons.telling import calls_that_write, doings_of, line_of, spot, what_happened
+from inplace_magic.trace import CallEvent
+
+KINDS = ("ordinary", "view", "in-place")
+
+
+def _name_the_kinds(program: Callable[[Any], Any], answer: Mapping[int, str]) -> Feedback:
+    import torch
+
+    strange = sorted({str(kind) for kind in answer.values()} - set(KINDS))
+    if strange:
+        return wrong(
+            _("`{answer}` is not one of the kinds; write {kinds}.").format(
+                answer=strange[0], kinds=", ".join(f'`"{kind}"`' for kind in KINDS)
+            )
+        )
+    run = attempt(program, torch.tensor([[-3.0, -2.0, -1.0], [0.0, 1.0, 2.0]]))
+    if run.error is not None:
+        return raised(run)
+    rows = what_happened(run.report)
+    of_line = {line: _deciding(run.report.calls, line) for line in answer}
+    lost = [line for line, call in of_line.items() if call is None]
+    if lost:
+        return wrong(_("Line {line} of `program` made no torch call.").format(line=lost[0]), run=run)
+    off = [call for line, call in of_line.items() if call is not None and call.kind != answer[line]]
+    if off:
+        return wrong(*(_kind_of(call, doings_of(call, rows)) for call in off))
+    return right(
+        _("Seven lines, and you named each. {count} of them wrote into memory that was there already.").format(
+            count=sum(kind == "in-place" for kind in answer.values())
+        )
+    )
+
+
+def _deciding(calls: list[CallEvent], line: int) -> CallEvent | None:
+    """The call of a line that gives it its kind: one that writes, else the last."""
+    here = [call for call in calls if line_of(call) == line and call.kind in KINDS]
+    return next((call for call in here if call.kind == "in-place"), here[-1] if here else None)
+
+
+def _kind_of(call: CallEvent, doings: str) -> str:
+    if call.kind == "view":
+        return _("{call} is a view: {doings}. It is another tensor, and the memory was there already.").format(
+            call=spot(call), doings=doings
+        )
+    if call.kind == "in-place":
+        return _("{call} is in-place: {doings}. It wrote into a tensor that existed.").format(
+            call=spot(call), doings=doings
+        )
+    return _("{call} is ordinary: {doings}. It made memory, and wrote into nothing that existed.").format(
+        call=spot(call), doings=doings
+    )
+
+
+def _double(double_first_column: Callable[[Any], Any]) -> Feedback:
+    import torch
+
+    m = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    run = attempt(double_first_column, m)
+    if run.error is not None:
+        return raised(run)
+    if m.tolist() != [[2.0, 2.0, 3.0], [8.0, 5.0, 6.0]]:
+        if not calls_that_write(run.report):
+            return wrong(_("The matrix is as it was: none of your calls was in-place."), run=run)
+        return wrong(
+            _("The matrix was written, but it holds {values} now; only its first column shall be doubled.").format(
+                values=f"`{m.tolist()}`"
+            ),
+            run=run,
+        )
+    made = [call for call in run.report.calls if call.kind == "ordinary"]
+    if made:
+        return wrong(_("The numbers are right. But {call} made memory of its own.").format(call=spot(made[0])), run=run)
+    return right(
+        _("{call} wrote through a view: no memory was made, and the caller's matrix holds the result.").format(
+            call=spot(calls_that_write(run.report)[0])
+        )
+    )
+
+
+EXERCISES = (
+    Exercise(
+        key="2.1",
+        judge=_name_the_kinds,
+        hints=(
+            lambda: _("Ask two questions of each line: is there a new tensor? Is there new memory?"),
+            lambda: _("A transposed matrix cannot be flattened without copying. `m[1]` is a view."),
+            lambda: _("`d += 10` writes, `m = m * 2` does not. An underscore at the end of a name means in-place."),
+        ),
+        solution='answer = {2: "ordinary", 3: "view", 4: "ordinary", 5: "in-place", 6: "view", 7: "in-place", '
+        '8: "ordinary"}',
+        because=lambda: _(
+            "Line 4 flattens a transposed matrix, which no view can do, so `reshape` copies. Line 8 rebinds the name "
+            "`m` to a new tensor."
+        ),
+    ),
+    Exercise(
+        key="2.2",
+        judge=_double,
+        hints=(
+            lambda: _("`m[:, 0]` is a view of the first column. Which call writes through it?"),
+            lambda: _("`m[:, 0] * 2` makes a tensor; `m[:, 0].mul_(2)` does not."),
+        ),
+        solution="def double_first_column(m):\n    m[:, 0].mul_(2)",
+        because=lambda: _("The view costs no memory, and `mul_` writes through it into the memory of `m`."),
+    ),
+)

@@ -1,0 +1,134 @@
+"""Lesson 3: what an in-place ReLU overwrites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from inplace_magic.language import _
+from inplace_magic.lessons.exercise import Exercise, Feedback
+from inplace_magic.lessons.judging import raised, right, strangers, wrong
+from inplace_magic.lessons.running import Attempt, attempt
+from inplace_magic.lessons.telling import calls_that_write, facts_of, spot
+
+
+def _who_writes(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
+    import torch
+
+    unknown = strangers(functions, answer)
+    if unknown is not None:
+        return unknown
+    wrongly: list[str] = []
+    writers: list[str] = []
+    for function in functions:
+        x = torch.tensor([-1.0, 2.0])
+        run = attempt(function, x)
+        if run.error is not None:
+            return raised(run)
+        writes = x._version > 0
+        sentence = _what_it_wrote(function.__name__, run, writes, x)
+        if writes != (function.__name__ in answer):
+            wrongly.append(sentence)
+        elif writes:
+            writers.append(sentence)
+    return wrong(*wrongly) if wrongly else right(*writers)
+
+
+def _what_it_wrote(name: str, run: Attempt, writes: bool, x: Any) -> str:
+    written = calls_that_write(run.report)
+    if writes:
+        return _("`{name}` changes it: {call} wrote the caller's memory, `[-1.0, 2.0]` became `{values}`.").format(
+            name=name, call=spot(written[-1]), values=x.tolist()
+        )
+    if not written:
+        return _("`{name}` leaves it alone: none of its calls is in-place.").format(name=name)
+    facts, own = facts_of(run.report, x), written[-1].mutations[0].storage
+    caller = f"S{facts.storage}" if facts is not None else "?"
+    return _(
+        "`{name}` leaves it alone: {call} is in-place, but it wrote storage S{own}, which `{name}` itself had made; "
+        "the caller's tensor lies on {caller}."
+    ).format(name=name, call=spot(written[-1]), own=own, caller=caller)
+
+
+def _keep_one(block: Callable[[], Any]) -> Feedback:
+    import torch
+
+    layers = block()
+    with torch.no_grad():  # the same numbers each time, such that both ReLUs have something to do
+        for parameter in layers.parameters():
+            parameter.fill_(-1.0 if parameter.dim() > 1 else 1.0)
+    x = torch.tensor([[[[-2.0, 3.0]]]])
+    run = attempt(layers, x)
+    if run.error is not None:
+        return raised(run)
+    own = calls_that_write(run.report)
+    if x._version > 0:
+        storage = getattr(facts_of(run.report, x), "storage", None)
+        guilty = next((call for call in own if call.mutations[0].storage == storage), own[0])
+        return wrong(
+            _("The caller's tensor was `[-2.0, 3.0]` and is `{values}` now: {call} wrote it.").format(
+                values=x.flatten().tolist(), call=spot(guilty)
+            ),
+            run=run,
+        )
+    with torch.no_grad():
+        meant = layers.conv2(torch.relu(layers.conv1(torch.relu(x))))
+        same = isinstance(run.result, torch.Tensor) and torch.equal(run.result, meant)
+    if not same:
+        return wrong(
+            _("The caller's tensor is safe, but the block computes something else now: both ReLUs shall stay."), run=run
+        )
+    if not own:
+        return wrong(
+            _(
+                "The caller's tensor is safe. But no call is in-place any more, and one may be: which tensor is made "
+                "in `forward` and read by nobody but the next ReLU?"
+            ),
+            run=run,
+        )
+    return right(
+        _(
+            "{call} writes the result of the first convolution, which nobody else reads. The caller's tensor is safe."
+        ).format(call=spot(own[0]))
+    )
+
+
+EXERCISES = (
+    Exercise(
+        key="3.1",
+        judge=_who_writes,
+        hints=(
+            lambda: _("Not the flag decides, but whose memory the tensor lies on when it is written."),
+            lambda: _("`x + 0` and `x.clone()` make memory. `x.view(-1)` does not."),
+        ),
+        solution='answer = {"b", "d"}',
+        because=lambda: _(
+            "`b` writes the tensor that it got and `d` writes through a view of it. `c` and `e` write too, but into "
+            "a tensor that they made themselves."
+        ),
+    ),
+    Exercise(
+        key="3.2",
+        judge=_keep_one,
+        hints=(
+            lambda: _("Which of the two ReLUs reads a tensor that came from outside?"),
+            lambda: _("The first ReLU must make a tensor: `F.relu(x)`. The second one may keep its flag."),
+        ),
+        solution=(
+            "class Block(nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.conv1 = nn.Conv2d(1, 1, kernel_size=1)\n"
+            "        self.conv2 = nn.Conv2d(1, 1, kernel_size=1)\n\n"
+            "    def forward(self, x):\n"
+            "        h = F.relu(x)\n"
+            "        h = self.conv1(h)\n"
+            "        h = F.relu(h, inplace=True)\n"
+            "        return self.conv2(h)"
+        ),
+        because=lambda: _(
+            "`x` belongs to the caller. The result of `conv1` belongs to nobody else, and the convolution does not "
+            "need it for backward."
+        ),
+    ),
+)
