@@ -48,7 +48,7 @@ class Column:
     """Of a gap that is nothing else: passes of a loop of which another one is shown."""
     gap: bool = False
     site: Callsite | None = None
-    """The line, in the cell or file from which all was run."""
+    """The line, as the tables name it."""
     error: str | None = None
 
 
@@ -133,17 +133,7 @@ def _without_other_passes(branches: Iterable[Branch], wanted: set[int]) -> Itera
 
 
 def _column(call: CallVertex) -> Column:
-    return Column(call.call, call.call, site=_outer(call.site), error=call.error)
-
-
-def _outer(site: Callsite | None) -> Callsite | None:
-    """The innermost place that lies in the cell, or file, from which all was run."""
-    chain = []
-    while site is not None:
-        chain.append(site)
-        site = site.caller
-    home = [(each.cell, each.file) for each in chain[-1:]]
-    return next((each for each in chain if (each.cell, each.file) in home), None)
+    return Column(call.call, call.call, site=call.site, error=call.error)
 
 
 def _ranked(lanes: Sequence[Lane], focus: Sequence[Focus]) -> list[Lane]:

@@ -26,8 +26,9 @@ from inplace_magic.render import timeline_words as say
 from inplace_magic.render.markup import esc
 from inplace_magic.render.measure import fitting, width
 from inplace_magic.render.reading import Reading
+from inplace_magic.render.timeline_axis import axis, axis_height, gaps
 from inplace_magic.render.timeline_lane import Crime, LaneDrawing
-from inplace_magic.render.timeline_places import LEFT, RIGHT, TOP, Places, places_of
+from inplace_magic.render.timeline_places import LEFT, RIGHT, SCALE, TOP, places_of
 from inplace_magic.render.timeline_shapes import NAME, SHAPES, rules
 
 FINDINGS = 8
@@ -43,8 +44,8 @@ def timeline_svg(reading: Reading) -> str | None:
         reading: the report that is shown.
 
     Returns:
-        A standalone SVG, 720 pixels wide or, for many calls, up to about twice that; None when nothing happened to any
-        tensor.
+        A standalone SVG, 840 units wide or, for many calls, up to about twice that, each as large as a unit of the
+        graph's picture; None when nothing happened to any tensor.
     """
     lanes = lanes_of(Story(reading.trace), reading.bindings, reading.graph, reading.kept)
     crimes = _crimes(reading.report.findings, lanes)
@@ -96,7 +97,7 @@ def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
     lanes = [drawing.svg(top, lives) for drawing, top in zip(drawings, tops, strict=True)]
     used = frozenset().union(*(drawing.used for drawing in drawings))
     used |= {"raised"} if any(column.error for column in shown.columns) else set()
-    legend, end = _legend(used, bottom + 36, places.width)
+    legend, end = _legend(used, bottom + axis_height(places) + 20, places.width)
     stripes = "".join(
         f"M0 {top}h{places.width}v{d.height}H0z" for d, top in list(zip(drawings, tops, strict=True))[::2]
     )
@@ -108,8 +109,8 @@ def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
     return "".join(
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="{NAME}" role="img" viewBox="0 0 {places.width} {end}" '
-            f'width="{places.width}" height="{end}" font-family="{style.HTML_FONTS}" font-size="11" '
-            f'data-cs="{calls}" data-xs="{xs}">',
+            f'width="{places.width * SCALE:.0f}" height="{end * SCALE:.0f}" '
+            f'font-family="{style.HTML_FONTS}" font-size="11" data-cs="{calls}" data-xs="{xs}">',
             f"<title>{esc(_('What happened to which tensor'))}</title>",
             f"<style>{rules(used)}</style>",
             f'<rect class="card" width="{places.width}" height="{end}" fill="{style.CARD}"/>',
@@ -119,9 +120,9 @@ def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
             f'<path class="z" d="{stripes}"/>',
             f'<rect class="now" visibility="hidden" x="{LEFT}" y="{TOP}" width="{places.step}" '
             f'height="{bottom - TOP}"/>',
-            _gaps(places, bottom),
+            gaps(places, bottom),
             *lanes,
-            _axis(places, bottom),
+            axis(places, bottom),
             legend,
             "</svg>",
         )
@@ -152,49 +153,6 @@ def _gap_labels(columns: Sequence[Column]) -> list[float]:
     """How wide the labels of the gaps are; 0 where they get none."""
     few = sum(column.gap for column in columns) <= LABELLED_GAPS
     return [width(f"⋯ {say.of_gap(column)}", 10) if column.gap and few else 0 for column in columns]
-
-
-def _gaps(places: Places, bottom: int) -> str:
-    gaps = [gap for gap in zip(places.columns, places.middles, places.widths, strict=True) if gap[0].gap]
-    lines = "".join(f"M{x} {TOP}V{bottom}" for _column, x, _room in gaps)
-    parts = [f'<path class="y" d="{lines}"/>'] if gaps else []
-    for column, x, room in gaps:
-        text = say.of_gap(column)
-        label = fitting(f"⋯ {text}", room, 10)
-        shown = label if label.endswith(text) else f"<title>{esc(text)}</title>⋯"
-        parts.append(f'<text class="v" x="{x}" y="{bottom + 14}">{shown}</text>')
-    return "".join(parts)
-
-
-def _axis(places: Places, bottom: int) -> str:
-    """Lines of code under their calls; neighbours of one line share its number."""
-    columns = places.columns
-    cells = len({column.site.cell for column in columns if column.site is not None}) > 1
-    texts = ["" if column.gap else say.of_place(column.site, cells=cells) for column in columns]
-    edges = [LEFT]
-    for each in places.widths:
-        edges.append(edges[-1] + each)
-    parts = [
-        f'<path class="i" d="M{LEFT} {bottom}H{places.right}"/>',
-        f'<text class="q" x="10" y="{bottom + 14}">{esc(_("line"))}</text>',
-    ]
-    place, end = 0, 0.0
-    while place < len(columns):
-        then = place + 1
-        while then < len(columns) and texts[then] == texts[place] and not columns[then].gap:
-            then += 1
-        x, half = (edges[place] + edges[then]) / 2, width(texts[place], 11) / 2
-        if texts[place] and x - half > end:
-            parts.append(f'<text class="a" x="{x:g}" y="{bottom + 14}">{esc(texts[place])}</text>')
-            end = x + half + 3
-        if then - place > 1 and not columns[place].gap:
-            parts.append(f'<path class="t" d="M{edges[place] + 2} {bottom + 3}H{edges[then] - 2}"/>')
-        place = then
-    for column, x in zip(columns, places.middles, strict=True):
-        if column.error is not None:
-            error = SHAPES["raised"].at(x, bottom)
-            parts.append(f'<g class="m me" data-c="{column.first}"><title>{esc(column.error[:80])}</title>{error}</g>')
-    return "".join(parts)
 
 
 def _legend(used: frozenset[str], y: int, room: int) -> tuple[str, int]:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from inplace_magic.analysis.keepings import Keeping
 from inplace_magic.analysis.timeline import Column
 
-WIDTH, LEFT, RIGHT, TOP = 720, 172, 16, 46
-WIDEST, NARROWEST, GAP = 84, 9, 16
+WIDTH, LEFT, RIGHT, TOP = 840, 172, 16, 46
+SCALE = 4 / 3
+"""Pixels of a unit, as in the picture of the graph, so that the letters of both are alike."""
+WIDEST, NARROWEST, GAP = 90, 9, 16
 """Pixels of a column, at most and at least, and of a gap that has no label."""
 FEW = 12
 """Up to so many lanes, there is room for two lines of text and for the names of savers."""

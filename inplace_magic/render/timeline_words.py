@@ -115,11 +115,9 @@ def of_hidden(marks: list[Mark]) -> str:
     ).format(count=len(marks), writes=len(writes), versions=versions)  # fmt: skip
 
 
-def of_place(site: Callsite | None, *, cells: bool) -> str:
-    """What stands on the axis: the line, with its cell where several cells are shown."""
-    if site is None or site.line == 0:
-        return ""
-    return f"[{site.cell}]:{site.line}" if cells and site.cell is not None else str(site.line)
+def of_line(site: Callsite | None) -> str:
+    """What stands on the axis."""
+    return "" if site is None or site.line == 0 else str(site.line)
 
 
 def of_lane(lane: Lane, reading: Reading) -> tuple[str, bool, list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 from builders import sigmoid_report
 from render.samples import hostile_report, long_report
@@ -11,7 +12,7 @@ from render.samples import hostile_report, long_report
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline import timeline_svg
 from inplace_magic.report import Report
-from inplace_magic.trace import Trace
+from inplace_magic.trace import Callsite, Trace
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -61,6 +62,37 @@ def test_a_long_watch_has_a_small_picture() -> None:
 
     assert svg is not None
     assert len(svg.encode()) < 12_000
+
+
+def texts(svg: str) -> list[str]:
+    return ["".join(element.itertext()) for element in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_the_axis_names_the_lines_that_the_tables_name_and_not_their_callers() -> None:
+    trace = sigmoid_report().trace
+    home = Callsite(20, cell=7)
+    inner = [
+        replace(call, callsite=call.callsite and replace(call.callsite, function="step", caller=home))
+        for call in trace.calls
+    ]
+
+    svg = timeline_svg(Reading(Report(replace(trace, calls=tuple(inner)))))
+
+    assert svg is not None
+    assert {"5", "6", "7"} <= set(texts(svg))
+    assert "20" not in texts(svg)
+
+
+def test_where_lines_are_of_several_files_the_axis_names_these_too() -> None:
+    trace = sigmoid_report().trace
+    first, *others = trace.calls
+    calls = (replace(first, callsite=Callsite(31, file="/home/ana/model.py", text="x = torch.randn(8)")), *others)
+
+    svg = timeline_svg(Reading(Report(replace(trace, calls=calls))))
+
+    assert svg is not None
+    assert {"31", "model.py", "5", "Cell In[7]"} <= set(texts(svg))
+    assert "Cell In[7]" not in texts(timeline_svg(Reading(sigmoid_report())) or "")
 
 
 def test_there_is_no_timeline_of_nothing() -> None:
