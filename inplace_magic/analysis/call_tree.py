@@ -227,7 +227,8 @@ def _close(levels: list[_Level]) -> None:
         rest = level.parts
         level.parts = list(level.passes.pop())
     if level.passes:
-        passes = tuple(map(_pass, (*level.passes, tuple(level.parts))))
+        first_pass = (*_first_lines(outer, level), *level.passes[0])
+        passes = tuple(map(_pass, (first_pass, *level.passes[1:], tuple(level.parts))))
         calls = tuple(call for each in passes for call in each.calls)
         first = passes[0].step
         outer.parts.append(Branch("loop", Step("line", "", first.line, first.where), calls, passes, passes[0].site))
@@ -238,6 +239,25 @@ def _close(levels: list[_Level]) -> None:
     for step in level.body:  # the loop's lines are passed: the same line again is another pass of what is around it
         outer.seen.setdefault(step, len(outer.parts) - 1)
         outer.body.add(step)
+
+
+def _first_lines(outer: _Level, level: _Level) -> list[Branch]:
+    """What ran right before a loop and belongs to its first pass after all; it is taken off `outer`.
+
+    The first of two blocks may run lines that the second leaves out, such as a residual block's ``downsample``. They
+    look like what stands before a loop, but read parameters of the very module that the first pass reads, and the
+    other passes do not.
+    """
+    first, second = (_path_of((*level.passes, tuple(level.parts))[number]) for number in (0, 1))
+    found: list[Branch] = []
+    while first and first != second and outer.parts and f"{module_path(outer.parts[-1])}.".startswith(f"{first}."):
+        found.insert(0, outer.parts.pop())
+    outer.seen = {step: min(position, len(outer.parts)) for step, position in outer.seen.items()}
+    return found
+
+
+def _path_of(parts: tuple[Branch, ...]) -> str:
+    return module_path(_pass(parts))
 
 
 def _pass(parts: tuple[Branch, ...]) -> Branch:
