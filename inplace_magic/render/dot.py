@@ -192,7 +192,8 @@ def _waiting(drawing: Drawing, reached: set[str]) -> list[tuple[str, str]]:
     boxes = [(fold.calls[0], fold.key) for fold in drawing.folds]
     boxes += [(call.call, call.key) for call in drawing.graph.calls]
     order = [key for _, key in sorted(boxes)]
-    made = {edge.source: edge.target for edge in drawing.graph.edges if edge.kind == "data"}
+    tensors = {tensor.key for tensor in drawing.graph.tensors}
+    made = {edge.source: edge.target for edge in drawing.graph.edges if edge.kind == "data" and edge.target in tensors}
     return [(made.get(before, before), key) for before, key in pairwise(order) if key not in reached]
 
 

@@ -18,6 +18,7 @@ from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
 from inplace_magic.render import style, words
 from inplace_magic.render.roles import Roles, roles_of
+from inplace_magic.render.temporaries import without_temporaries
 
 SMALL = 40
 """Graphs up to this many vertices are drawn as they are."""
@@ -90,8 +91,12 @@ def drawing_of(
     made = {maker.key for maker in makers.values()}
     calls = tuple(call for call in graph.calls if call.key not in made)
     edges = tuple(edge for edge in graph.edges if edge.source not in made)
+    graph = AutogradGraph(graph.tensors, calls, edges, graph.unplaced)
+    if len(whole) > SMALL:
+        graph, results = without_temporaries(graph, set(roles.keys))
+        notes = {key: [*notes.get(key, ()), *results.get(key, ())] for key in {**notes, **results}}
     return Drawing(
-        AutogradGraph(graph.tensors, calls, edges, graph.unplaced),
+        graph,
         roles,
         makers,
         notes,

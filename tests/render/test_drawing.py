@@ -7,8 +7,9 @@ from dataclasses import replace
 from builders import sigmoid_report, site, tensor
 from render.samples import long_report
 
-from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.graph import AutogradGraph, Edge
 from inplace_magic.render.drawing import MAX_NODES, SMALL, drawing_of
+from inplace_magic.render.temporaries import without_temporaries
 from inplace_magic.trace import AutogradNode, CallEvent, Mutation, Trace
 
 
@@ -48,6 +49,41 @@ def test_in_a_small_graph_they_stay_boxes_of_their_own():
 
     assert drawing.notes == {}
     assert len(drawing.graph.tensors) == 4 + 3 + 2 * 3
+
+
+def nameless(trace: Trace) -> AutogradGraph:
+    """The graph of a trace without names, as temporaries are."""
+    return AutogradGraph.from_trace(trace, names={})
+
+
+def test_in_a_large_graph_a_result_without_a_name_stands_in_the_box_of_its_maker():
+    drawing = drawing_of(nameless(network(SMALL // 2)), ())
+
+    assert drawing.notes["C3"] == ["reads T103 and 1 more", "✎ writes T203", "gives T4  float32[8]"]
+    assert {vertex.tensor for vertex in drawing.graph.tensors} == {SMALL // 2}, "the last result, which nothing uses"
+    assert Edge("C3", "C4", "data") in drawing.graph.edges
+
+
+def test_a_result_stays_a_box_where_it_has_a_name_or_is_written_later_or_a_finding_is_about_it():
+    trace = long_report(60).trace
+    number = len(trace.calls)
+    again = replace(tensor(5), version=1)
+    write = CallEvent(number, "Tensor.add_", "in-place", site(3), (tensor(5),), (again,), (Mutation(5, 0, 1, 5, 5),))
+    graph = AutogradGraph.from_trace(replace(trace, calls=(*trace.calls, write)), names={7: "probs"})
+    kept = {"T9@v0"}
+
+    shown, _ = without_temporaries(graph, kept)
+
+    assert {"T5@v0", "T5@v1", "T7@v0", "T9@v0"} <= {vertex.key for vertex in shown.tensors}
+    assert "T6@v0" not in {vertex.key for vertex in shown.tensors}
+
+
+def test_a_result_that_its_own_maker_keeps_for_backward_says_so_in_the_box():
+    graph = nameless(long_report(60).trace)
+
+    _, notes = without_temporaries(graph, ())
+
+    assert notes["C3"] == ["gives T4  float32[8], kept for backward"]
 
 
 def test_what_a_finding_names_is_never_left_out():
