@@ -27,6 +27,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from inplace_magic.render.packing import packed, unpacked
+
 HERE = Path(__file__).resolve().parent
 LANGUAGES = ("en", "zh")
 REPOSITORY = ""
@@ -39,6 +41,8 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 IMAGE = re.compile(r"(data:image/[a-z+]+;base64,[A-Za-z0-9+/=]+)")
+STATE = re.compile(r'(?<= data-state=")[A-Za-z0-9+/=]+(?=")')
+"""What the live view of a report reads; it has the addresses too."""
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 OBJECT_ID = re.compile(r"(?<![\w.])\d{12,}(?![\w.])")
 """Python's ``id`` is an address too; nothing else in a lesson has so many digits."""
@@ -143,6 +147,7 @@ def clean(value: Any) -> Any:
         return [clean(item) for item in value]
     if not isinstance(value, str):
         return value
+    value = STATE.sub(lambda state: packed(clean(unpacked(state[0]))), value)
     parts = IMAGE.split(value)
     return "".join(part if number % 2 else _without_addresses(part) for number, part in enumerate(parts))
 

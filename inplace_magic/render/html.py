@@ -6,11 +6,6 @@ the ``data-state`` of the fragment; where scripts may not run, the pictures stay
 
 from __future__ import annotations
 
-import base64
-import json
-import zlib
-from typing import Any
-
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, sentences
 from inplace_magic.render import style
@@ -20,6 +15,7 @@ from inplace_magic.render.explorer import explorer_state, page_script
 from inplace_magic.render.layout import to_svg
 from inplace_magic.render.markup import CARD, details, esc, image, prose, tag
 from inplace_magic.render.memory_section import memory_section, saved_section
+from inplace_magic.render.packing import packed
 from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
 from inplace_magic.render.sections import (
     line_calls,
@@ -69,7 +65,7 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
     if "<img" not in drawn:
         return tag("div", CARD, *body, class_="inplace-magic")
     state = {**explorer_state(reading), "rows": {"lines": line_calls(reading), "tensors": tensor_calls(reading)}}
-    start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{_packed(state)}">'
+    start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
     return f"{start}{''.join(body)}</div><script>{page_script()}</script>"
 
 
@@ -82,12 +78,6 @@ def _timeline(reading: Reading) -> str:
         svg, alt, f"max-width:100%;height:auto;background-color:{style.CARD}", class_="inplace-magic-timeline"
     )
     return details(_("What happened to which tensor"), picture, opened=True)
-
-
-def _packed(state: dict[str, Any]) -> str:
-    """JSON deflated, in base64: a third of its bytes, and no letter that HTML would read."""
-    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 @in_its_language

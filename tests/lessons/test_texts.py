@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from lessons.texts import BUILD, CHECK, LESSONS, NOTEBOOKS, TEXTS, code_of, exercise_cells, kept, named
+from lessons.texts import BUILD, CHECK, LESSONS, NOTEBOOKS, TEXTS, code_of, exercise_cells, kept, legible, named
 
 from inplace_magic.lessons import course
+from inplace_magic.render.packing import packed, unpacked
 
 MAX_BYTES = 1_000_000
 each_lesson = pytest.mark.parametrize("text", TEXTS, ids=named)
@@ -53,7 +54,7 @@ def test_a_notebook_is_small(text: Path) -> None:
 
 @each_lesson
 def test_nothing_of_one_run_or_one_machine_is_kept(text: Path) -> None:
-    content = BUILD.IMAGE.sub("", text.with_suffix(".ipynb").read_text(encoding="utf-8"))
+    content = legible(text)
     assert BUILD.ADDRESS.findall(content) == []
     assert BUILD.OBJECT_ID.findall(content) == []
     assert re.findall(r"site-packages|/tmp/|ipykernel_\d+", content) == []
@@ -82,6 +83,12 @@ def test_the_text_tells_of_hints_for_its_exercises(text: Path) -> None:
     assert f'`hint("{lesson}.1")`' in whole
     assert f'`solution("{lesson}.1")`' in whole
     assert all(key.split(".")[0] == lesson for key in CHECK.findall(whole))
+
+
+def test_what_the_live_view_reads_has_no_addresses_either() -> None:
+    state = {"T1": [["id", "140123456789012"], ["data_ptr", "0x7f12ab34cd00"]], "T2": 16777216}
+    cleaned = BUILD.clean(f'<div data-state="{packed(state)}">')
+    assert unpacked(BUILD.STATE.search(cleaned)[0]) == {"T1": [["id", "…"], ["data_ptr", "0x…"]], "T2": 16777216}
 
 
 def test_addresses_are_taken_out_and_pictures_left_alone() -> None:

@@ -41,6 +41,15 @@ def kept(text: Path) -> Any:
     return nbformat.reads(text.with_suffix(".ipynb").read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]  # nbformat has no types
 
 
+def legible(text: Path) -> str:
+    """All that the kept notebook says, also what its live views read; its pictures left out."""
+    outputs = [output for cell in kept(text).cells if cell.cell_type == "code" for output in cell.outputs]
+    pages = [output["data"].get("text/html", "") for output in outputs if "data" in output]
+    states = [repr(BUILD.unpacked(state)) for page in pages for state in BUILD.STATE.findall(page)]
+    content = BUILD.IMAGE.sub("", text.with_suffix(".ipynb").read_text(encoding="utf-8"))
+    return "\n".join([content, *states])
+
+
 def code_of(notebook: Any) -> list[str]:
     """The sources of the code cells."""
     return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
