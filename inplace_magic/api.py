@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inplace_magic.errors import InplaceMagicError, OptionError
 from inplace_magic.garbage import collection_paused
-from inplace_magic.language import use_language
+from inplace_magic.language import _, use_language
 from inplace_magic.options import WatchOptions
 from inplace_magic.report import Report
 from inplace_magic.trace import Trace
@@ -45,10 +45,12 @@ class watch:
         unknown = sorted(set(settings) - set(WatchOptions.__dataclass_fields__))
         if unknown:
             raise OptionError(
-                f"watch() has no option {unknown[0]!r}; it has {', '.join(sorted(WatchOptions.__dataclass_fields__))}."
+                _("watch() has no option {name!r}; it has {options}.").format(
+                    name=unknown[0], options=", ".join(sorted(WatchOptions.__dataclass_fields__))
+                )
             )
         if options is not None and settings:
-            raise OptionError("Give watch() either a WatchOptions record or single options, not both.")
+            raise OptionError(_("Give watch() either a WatchOptions record or single options, not both."))
         self.options = options or WatchOptions(**settings)
         self._session: Session | None = None
         self._fault: str | None = None
@@ -80,7 +82,7 @@ class watch:
         from inplace_magic.capture.session import Session
 
         if self._session is not None and self._session.active:
-            raise InplaceMagicError("This watch is running already.")
+            raise InplaceMagicError(_("This watch is running already."))
         self._place = (cell, filename, source)
         if self._session is None:
             self._session = Session(self.options)
@@ -145,7 +147,7 @@ class watch:
         last: bool,
     ) -> Report:
         if self._session is None:
-            raise InplaceMagicError("This watch was never started.")
+            raise InplaceMagicError(_("This watch was never started."))
         try:
             self._session.leave()
         except BaseException:  # an interrupt that struck before its first line: it protects itself only from there on

@@ -21,6 +21,8 @@ from collections.abc import Sequence
 
 from IPython.core.inputtransformer2 import make_tokens_by_line
 
+from inplace_magic.language import _, together
+
 MAGIC = "%%inplace_watch"
 MODULE = '__import__("inplace_magic").magics'
 KEPT_SOURCES = 16
@@ -93,23 +95,28 @@ def _rewrite_misplaced(lines: list[str], first: int) -> list[str]:
     if not misplaced:
         return lines
     line = misplaced[0] + 1
-    problem = f"`{MAGIC}` stands on line {line}; it must be the first line of the cell. Nothing of the cell was run."
+    problem = _(
+        "`{magic}` stands on line {line}; it must be the first line of the cell. Nothing of the cell was run."
+    ).format(magic=MAGIC, line=line)
     return _only(lines, misplaced[0], "", f"{MODULE}.refuse({problem!r})")
 
 
 def _problem(first: int, below: Sequence[tuple[int, str]], empty: bool) -> str | None:
-    if any(name == MAGIC for _, name in below):
+    if any(name == MAGIC for _row, name in below):
         rows = [first, *(row for row, name in below if name == MAGIC)]
-        places = " and ".join(str(row + 1) for row in rows)
-        return f"`{MAGIC}` stands in this cell more than once, on lines {places}. Keep one, with all options on it."
+        return _(
+            "`{magic}` stands in this cell more than once, on lines {lines}. Keep one, with all options on it."
+        ).format(magic=MAGIC, lines=together([str(row + 1) for row in rows]))
     if below:
         row, name = below[0]
-        return (
-            f"`{name}` on line {row + 1} stands below `{MAGIC}`, where IPython cannot run it. Put `{name}` on the "
-            f"first line and `{MAGIC}` right below it, or move `{name}` to a cell of its own."
-        )
+        return _(
+            "`{name}` on line {line} stands below `{magic}`, where IPython cannot run it. Put `{name}` on the first "
+            "line and `{magic}` right below it, or move `{name}` to a cell of its own."
+        ).format(name=name, line=row + 1, magic=MAGIC)
     if empty:
-        return f"There is no code below `{MAGIC}`. Put the code to watch into the same cell, below that line."
+        return _("There is no code below `{magic}`. Put the code to watch into the same cell, below that line.").format(
+            magic=MAGIC
+        )
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from inplace_magic.analysis.memory import memory_by_call, peaks_of
 from inplace_magic.api import watch
 from inplace_magic.comparison import Comparison, Variant
 from inplace_magic.errors import CompareError
+from inplace_magic.language import _, language, listed, sentences, use_language
 from inplace_magic.outcomes import Agreement
 from inplace_magic.report import Report
 
@@ -36,6 +37,7 @@ def compare(
     inputs: Any = (),
     repeats: int | None = None,
     seed: int | None = None,
+    lang: str | None = None,
 ) -> Comparison:
     """Compares two callables: their results and gradients, what they compute, allocate and keep, and their time.
 
@@ -48,10 +50,12 @@ def compare(
         inputs: what both are called with: a tensor, a tuple of positional or a dict of named arguments.
         repeats: timed runs of each, in turns; by default as many as fit into about two seconds, 5 to 50. 0: no timing.
         seed: seeds all generators before each run, instead of beginning where yours are now.
+        lang: language of the comparison, ``en``, ``zh`` or ``auto``; by default the session's.
 
     Raises:
         CompareError: something is no callable, needs other arguments, or both variants raise the same error.
         CopyError: something that they read cannot be copied; the text says what.
+        OptionError: a language that does not exist.
 
     Example:
         >>> inplace_magic.compare(block, twin, inputs=image)
@@ -59,13 +63,15 @@ def compare(
     from inplace_magic.programs import CallProgram
 
     args, kwargs = _arguments(inputs)
-    names = _names((first, second))
-    for function, name in zip((first, second), names, strict=True):
-        _check_call(function, name, args, kwargs)
-    programs = [CallProgram(name, f, args, kwargs) for f, name in zip((first, second), names, strict=True)]
-    result, failures = run_comparison(programs[0], programs[1], repeats=repeats, seed=seed)
-    if len(failures) == 2:
-        raise CompareError(f"Both raise: {result.first.error}. There is nothing to compare.") from failures[0].error
+    with use_language(lang):
+        names = _names((first, second))
+        for function, name in zip((first, second), names, strict=True):
+            _check_call(function, name, args, kwargs)
+        programs = [CallProgram(name, f, args, kwargs) for f, name in zip((first, second), names, strict=True)]
+        result, failures = run_comparison(programs[0], programs[1], repeats=repeats, seed=seed)
+        if len(failures) == 2:
+            told = _("Both raise: {error}. There is nothing to compare.").format(error=result.first.error)
+            raise CompareError(told) from failures[0].error
     return result
 
 
@@ -105,16 +111,17 @@ def run_comparison(
     runners = [Runner(program, flag, quiet, seed) for program, flag in zip((first, second), flags, strict=True)]
     outcomes = [runner.outcome() for runner in runners]
     flipped = tuple(sorted({**runners[0].flags, **runners[1].flags}.items()))
-    failures = [failure for _, failure in outcomes if failure is not None]
+    failures = [failure for _left, failure in outcomes if failure is not None]
     if flip and not flipped and not failures:
-        raise CompareError("No module with an `inplace` flag ran, so there is nothing to flip.")
+        raise CompareError(_("No module with an `inplace` flag ran, so there is nothing to flip."))
     agreement = None if failures else compare_outcomes(outcomes[0][0], outcomes[1][0])
-    variants = [_measured(runner, failure) for runner, (_, failure) in zip(runners, outcomes, strict=True)]
+    variants = [_measured(runner, failure) for runner, (_left, failure) in zip(runners, outcomes, strict=True)]
     del outcomes
     if not failures and repeats != 0:
         times = _times(runners, repeats, steps)
         variants = [replace(variant, seconds=seconds) for variant, seconds in zip(variants, times, strict=True)]
-    return Comparison(variants[0], variants[1], agreement, flipped, tuple(_notes(agreement, variants))), failures
+    notes = tuple(_notes(agreement, variants))
+    return Comparison(variants[0], variants[1], agreement, flipped, notes, language()), failures
 
 
 def _measured(runner: Runner, failure: Failure | None) -> Variant:
@@ -127,7 +134,8 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
     try:
         counts = runner.counts()
     except Exception as error:  # a boundary: the program ran without the counter, so this is the counter's fault
-        counts, fault = None, f"Its compute could not be counted ({type(error).__name__}: {error})."
+        counts = None
+        fault = _("Its compute could not be counted ({error}).").format(error=f"{type(error).__name__}: {error}")
     else:
         fault = ""
     plain = _watched(runner, backward=False) if failure is not None else report
@@ -191,26 +199,32 @@ def _times(runners: list[Runner], repeats: int | None, steps: Steps) -> list[tup
 
 def _notes(agreement: Agreement | None, variants: list[Variant]) -> Iterator[str]:
     if agreement is not None and agreement.gradients_of == "the result":
-        yield (
+        yield _(
             "The code ran no backward. The compared gradients are those of its result, weighted by fixed numbers "
             "between 0.5 and 1.5; memory, compute and time are without that backward."
         )
     for variant, names in zip(variants, agreement.only if agreement is not None else (), strict=False):
         if names:
-            shown = ", ".join(f"`{name}`" for name in names[:5]) + (", …" if len(names) > 5 else "")
-            yield f"Only `{variant.name}` left {shown}; not compared."
+            yield _("Only `{variant}` left {names}; not compared.").format(
+                variant=variant.name, names=_first_names(names, 5)
+            )
     for variant in variants:
         if variant.fault:
-            yield f"`{variant.name}`: {variant.fault}"
+            yield _("`{variant}`: {fault}").format(variant=variant.name, fault=variant.fault)
     if any(variant.saved_is_least for variant in variants):
-        yield (
+        yield _(
             "`≥`: autograd keeps at least that. What an in-place write to a view (`CopySlices`) or saved-tensor hooks "
             "keep cannot be seen."
         )
     uncounted = {name: count for variant in variants for name, count in variant.uncounted}
     if uncounted:
-        shown = ", ".join(f"`{name}`" for name in sorted(uncounted)[:8]) + (", …" if len(uncounted) > 8 else "")
-        yield f"Not counted in MACs or element operations: {shown}."
+        yield _("Not counted in MACs or element operations: {operators}.").format(
+            operators=_first_names(sorted(uncounted), 8)
+        )
+
+
+def _first_names(names: Sequence[str], most: int) -> str:
+    return listed((*(f"`{name}`" for name in names[:most]), *(("…",) if len(names) > most else ())))
 
 
 def _arguments(inputs: Any) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
@@ -231,7 +245,9 @@ def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapp
         CompareError: it is no callable, or needs other arguments; `how` says how arguments are given.
     """
     if not callable(function):
-        raise CompareError(f"`{name}` is no callable but an object of type {type(function).__name__}.")
+        raise CompareError(
+            _("`{name}` is no callable but an object of type {type}.").format(name=name, type=type(function).__name__)
+        )
     try:
         signature = inspect.signature(getattr(function, "forward", function))
     except (TypeError, ValueError):  # built-in functions have none; calling it will tell
@@ -239,11 +255,12 @@ def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapp
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise CompareError(f"`{name}` cannot be called so: {error}. {how}") from None
+        told = _("`{name}` cannot be called so: {error}.").format(name=name, error=error)
+        raise CompareError(sentences(told, how)) from None
 
 
 def _check_call(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    check_callable(function, name, args, kwargs, "Give its arguments as `inputs=(x, ...)` or `inputs={'x': x}`.")
+    check_callable(function, name, args, kwargs, _("Give its arguments as `inputs=(x, ...)` or `inputs={'x': x}`."))
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 from inplace_magic.hazards import Hazard
+from inplace_magic.language import LANGUAGES
 from inplace_magic.outcomes import Agreement, Cost
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ class Comparison:
     """With ``--flip``: classes of the modules whose flag was set, and how many of each."""
     notes: tuple[str, ...] = ()
     """Sentences on what a reader should know about the figures."""
+    language: str = LANGUAGES[0]
+    """In which its notes and findings were made and every view of it is given: ``en`` or ``zh``."""
 
     @property
     def time_ratio(self) -> tuple[float, float] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gettext as catalogues
 import locale
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -109,6 +109,19 @@ def sentences(*parts: str) -> str:
 def listed(parts: Iterable[str]) -> str:
     """``a, b, c``, as the language writes it."""
     return ("、" if language() == "zh" else ", ").join(parts)
+
+
+def clauses(parts: Iterable[str]) -> str:
+    """Clauses of one sentence, with the language's comma between them."""
+    return ("，" if language() == "zh" else ", ").join(part for part in parts if part)
+
+
+def together(parts: Sequence[str]) -> str:
+    """``a and b and c``, as the language writes it."""
+    said = parts[0]
+    for part in parts[1:]:
+        said = _("{some} and {more}").format(some=said, more=part)
+    return said
 
 
 def N_(message: str) -> str:

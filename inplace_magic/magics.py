@@ -16,7 +16,7 @@ from IPython.core.error import UsageError
 
 from inplace_magic.cell_transform import MAGIC, WatchLine
 from inplace_magic.errors import InplaceMagicError
-from inplace_magic.language import LANGUAGES, set_language
+from inplace_magic.language import LANGUAGES, N_, _, listed, set_language
 from inplace_magic.magic_options import parse_options, watch_parser
 from inplace_magic.magics_cells import cell_number, cell_numbers, run_text
 from inplace_magic.magics_compare import compare_magic
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 EVENTS = ("pre_run_cell", "post_execute", "post_run_cell")
 
-REPORT_HELP = """Show a report of %%inplace_watch again: %inplace_report [NAME]
+REPORT_HELP = N_("""Show a report of %%inplace_watch again: %inplace_report [NAME]
 
-Without NAME the last one; with NAME the one that `%%inplace_watch -o NAME` bound."""
+Without NAME the last one; with NAME the one that `%%inplace_watch -o NAME` bound.""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,14 @@ class _Session:
             if not self.running:
                 self.story.end_cell(raised)
         elif is_explained(raised):
-            print(HINT)
+            print(_(HINT))
 
     def can_begin(self) -> None:
         """Refuses a story inside a cell that is watched on its own."""
         if self.active is not None:
-            raise UsageError(f"`{MAGIC}` watches this cell; write `%inplace_watch on` into a cell of its own.")
+            raise UsageError(
+                _("`{magic}` watches this cell; write `%inplace_watch on` into a cell of its own.").format(magic=MAGIC)
+            )
 
     def keep(self, report: Report, options: WatchOptions) -> None:
         """Makes a report the last one and binds it to the ``--out`` name."""
@@ -184,16 +186,24 @@ def begin(shell: Any, line: str, key: str) -> None:
     """
     session = _sessions.get(id(shell))
     if session is None:
-        raise UsageError(f"`{MAGIC}` is not loaded in this shell; run `%load_ext inplace_magic` first.")
+        raise UsageError(
+            _("`{magic}` is not loaded in this shell; run `%load_ext inplace_magic` first.").format(magic=MAGIC)
+        )
     options = parse_options(shell.var_expand(line, depth=1), defaults=session.defaults)
     if not session.running:
-        raise UsageError(f"`{MAGIC}` cannot watch a cell that runs silently; run it with silent=False.")
+        raise UsageError(
+            _("`{magic}` cannot watch a cell that runs silently; run it with silent=False.").format(magic=MAGIC)
+        )
     if session.active is not None:
-        raise UsageError(f"This cell cannot be watched: the watch of {session.active.place} is still running.")
+        raise UsageError(
+            _("This cell cannot be watched: the watch of {place} is still running.").format(place=session.active.place)
+        )
     if session.story is not None and session.story.cell_open:
         print(
-            f"inplace_magic: this cell is watched already, by `%inplace_watch on` in {session.story.since}; after "
-            f"`%inplace_watch off`, `{MAGIC}` gives it a report of its own."
+            _(
+                "inplace_magic: this cell is watched already, by `%inplace_watch on` in {place}; after "
+                "`%inplace_watch off`, `{magic}` gives it a report of its own."
+            ).format(place=session.story.since, magic=MAGIC)
         )
         return
     from inplace_magic.api import watch  # brings torch, which %load_ext must not
@@ -211,7 +221,7 @@ def begin(shell: Any, line: str, key: str) -> None:
         raise UsageError(str(error)) from None
     except Exception as error:  # a boundary: our fault must not cost the user the cell
         session.active = None
-        complain("this cell runs unwatched, because the watch could not start", error)
+        complain(_("this cell runs unwatched, because the watch could not start"), error)
 
 
 def finish(session: _Session, raised: BaseException | None) -> None:
@@ -228,7 +238,7 @@ def finish(session: _Session, raised: BaseException | None) -> None:
     try:
         report = active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
     except Exception as error:  # a boundary: the cell has its result already, and keeps it
-        complain("the cell was watched, but no report could be made", error)
+        complain(_("the cell was watched, but no report could be made"), error)
         return
     session.deliver(report, options)
 
@@ -246,7 +256,7 @@ def explain(has_code: bool, /) -> None:
     """Prints the help of ``%%inplace_watch``, and that the code below it was not run, where there is some."""
     print(watch_parser().format_help())
     if has_code:
-        print("The cell was not run: take --help away to run it.")
+        print(_("The cell was not run: take --help away to run it."))
 
 
 def _cell_magic(session: _Session) -> Callable[[str, str], None]:
@@ -285,16 +295,22 @@ def _report_magic(session: _Session) -> Callable[[str], None]:
             print(REPORT_HELP)
         elif not name:
             if session.last is None:
-                raise UsageError(f"There is no report yet: run a cell with `{MAGIC}` on its first line.")
+                raise UsageError(
+                    _("There is no report yet: run a cell with `{magic}` on its first line.").format(magic=MAGIC)
+                )
             show(session.shell, *session.last)
         elif isinstance(names.get(name), Report):
             show(session.shell, names[name], WatchOptions())
         else:
             kept = sorted(key for key, value in names.items() if isinstance(value, Report))
-            hint = f"the reports are: {', '.join(kept)}" if kept else f"`{MAGIC} -o {name}` makes one"
-            raise UsageError(f"`{name}` is no report; {hint}.")
+            told = (
+                _("`{name}` is no report; the reports are: {reports}.")
+                if kept
+                else _("`{name}` is no report; `{magic} -o {name}` makes one.")
+            )
+            raise UsageError(told.format(name=name, reports=listed(kept), magic=MAGIC))
 
-    inplace_report.__doc__ = REPORT_HELP
+    inplace_report.__doc__ = _(REPORT_HELP)
     return inplace_report
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import difflib
 import re
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,7 +15,8 @@ from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
 from inplace_magic.errors import CompareError, OptionError
-from inplace_magic.magic_options import Parser, parse_line
+from inplace_magic.language import N_, _, use_language
+from inplace_magic.magic_options import Parser, add_language, parse_line
 from inplace_magic.magics_cells import run_text, running_cell
 from inplace_magic.options import WatchOptions
 from inplace_magic.progress import steps
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from inplace_magic.programs import CellProgram, Program
 
 MAGIC = "%%inplace_compare"
-DESCRIPTION = """\
+DESCRIPTION = N_("""\
 Compare two variants of one program: same outputs and gradients, same compute, how many allocations, how much time.
 
 With --flip the cell below runs with every module's `inplace` flag False, and with every flag True. With two names it
@@ -33,8 +34,8 @@ runs once, as any cell does, and the two functions or modules of these names are
 numbers of two cells that have been run. Each variant runs several times, on copies of everything that it reads and from
 the same random state. Your own variables, gradients, flags and generators are the same afterwards, so the names that a
 --flip cell assigns are not kept.
-"""
-EXAMPLE = """\
+""")
+EXAMPLE = N_("""\
 examples:
   %%inplace_compare --flip
   loss = model(images).sum()
@@ -42,7 +43,7 @@ examples:
 
   %inplace_compare plain in_place --inputs image
   %inplace_compare 3 4
-"""
+""")
 _CELL_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
 
 
@@ -55,23 +56,19 @@ class Host(Protocol):
     story: Any
 
 
-def compare_parser() -> argparse.ArgumentParser:
+def compare_parser() -> Parser:
     """The options of the magic."""
-    parser = Parser(
-        MAGIC,
-        description=DESCRIPTION,
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        add_help=False,
-    )
-    parser.color = False  # type: ignore[attr-defined, unused-ignore]
-    parser.add_argument("variants", nargs="*", metavar="NAME", help="two callables, or the numbers of two cells")
-    parser.add_argument("--flip", action="store_true", help="set every `inplace` flag to False, and to True")
-    parser.add_argument("-o", "--out", metavar="NAME", help="bind the comparison to this variable")
-    parser.add_argument("--inputs", metavar="X,Y", default="", help="variables that the callables are called with")
-    parser.add_argument("--repeats", metavar="N", type=int, help="timed runs of each; 0 for none (default: about 2 s)")
-    parser.add_argument("--seed", metavar="N", type=int, help="seed all generators before each run")
-    parser.add_argument("-h", "--help", action="store_true", help="show this help and do nothing else")
+    parser = Parser(MAGIC, description=_(DESCRIPTION), epilog=_(EXAMPLE))
+    add = parser.names.add_argument
+    add("variants", nargs="*", metavar="NAME", help=_("two callables, or the numbers of two cells"))
+    add = parser.options.add_argument
+    add("--flip", action="store_true", help=_("set every `inplace` flag to False, and to True"))
+    add("-o", "--out", metavar="NAME", help=_("bind the comparison to this variable"))
+    add("--inputs", metavar="X,Y", default="", help=_("variables that the callables are called with"))
+    add("--repeats", metavar="N", type=int, help=_("timed runs of each; 0 for none (default: about 2 s)"))
+    add("--seed", metavar="N", type=int, help=_("seed all generators before each run"))
+    add_language(parser)
+    parser.add_help_option()
     return parser
 
 
@@ -84,9 +81,12 @@ def compare_magic(host: Host) -> Callable[..., None]:
             print(compare_parser().format_help())
             return
         if host.story is not None or host.active is not None:
-            raise UsageError(f"`{MAGIC}` cannot run while another watch is on; `%inplace_watch off` ends it.")
+            raise UsageError(
+                _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=MAGIC)
+            )
         try:
-            _compare(host, given, line, cell)
+            with use_language(given.lang):
+                _compare(host, given, line, cell)
         except CompareError as error:
             raise UsageError(f"{MAGIC if cell is not None else MAGIC[1:]}: {error}") from None
 
@@ -94,32 +94,44 @@ def compare_magic(host: Host) -> Callable[..., None]:
     return inplace_compare
 
 
-def _parse(line: str) -> argparse.Namespace:
+def _parse(line: str) -> Namespace:
     given = parse_line(compare_parser(), line)
     if given.help:
         return given
     try:
-        WatchOptions(out=given.out)
+        WatchOptions(out=given.out, lang=given.lang)
     except OptionError as error:
         raise UsageError(f"{MAGIC}: {error}") from None
     if given.repeats is not None and given.repeats < 0:
-        raise UsageError(f"{MAGIC}: --repeats is {given.repeats}; it cannot be negative.")
-    if given.flip == bool(given.variants) or (given.variants and len(given.variants) != 2):
         raise UsageError(
-            f"{MAGIC} compares either a cell with itself, by --flip, or two variants by name, such as "
-            f"`%inplace_compare plain in_place`; it got {repr(line.strip()) if line.strip() else 'neither'}."
+            _("{magic}: --repeats is {count}; it cannot be negative.").format(magic=MAGIC, count=given.repeats)
         )
+    if given.flip == bool(given.variants) or (given.variants and len(given.variants) != 2):
+        told = (
+            _(
+                "{magic} compares either a cell with itself, by --flip, or two variants by name, such as "
+                "`%inplace_compare plain in_place`; it got {found!r}."
+            )
+            if line.strip()
+            else _(
+                "{magic} compares either a cell with itself, by --flip, or two variants by name, such as "
+                "`%inplace_compare plain in_place`; it got neither."
+            )
+        )
+        raise UsageError(told.format(magic=MAGIC, found=line.strip()))
     return given
 
 
-def _compare(host: Host, given: argparse.Namespace, line: str, cell: str | None) -> None:
+def _compare(host: Host, given: Namespace, line: str, cell: str | None) -> None:
     from inplace_magic.comparing import run_comparison  # brings torch, which %load_ext must not
 
     if given.flip:
         if cell is None:
-            raise UsageError("--flip compares a cell: write `%%inplace_compare --flip`, with two percent signs.")
+            raise UsageError(_("--flip compares a cell: write `%%inplace_compare --flip`, with two percent signs."))
         if not cell.strip():
-            raise UsageError(f"There is no code below `{MAGIC}`. Put the code to compare into the same cell.")
+            raise UsageError(
+                _("There is no code below `{magic}`. Put the code to compare into the same cell.").format(magic=MAGIC)
+            )
         number = running_cell(host.shell, host.running[-1] if host.running else None)
         text = f"{MAGIC} {line}\n"
         pair: list[Program] = [
@@ -163,7 +175,7 @@ def _variant(shell: Any, name: str, inputs: str) -> Program:
         return _numbered_cell(shell, int(number[1]))
     names = tuple(word.strip() for word in inputs.split(",") if word.strip())
     function, *values = (_look_up(shell, each) for each in (name, *names))
-    check_callable(function, name, tuple(values), {}, "Give its arguments as `--inputs x,y`.")
+    check_callable(function, name, tuple(values), {}, _("Give its arguments as `--inputs x,y`."))
     return CallProgram(name, function, tuple(values), names=names)
 
 
@@ -172,12 +184,18 @@ def _look_up(shell: Any, name: str) -> Any:
     root, *attributes = name.split(".")
     if root not in names:
         near = difflib.get_close_matches(root, [each for each in names if not each.startswith("_")], n=1)
-        hint = f"did you mean `{near[0]}`?" if near else "run the cell that defines it first."
-        raise CompareError(f"the name `{root}` is not defined; {hint}")
+        told = (
+            _("the name `{name}` is not defined; did you mean `{near}`?")
+            if near
+            else _("the name `{name}` is not defined; run the cell that defines it first.")
+        )
+        raise CompareError(told.format(name=root, near=near[0] if near else ""))
     value = names[root]
     for attribute in attributes:
         if not hasattr(value, attribute):
-            raise CompareError(f"`{name}` does not exist: there is no `{attribute}` in it.")
+            raise CompareError(
+                _("`{name}` does not exist: there is no `{attribute}` in it.").format(name=name, attribute=attribute)
+            )
         value = getattr(value, attribute)
     return value
 
@@ -185,7 +203,7 @@ def _look_up(shell: Any, name: str) -> Any:
 def _numbered_cell(shell: Any, number: int) -> Program:
     texts = shell.history_manager.input_hist_raw
     if not 0 < number < len(texts) or not texts[number].strip():
-        raise CompareError(f"there is no cell In[{number}] in this session.")
+        raise CompareError(_("there is no cell In[{number}] in this session.").format(number=number))
     return replace(program_of_cell(shell, f"In[{number}]", texts[number], number), compares_result=True)
 
 
@@ -206,7 +224,9 @@ def program_of_cell(shell: Any, name: str, text: str, number: int, above: str = 
 
     first = next((line for line in text.splitlines() if line.strip()), "")
     if first.startswith("%%"):
-        raise CompareError(f"`{first.split()[0]}` makes a cell of another kind, which cannot be compared.")
+        raise CompareError(
+            _("`{magic}` makes a cell of another kind, which cannot be compared.").format(magic=first.split()[0])
+        )
     lead = "\n" * above.count("\n") + text[: len(text) - len(text.lstrip("\n"))]
     try:
         # Tried first: ipython drops leading blank lines, and lines have to keep their numbers.
@@ -218,7 +238,9 @@ def program_of_cell(shell: Any, name: str, text: str, number: int, above: str = 
         value = compile(ast.Expression(last.value), filename, "eval") if isinstance(last, ast.Expr) else None
     except SyntaxError as error:
         raise CompareError(
-            f"line {error.lineno} is not Python that can run here: {error.msg}. Nothing was run."
+            _("line {line} is not Python that can run here: {error}. Nothing was run.").format(
+                line=error.lineno, error=error.msg
+            )
         ) from None
     assigned = body[-1] if body and last is None else None
     targets = assigned.targets if isinstance(assigned, ast.Assign) else []

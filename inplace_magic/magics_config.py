@@ -22,21 +22,17 @@ class Host(Protocol):
     defaults: dict[str, str]
 
 
-def config_parser() -> argparse.ArgumentParser:
+def config_parser() -> Parser:
     """The options of the magic; none means: say how it is set."""
     parser = Parser(
         MAGIC,
         description=_("Settings of this session; without options, say what they are."),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
-        add_help=False,
     )
-    parser.color = False  # type: ignore[attr-defined, unused-ignore]
-    parser.add_argument(
-        "--lang", metavar="{" + ",".join((*LANGUAGES, AUTO)) + "}", help=_("language of reports and messages")
-    )
-    parser.add_argument("--level", metavar="{" + ",".join(LEVELS) + "}", help=_("level of the watches to come"))
-    parser.add_argument("-h", "--help", action="store_true", help=_("show this help and do nothing else"))
+    add = parser.options.add_argument
+    add("--lang", metavar="{" + ",".join((*LANGUAGES, AUTO)) + "}", help=_("language of reports and messages"))
+    add("--level", metavar="{" + ",".join(LEVELS) + "}", help=_("level of the watches to come"))
+    parser.add_help_option()
     return parser
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from inplace_magic.language import N_
+
 _EXPLAINED = re.compile(
     r"modified by an inplace operation"
     r"|leaf Variable that requires grad .*in-place"
@@ -12,7 +14,7 @@ _EXPLAINED = re.compile(
 )
 _MOST_CAUSES = 20
 
-HINT = (
+HINT = N_(
     "inplace_magic: to see which line did it, put `%%inplace_watch` on top of this cell and run it again; if the "
     "forward is in an earlier cell, run `%inplace_watch on` and then the cells from the forward on."
 )
@@ -23,7 +25,7 @@ def is_explained(raised: BaseException | None) -> bool:
 
     Told by the text alone: nothing is imported and no code of the user's runs.
     """
-    for _ in range(_MOST_CAUSES):
+    for _cause in range(_MOST_CAUSES):
         if raised is None:
             break
         text = raised.args[0] if isinstance(raised, RuntimeError) and raised.args else None

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import N_, _, use_language
 from inplace_magic.options import WatchOptions
 
 if TYPE_CHECKING:
     from inplace_magic.hazards import Hazard
     from inplace_magic.report import Report
 
-WHOLE_STORY = "`%inplace_report` shows the whole story so far."
+WHOLE_STORY = N_("`%inplace_report` shows the whole story so far.")
 
 
 def show(shell: Any, report: Report, options: WatchOptions) -> None:
@@ -27,7 +28,7 @@ def show(shell: Any, report: Report, options: WatchOptions) -> None:
 
         shell.display_pub.publish(data=to_mimebundle(report, raw=options.raw, graph=options.graph))
     except Exception as error:  # a boundary, see above
-        complain("the report could not be displayed", error)
+        complain(_("the report could not be displayed"), error)
 
 
 def show_widget(shell: Any, report: Report, name: str) -> None:
@@ -53,7 +54,7 @@ def show_widget(shell: Any, report: Report, name: str) -> None:
             shell.user_ns[name] = widget
         display(widget)  # type: ignore[no-untyped-call]  # IPython leaves it without annotations
     except Exception as error:  # a boundary, see above
-        complain("the widget could not be displayed", error)
+        complain(_("the widget could not be displayed"), error)
 
 
 def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard]) -> None:
@@ -61,9 +62,11 @@ def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard]) -> None:
     try:
         from inplace_magic.render import to_card_mimebundle
 
-        shell.display_pub.publish(data=to_card_mimebundle(report, hazards, more=WHOLE_STORY))
+        with use_language(report.language):
+            more = _(WHOLE_STORY)
+        shell.display_pub.publish(data=to_card_mimebundle(report, hazards, more=more))
     except Exception as error:  # a boundary, see above
-        complain("a finding could not be displayed", error)
+        complain(_("a finding could not be displayed"), error)
 
 
 def write(report: Report, options: WatchOptions, path: str) -> None:
@@ -76,16 +79,19 @@ def write(report: Report, options: WatchOptions, path: str) -> None:
     except InplaceMagicError as error:
         print(f"inplace_magic: {error}", file=sys.stderr)
     except Exception as error:  # a boundary, see above
-        complain(f"the report could not be saved to {target}", error)
+        complain(_("the report could not be saved to {file}").format(file=target), error)
     else:
-        print(f"inplace_magic: report saved to {target}")
+        with use_language(report.language):
+            print(_("inplace_magic: report saved to {file}").format(file=target))
 
 
 def complain(what: str, error: Exception) -> None:
     """One line on a fault of ours, asking to report it."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     print(
-        f"inplace_magic: {what} ({text}). The result of your cell is not affected. This is a fault of inplace_magic; "
-        "please report it with this line.",
+        _(
+            "inplace_magic: {what} ({error}). The result of your cell is not affected. This is a fault of "
+            "inplace_magic; please report it with this line."
+        ).format(what=what, error=text),
         file=sys.stderr,
     )

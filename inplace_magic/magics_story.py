@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from IPython.core.error import UsageError
 
 from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import N_, _, ngettext, sentences
 from inplace_magic.magic_options import STORY_MAGIC, parse_options, watch_parser
 from inplace_magic.magics_cells import cell_numbers, running_cell
 from inplace_magic.magics_hint import is_explained
@@ -93,7 +94,7 @@ class CellStory:
         if fresh:
             show_cards(self.host.shell, report, fresh)
         elif is_explained(raised) and self.news.count:
-            print("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again.")
+            print(_("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again."))
 
     def end(self) -> Report | None:
         """Ends the watch; None when no report could be made."""
@@ -103,17 +104,16 @@ class CellStory:
     def figures(self) -> str:
         """``since Cell In[3]: 1,234 calls, 2 findings``."""
         calls, findings = self.watch.recorded, self.news.count
-        return (
-            f"since {self.since}: {calls:,} call{'' if calls == 1 else 's'} recorded, "
-            f"{findings} finding{'' if findings == 1 else 's'} shown"
-        )
+        recorded = ngettext("{count} call recorded", "{count} calls recorded", calls).format(count=f"{calls:,}")
+        shown = ngettext("{count} finding shown", "{count} findings shown", findings).format(count=findings)
+        return _("since {place}: {recorded}, {shown}").format(place=self.since, recorded=recorded, shown=shown)
 
     def _report(self, make: Callable[..., Report], raised: BaseException | None) -> Report | None:
         shell = self.host.shell
         try:
             return make(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
         except Exception as error:  # a boundary: the cell has its result already, and keeps it
-            complain("the story was watched, but no report could be made", error)
+            complain(_("the story was watched, but no report could be made"), error)
             return None
 
 
@@ -122,9 +122,10 @@ def begin_cell(story: CellStory) -> None:
     try:
         story.begin_cell()
     except InplaceMagicError as error:
-        print(f"inplace_magic: this cell is not part of the story of `{STORY_MAGIC}`. {error}", file=sys.stderr)
+        told = _("inplace_magic: this cell is not part of the story of `{magic}`. {error}")
+        print(told.format(magic=STORY_MAGIC, error=error), file=sys.stderr)
     except Exception as error:  # a boundary: our fault must not cost the user the cell
-        complain("this cell runs unwatched, because the watch could not start", error)
+        complain(_("this cell runs unwatched, because the watch could not start"), error)
 
 
 def switch_on(host: Host, line: str) -> None:
@@ -135,7 +136,8 @@ def switch_on(host: Host, line: str) -> None:
     """
     options = parse_options(line, STORY_MAGIC, host.defaults)
     if host.story is not None:
-        print(f"inplace_watch is on already, {host.story.figures()}. `%inplace_watch off` ends it.")
+        told = _("inplace_watch is on already, {figures}. `%inplace_watch off` ends it.")
+        print(told.format(figures=host.story.figures()))
         return
     host.can_begin()
     from inplace_magic.api import watch  # brings torch, which %load_ext must not
@@ -148,9 +150,10 @@ def switch_on(host: Host, line: str) -> None:
         raise UsageError(str(error)) from None
     host.story = story
     print(
-        f"inplace_watch is on (level {options.level}): the rest of this cell and every later one is watched, and "
-        "only what "
-        "goes wrong is shown. `%inplace_watch off` ends it."
+        _(
+            "inplace_watch is on (level {level}): the rest of this cell and every later one is watched, and only what "
+            "goes wrong is shown. `%inplace_watch off` ends it."
+        ).format(level=options.level)
     )
 
 
@@ -158,43 +161,54 @@ def switch_off(host: Host) -> None:
     """Ends the story and displays its report; without one, one line says so."""
     story, host.story = host.story, None
     if story is None:
-        print(_OFF)
+        print(_(_OFF).format(magic=STORY_MAGIC))
         return
     figures = story.figures()
     report = story.end()
-    print(f"inplace_watch is off. It was on {figures}.")
+    print(_("inplace_watch is off. It was on {figures}.").format(figures=figures))
     if report is not None:
         host.deliver(report, story.options)
 
 
-_OFF = f"inplace_watch is off. `{STORY_MAGIC}` watches every cell from there on."
+_OFF = N_("inplace_watch is off. `{magic}` watches every cell from there on.")
+
+
+def _refusal(verb: str) -> str:
+    """The sentences for what is neither on nor off."""
+    near = difflib.get_close_matches(verb, _VERBS, n=1)
+    if near:
+        told = _("%inplace_watch takes on, off or status, not {verb!r}; did you mean {near}?")
+    else:
+        told = (
+            _("%inplace_watch takes on, off or status, not {verb!r}.")
+            if verb
+            else _("%inplace_watch takes on, off or status.")
+        )
+    one = _("To watch one cell, write %%inplace_watch, with two percent signs, on its first line.")
+    return sentences(told.format(verb=verb, near=near[0] if near else ""), one)
 
 
 def story_magic(host: Host) -> Callable[[str], None]:
     """The line magic ``%inplace_watch``."""
 
     def inplace_watch(line: str) -> None:
-        verb, _, rest = line.strip().partition(" ")
+        verb, _space, rest = line.strip().partition(" ")
         if verb in ("-h", "--help") or (verb == "on" and {"-h", "--help"} & set(rest.split())):
             print(watch_parser(STORY_MAGIC).format_help())
         elif verb not in _VERBS:
-            found = f", not {verb!r}" if verb else ""
-            near = difflib.get_close_matches(verb, _VERBS, n=1)
-            meant = f"; did you mean {near[0]}?" if near else "."
-            raise UsageError(
-                f"%inplace_watch takes on, off or status{found}{meant} To watch one cell, write %%inplace_watch, with "
-                "two percent signs, on its first line."
-            )
+            raise UsageError(_refusal(verb))
         elif verb == "on":
             switch_on(host, rest)
         elif rest.strip():
-            raise UsageError(f"%inplace_watch {verb} takes nothing more, not {rest.strip()!r}.")
+            told = _("%inplace_watch {verb} takes nothing more, not {found!r}.")
+            raise UsageError(told.format(verb=verb, found=rest.strip()))
         elif verb == "off":
             switch_off(host)
         elif host.story is None:
-            print(_OFF)
+            print(_(_OFF).format(magic=STORY_MAGIC))
         else:
-            print(f"inplace_watch is on (level {host.story.options.level}), {host.story.figures()}.")
+            told = _("inplace_watch is on (level {level}), {figures}.")
+            print(told.format(level=host.story.options.level, figures=host.story.figures()))
 
     inplace_watch.__doc__ = watch_parser(STORY_MAGIC).format_help()
     return inplace_watch

@@ -6,7 +6,7 @@ import keyword
 from dataclasses import dataclass
 
 from inplace_magic.errors import OptionError
-from inplace_magic.language import checked
+from inplace_magic.language import _, checked
 
 LEVELS = ("calls", "ops")
 SAVE_SUFFIXES = (".html", ".svg", ".png", ".dot", ".json", ".csv")
@@ -46,14 +46,28 @@ class WatchOptions:
         if self.lang is not None:
             checked(self.lang)
         if self.level not in LEVELS:
-            raise OptionError(f"level {self.level!r} does not exist; choose one of {', '.join(LEVELS)}.")
+            raise OptionError(
+                _("level {name!r} does not exist; choose one of {choices}.").format(
+                    name=self.level, choices=", ".join(LEVELS)
+                )
+            )
         if self.out is not None and (not self.out.isidentifier() or keyword.iskeyword(self.out)):
-            raise OptionError(f"--out {self.out!r} is not a variable name; give one such as `report`.")
+            raise OptionError(
+                _("--out {name!r} is not a variable name; give one such as `report`.").format(name=self.out)
+            )
         if self.widget and (not self.widget.isidentifier() or keyword.iskeyword(self.widget)):
-            raise OptionError(f"--widget {self.widget!r} is not a variable name; give one such as `view`, or none.")
+            raise OptionError(
+                _("--widget {name!r} is not a variable name; give one such as `view`, or none.").format(
+                    name=self.widget
+                )
+            )
         if self.save is not None and not self.save.lower().endswith(SAVE_SUFFIXES):
-            raise OptionError(f"--save {self.save!r}: the file name must end in {', '.join(SAVE_SUFFIXES)}.")
+            raise OptionError(
+                _("--save {name!r}: the file name must end in {endings}.").format(
+                    name=self.save, endings=", ".join(SAVE_SUFFIXES)
+                )
+            )
         if self.max_events < 2:
-            raise OptionError(f"max_events is {self.max_events}; it must be at least 2.")
+            raise OptionError(_("max_events is {count}; it must be at least 2.").format(count=self.max_events))
         if self.max_values < 0:
-            raise OptionError(f"max_values is {self.max_values}; it cannot be negative.")
+            raise OptionError(_("max_values is {count}; it cannot be negative.").format(count=self.max_values))

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from inplace_magic.language import N_
+
 Group = Literal["output", "gradient", "state"]
 """``output``: what the code returned or bound. ``gradient``: ``.grad`` of the leaves. ``state``: what it was given or
 read, as it was afterwards: parameters, buffers, inputs, optimizer state."""
@@ -80,7 +82,7 @@ class Cost:
         return self.macs + self.elements
 
 
-CONVENTION = (
+CONVENTION = N_(
     "MACs: one per multiply-accumulate of a matrix product or convolution, by the formulas of "
     "torch.utils.flop_counter; FLOPs: two per MAC. Element operations: one per element for elementwise operators, "
     "normalisation, softmax, pooling, reductions and added biases. Both together is what ptflops prints as MACs of a "

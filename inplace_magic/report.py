@@ -10,7 +10,7 @@ from inplace_magic import codec
 from inplace_magic.blindness import retold
 from inplace_magic.errors import ReportFormatError
 from inplace_magic.hazards import Hazard, find_hazards
-from inplace_magic.language import LANGUAGES, language, use_language
+from inplace_magic.language import LANGUAGES, _, language, use_language
 from inplace_magic.live import LiveTensors
 from inplace_magic.trace import CallEvent, Trace
 
@@ -120,15 +120,19 @@ class Report:
             ReportFormatError: the text is not a report that this version can read; one sentence says why.
         """
         if not isinstance(text, (str, bytes, bytearray)):
-            raise ReportFormatError(f"A saved report is text; this is an object of type {type(text).__name__}.")
+            raise ReportFormatError(
+                _("A saved report is text; this is an object of type {type}.").format(type=type(text).__name__)
+            )
         if len(text) > MAX_JSON_CHARACTERS:
             raise ReportFormatError(
-                f"The saved report has {len(text)} characters; more than {MAX_JSON_CHARACTERS} are not read."
+                _("The saved report has {count} characters; more than {limit} are not read.").format(
+                    count=len(text), limit=MAX_JSON_CHARACTERS
+                )
             )
         try:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise ReportFormatError(f"The saved report is not JSON: {error}.") from None
+            raise ReportFormatError(_("The saved report is not JSON: {error}.").format(error=error)) from None
         return cls.from_dict(data)
 
     @classmethod
@@ -139,22 +143,29 @@ class Report:
             ReportFormatError: as :meth:`from_json`.
         """
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise ReportFormatError(f"This is not a saved report: its `format` is not {FORMAT!r}.")
+            raise ReportFormatError(
+                _("This is not a saved report: its `format` is not {format!r}.").format(format=FORMAT)
+            )
         version = data.get("format_version")
         if type(version) is not int or version != FORMAT_VERSION:
-            found = repr(version) if isinstance(version, int) and abs(version) < 10**9 else "that is no version number"
-            raise ReportFormatError(
-                f"This report has a format version {found}; this inplace_magic reads {FORMAT_VERSION}."
+            known = isinstance(version, int) and abs(version) < 10**9
+            said = (
+                _("This report has a format version {found}; this inplace_magic reads {version}.")
+                if known
+                else _(
+                    "This report has a format version that is no version number; this inplace_magic reads {version}."
+                )
             )
+            raise ReportFormatError(said.format(found=repr(version), version=FORMAT_VERSION))
         rest = data.get("trace")
         if not isinstance(rest, dict):
-            raise ReportFormatError("The saved report is damaged: it has no `trace`.")
+            raise ReportFormatError(_("The saved report is damaged: it has no `trace`."))
         whole = {**rest, "calls": data.get("calls", []), "blindness": data.get("blindness", [])}
         try:
             trace = codec.from_plain(Trace, whole, "report")
             hazards = codec.from_plain(_Findings, {"hazards": data.get("hazards", [])}, "report").hazards
         except RecursionError:
-            raise ReportFormatError("The saved report is damaged: it is nested too deeply.") from None
+            raise ReportFormatError(_("The saved report is damaged: it is nested too deeply.")) from None
         told = data.get("language")
         return cls(trace, hazards, told if isinstance(told, str) and told in LANGUAGES else LANGUAGES[0])
 

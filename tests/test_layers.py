@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "garbage": set(),
     "live": {"trace"},
     "codec": {"errors", "language", "blindness", "trace"},
-    "outcomes": set(),
+    "outcomes": {"language"},
     "programs": set(),
     "progress": set(),
     "capture": FLOOR,

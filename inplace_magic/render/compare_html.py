@@ -5,10 +5,19 @@ from __future__ import annotations
 from html import escape
 
 from inplace_magic.comparison import Comparison
+from inplace_magic.language import _
 from inplace_magic.outcomes import CONVENTION
 from inplace_magic.render import style
 from inplace_magic.render.compare_text import MOST_ROWS, cost_tables, to_text
-from inplace_magic.render.compare_words import COST_HEADER, Figure, difference_phrase, figures, flipped_phrase, verdict
+from inplace_magic.render.compare_words import (
+    GROUPS,
+    Figure,
+    cost_header,
+    difference_phrase,
+    figures,
+    flipped_phrase,
+    verdict,
+)
 from inplace_magic.render.markup import (
     CARD,
     CELL,
@@ -21,8 +30,10 @@ from inplace_magic.render.markup import (
     table,
     tag,
 )
+from inplace_magic.render.reading import in_its_language
 
 
+@in_its_language
 def to_mimebundle(comparison: Comparison) -> dict[str, str]:
     """What a notebook stores and shows. Never raises."""
     bundle = {}
@@ -30,23 +41,25 @@ def to_mimebundle(comparison: Comparison) -> dict[str, str]:
         try:
             bundle[mime] = render(comparison)
         except Exception as error:  # shown after the work is done, it must not cost the result
-            sentence = (
-                f"inplace_magic could not show this comparison ({type(error).__name__}: {error}). Please report it."
+            sentence = _("inplace_magic could not show this comparison ({error}). Please report it.").format(
+                error=f"{type(error).__name__}: {error}"
             )
             bundle[mime] = f"<p>{escape(sentence)}</p>" if mime == "text/html" else sentence
     return bundle
 
 
+@in_its_language
 def to_page(comparison: Comparison) -> str:
     """One self-contained HTML page."""
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!DOCTYPE html>\n<html lang="{comparison.language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{esc(verdict(comparison))}</title>\n</head>\n"
         f'<body style="margin:16px;background-color:{style.ZEBRA}">\n{to_fragment(comparison)}\n</body>\n</html>\n'
     )
 
 
+@in_its_language
 def to_fragment(comparison: Comparison) -> str:
     """HTML to stand in a notebook's output."""
     notes = [note for note in (flipped_phrase(comparison), *comparison.notes) if note]
@@ -85,23 +98,24 @@ def _failures(comparison: Comparison) -> str:
     for variant in (comparison.first, comparison.second):
         if not variant.error:
             continue
-        parts.append(tag("div", "margin:6px 0", code(variant.name), " raises ", prose(variant.error)))
+        raises = esc(_("{variant} raises {error}")).format(variant=code(variant.name), error=prose(variant.error))
+        parts.append(tag("div", "margin:6px 0", raises))
         for finding in variant.findings[:3]:
             css = f"border-left:4px solid {style.SEVERITY_COLOURS[finding.severity][0]};padding:4px 12px;margin:6px 0"
-            fix = tag("div", f"color:{style.GREEN_INK}", tag("b", "", "Fix: "), prose(finding.fix))
+            fix = tag("div", f"color:{style.GREEN_INK}", tag("b", "", esc(_("Fix: "))), prose(finding.fix))
             parts.append(tag("div", css, tag("div", "", prose(finding.message)), fix))
     return "".join(parts)
 
 
 def _figures(comparison: Comparison) -> str:
-    header = ("", comparison.first.name, comparison.second.name, "difference")
+    header = ("", comparison.first.name, comparison.second.name, _("difference"))
     rows = [(esc(row.title), esc(row.first), esc(row.second), _difference(row)) for row in figures(comparison)]
     return table(header, rows, cells=(CELL, NUMBER_CELL, NUMBER_CELL, NUMBER_CELL)) if rows else ""
 
 
 def _difference(row: Figure) -> str:
     if row.better is None:
-        css = f"color:{style.MUTED_INK}" if row.difference == "same" else f"color:{style.INK};font-weight:bold"
+        css = f"color:{style.MUTED_INK}" if row.difference == _("same") else f"color:{style.INK};font-weight:bold"
         return tag("span", css, esc(row.difference))
     ink = style.GREEN_INK if row.better else style.VERMILION_INK
     return tag("span", f"color:{ink};font-weight:bold", esc(f"{'▼' if row.better else '▲'} {row.difference}"))
@@ -113,26 +127,31 @@ def _differences(comparison: Comparison) -> str:
         return ""
     rows = [
         (
-            esc(each.group),
+            esc(_(GROUPS[each.group])),
             prose(difference_phrase(each)),
-            esc(f"{each.differing:,} of {each.elements:,}") if each.element is not None else "",
+            esc(_("{some} of {all}").format(some=f"{each.differing:,}", all=f"{each.elements:,}"))
+            if each.element is not None
+            else "",
         )
         for each in found[:MOST_ROWS]
     ]
     more = len(found) - MOST_ROWS
-    rest = tag("p", "", esc(f"{more} more are in to_frame('differences').")) if more > 0 else ""
-    shown = table(("", "first element that differs", "elements"), rows, cells=(CELL, WIDE_CELL, NUMBER_CELL))
-    return details(f"What differs, bit for bit ({len(found)})", shown, rest, opened=True)
+    told = _("{count} more are in to_frame('differences').").format(count=more)
+    rest = tag("p", "", esc(told)) if more > 0 else ""
+    shown = table(("", _("first element that differs"), _("elements")), rows, cells=(CELL, WIDE_CELL, NUMBER_CELL))
+    title = _("{title} ({count})").format(title=_("What differs, bit for bit"), count=len(found))
+    return details(title, shown, rest, opened=True)
 
 
 def _costs(comparison: Comparison) -> str:
-    cells = (CELL, CELL, *[NUMBER_CELL] * (len(COST_HEADER) - 2))
+    header = cost_header()
+    cells = (CELL, CELL, *[NUMBER_CELL] * (len(header) - 2))
     parts = []
     for title, rows in cost_tables(comparison):
         shown = [*([esc(cell) for cell in row] for row in rows[:-1]), [tag("b", "", esc(cell)) for cell in rows[-1]]]
-        parts.append(tag("div", "margin:6px 0 2px 0", prose(f"Compute of {title}")))
-        parts.append(table(COST_HEADER, shown, cells=cells))
+        parts.append(tag("div", "margin:6px 0 2px 0", prose(title)))
+        parts.append(table(header, shown, cells=cells))
     if not parts:
         return ""
-    convention = tag("p", f"color:{style.MUTED_INK};margin:4px 0;max-width:820px", esc(CONVENTION))
-    return details("MACs and element operations by module", *parts, convention, opened=True)
+    convention = tag("p", f"color:{style.MUTED_INK};margin:4px 0;max-width:820px", esc(_(CONVENTION)))
+    return details(_("MACs and element operations by module"), *parts, convention, opened=True)

