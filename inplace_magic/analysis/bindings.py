@@ -189,6 +189,12 @@ def _goes_on(site: Callsite, following: CallEvent | None) -> bool:
     return following is not None and following.callsite == site
 
 
+def _is_copied(site: Callsite, following: CallEvent | None) -> bool:
+    """Whether the statement copies the value into elements of a tensor, as ``out[0] = x[0]`` does."""
+    after = following.callsite if following is not None and following.name == "Tensor.__setitem__" else None
+    return after is not None and (after.line, after.statement) == (site.line, site.statement)
+
+
 def _assignments(trace: Trace) -> Iterator[tuple[int, str, str, int]]:
     """(call, function, name, tensor) of every assignment of a call's result. Of several calls that one line's
     expression made (a module's), the last one's output is what the name gets."""
@@ -201,7 +207,7 @@ def _assignments(trace: Trace) -> Iterator[tuple[int, str, str, int]]:
         if not site.direct and (expressions.makes_an_object(site.expression) or _goes_on(site, following)):
             continue
         targets = expressions.bound_targets(site.statement, site.expression)
-        if targets is None:
+        if targets is None or _is_copied(site, following):
             continue
         if len(targets) == 1:
             pairs = [(targets[0], call.outputs[0].tensor)] if len(call.outputs) == 1 else []

@@ -27,10 +27,10 @@ def rebindings(trace: Trace, bindings: Bindings | None = None) -> tuple[Rebindin
     """Every rebinding that could be told, in the order in which they happened.
 
     Names are followed through the assignments that the watch saw. What a name pointed to before its first assignment is
-    told only where that assignment uses the name itself, as ``x = conv(x)`` does, and just one tensor without another
-    name went in; anything else would be a guess. A function's names are new in each of its runs, and a trace does not
-    tell the runs apart: there, both assignments must have one caller, and the second one must read what the first one
-    gave, or stand further down.
+    told only where that assignment uses the name itself: as an operand of the call (``p = p - lr * grad``), or, in
+    ``x = conv(x)``, where just one tensor without another name went in; anything else would be a guess. A function's
+    names are new in each of its runs, and a trace does not tell the runs apart: there, both assignments must have one
+    caller, and the second one must read what the first one gave, or stand further down.
 
     Args:
         trace: what was recorded.
@@ -53,10 +53,29 @@ def _used(calls: dict[int, CallEvent], index: int, name: str, bindings: Bindings
     site = calls[index].callsite
     if site is None or not _mentions(site.expression, name):
         return None
+    if site.direct:
+        return _operand(calls[index], site.expression, name)
     while index - 1 in calls and calls[index - 1].callsite == site:
         index -= 1
     nameless = {given.tensor for given in calls[index].inputs if bindings.name(given.tensor) in (None, name)}
-    return nameless.pop() if len(nameless) == 1 else None
+    before = nameless.pop() if len(nameless) == 1 else None
+    made = bindings.made_at.get(before) if before is not None else None
+    return None if made is not None and made.line == site.line else before
+
+
+def _operand(call: CallEvent, expression: str, name: str) -> int | None:
+    """The tensor that the call got for an operand that is this name; None where operands and tensors do not pair up."""
+    is_method = call.name.startswith("Tensor.")
+    listed = [node for node in expressions.operands(expression, method=is_method) if not _is_constant(node)]
+    named = [position for position, node in enumerate(listed) if isinstance(node, ast.Name) and node.id == name]
+    receiver = is_method and isinstance(expressions.parse(expression), ast.Call)
+    if not named or not (len(listed) == len(call.inputs) or (receiver and call.inputs and named[0] == 0)):
+        return None
+    return call.inputs[named[0]].tensor
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
 
 
 def _in_one_run(calls: dict[int, CallEvent], first: int, second: int, name: str, old: int) -> bool:

@@ -59,7 +59,7 @@ def lines_of(trace: Trace, bindings: Bindings | None = None) -> tuple[LineStory,
     for call in trace.calls:
         steps = stories.setdefault(line_key(call.callsite), (call.callsite, {}))[1]
         for position, row in enumerate(effects_of(call)):
-            _repeated(steps, (call.name, row.kind, position), call).effect_seen(row)
+            _repeated(steps, (call.name, _code(call), row.kind, position), call).effect_seen(row)
         for rebinding in rebound.get(call.index, ()):
             _repeated(steps, ("rebound", rebinding.name), call).rebinding = rebinding
         if call.error is not None:
@@ -67,6 +67,11 @@ def lines_of(trace: Trace, bindings: Bindings | None = None) -> tuple[LineStory,
     return tuple(
         LineStory(site, tuple(step.frozen() for step in steps.values())) for site, steps in stories.values() if steps
     )
+
+
+def _code(call: CallEvent) -> str:
+    """What of its line made the call: ``x[0]`` and ``y[1]`` on one line are two steps, not one that ran twice."""
+    return call.callsite.expression if call.callsite is not None else ""
 
 
 class _Repeated:

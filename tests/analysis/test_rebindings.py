@@ -46,6 +46,25 @@ def test_two_candidates_are_no_answer():
     assert rebindings(Trace(calls=calls)) == ()
 
 
+def step_of_descent(name: str, given: tuple[int, ...], expression: str) -> CallEvent:
+    place = replace(site(1, ("p = p - 0.1 * g",)), expression=expression)
+    return CallEvent(given[-1] - 2, name, "ordinary", place, tuple(map(tensor, given)), (tensor(given[-1] + 1),))
+
+
+def test_an_operand_tells_what_the_name_was_and_a_temporary_of_the_line_does_not():
+    product = step_of_descent("Tensor.mul", (2,), "0.1 * g")
+    difference = step_of_descent("Tensor.sub", (1, 3), "p - 0.1 * g")
+    names = (TensorName(1, "model.weight"), TensorName(4, "p"))
+
+    assert rebindings(Trace(calls=(product, difference), names=names)) == (Rebinding(1, "p", 1, 4),)
+
+
+def test_operands_that_do_not_pair_up_with_tensors_are_no_answer():
+    number_times_tensor = step_of_descent("Tensor.sub", (3,), "p - 0.1 * g")  # `p` was a number
+
+    assert rebindings(Trace(calls=(replace(number_times_tensor, index=0),))) == ()
+
+
 def in_function(call: CallEvent, caller_line: int) -> CallEvent:
     assert call.callsite is not None
     return replace(call, callsite=replace(call.callsite, function="forward", caller=site(caller_line, CELL)))
@@ -57,7 +76,7 @@ def test_another_run_of_a_function_has_names_of_its_own():
     from_two_lines = tuple(in_function(call, 1 + call.index // 2) for call in two_runs)
     named = (TensorName(1, "a"), TensorName(3, "b"))
 
-    within = (Rebinding(1, "x", 2, 3), Rebinding(3, "x", 4, 5))
+    within = (Rebinding(0, "x", 1, 2), Rebinding(1, "x", 2, 3), Rebinding(3, "x", 4, 5))
     assert rebindings(Trace(calls=from_two_lines, names=named)) == within
     assert rebindings(Trace(calls=from_one_line[:2] + from_two_lines[2:], names=named)) == within
 
