@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_magic.errors import OptionError
 from inplace_magic.language import _
-from inplace_magic.lessons import l01, l02, l03, l04, l05, l10
+from inplace_magic.lessons import l01, l02, l03, l04, l05, l06, l07, l08, l10
 from inplace_magic.lessons.exercise import Exercise
 
 LESSONS: tuple[tuple[Exercise, ...], ...] = (
@@ -13,6 +13,9 @@ LESSONS: tuple[tuple[Exercise, ...], ...] = (
     l03.EXERCISES,
     l04.EXERCISES,
     l05.EXERCISES,
+    l06.EXERCISES,
+    l07.EXERCISES,
+    l08.EXERCISES,
     l10.EXERCISES,
 )
 """A new lesson is a module with ``EXERCISES`` and an entry here."""

@@ -67,6 +67,17 @@ class Program:
         return [reason for reason in found if reason]
 
 
+def broken(key: str) -> Callable[[Callable[..., Any]], Feedback]:
+    """The judge of a broken program of lessons 6 to 8; torch is imported when somebody asks."""
+
+    def judge(function: Callable[..., Any]) -> Feedback:
+        from inplace_magic.lessons.broken import PROGRAMS
+
+        return PROGRAMS[key].judge(function)
+
+    return judge
+
+
 def _same(got: Any, wanted: Any) -> bool:
     import torch
 
@@ -89,14 +100,17 @@ def _difference(name: str, got: Any, wanted: Any) -> str:
             name=name, got=list(got.shape), wanted=list(wanted.shape)
         )
     if wanted.numel() <= MAX_NUMBERS:
-        return _("`{name}` is {got}; meant is {wanted}.").format(name=name, got=_numbers(got), wanted=_numbers(wanted))
+        return _("`{name}` is {got}; meant is {wanted}.").format(
+            name=name, got=numbers_of(got), wanted=numbers_of(wanted)
+        )
     count = int((~torch.isclose(got.double(), wanted.double(), atol=1e-5)).sum())
     return _("`{name}` differs from what was meant in {count} of {all} elements.").format(
         name=name, count=count, all=wanted.numel()
     )
 
 
-def _numbers(tensor: Any) -> str:
+def numbers_of(tensor: Any) -> str:
+    """The values of a tensor, to three digits, for a sentence."""
     rounded = (tensor.detach().double() * 1000).round() / 1000 + 0.0
     return f"`{rounded.tolist()}`"
 
