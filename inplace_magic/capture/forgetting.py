@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.nodes import NodeMap
+from inplace_magic.capture.nodes import NodeMap, saved_by
 from inplace_magic.capture.records import RECORD, Log, RawCall, closed_call
 
 _FIRST_OF_A_LINE = 3
@@ -28,7 +28,7 @@ def forget(log: Log, identity: IdentityMap, nodes: NodeMap, bound: int) -> int:
     """
     alive = [record for record in nodes.records if record.ended is None]
     counters: dict[Any, int] = {}
-    for _, _, _, counter, version, *_ in (saved for record in alive for saved in record.saved):
+    for _, _, _, counter, version, *_ in (saved for record in alive for saved in saved_by(record)):
         if counter is not None:
             counters[counter] = min(counters.get(counter, version or 0), version or 0)
     kept = log.calls = kept_calls(log.calls, {record.call for record in alive}, counters)

@@ -11,7 +11,7 @@ import torch
 from inplace_magic.blindness import FORGOTTEN, TOO_LARGE
 from inplace_magic.capture import describe
 from inplace_magic.capture.names import Namespace
-from inplace_magic.capture.nodes import NodeRecord
+from inplace_magic.capture.nodes import NodeRecord, saved_by
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.records import (
     UNREAD,
@@ -22,7 +22,9 @@ from inplace_magic.capture.records import (
     RawOp,
     RawUnseenWrite,
     StorageRecord,
+    accesses_of,
     closed_call,
+    outputs_of,
 )
 from inplace_magic.capture.sources import Sources
 from inplace_magic.capture.witness import SharedMemory
@@ -185,11 +187,12 @@ def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
         OpEvent(
             name,
             call,
-            tuple(Access(~serial, "WRITE") if serial < 0 else Access(serial, "READ") for serial in accesses),
-            outputs,
+            tuple(Access(~serial, "WRITE") if serial < 0 else Access(serial, "READ") for serial in accesses_of(op)),
+            outputs_of(op),
             in_backward,
         )
-        for name, call, in_backward, accesses, outputs in raw
+        for op in raw
+        for name, call, in_backward in (op[:3],)
     )
 
 
@@ -223,7 +226,7 @@ def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
     """All that the nodes saved."""
     found = []
     for node in records:
-        for name, tensor, storage, counter, version, layout, digest in node.saved:
+        for name, tensor, storage, counter, version, layout, digest in saved_by(node):
             if layout is None:
                 found.append(SavedTensor(node.serial, name, hooked=True))
                 continue

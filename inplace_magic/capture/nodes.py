@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -20,7 +20,6 @@ from inplace_magic.capture.records import NODE, UNREAD, VERSION, CounterRecord, 
 from inplace_magic.capture.witness import saved_digest, still_equal
 
 _KEY = "inplace_magic"
-_NONE: list[Any] = []
 
 
 class _Token:
@@ -45,6 +44,9 @@ SavedRecord = tuple[
 digest). The layout is None when somebody's hooks packed it."""
 
 
+_EACH_SAVED = 7
+
+
 class NodeRecord(Reference):
     """One autograd node; a weak reference to its token."""
 
@@ -57,9 +59,16 @@ class NodeRecord(Reference):
     next: tuple[int | None, ...]
     variable: int | None
     ended: int | None
-    saved: list[SavedRecord]
+    saved: tuple[Any, ...]
+    """One :data:`SavedRecord` after the other."""
     changed: dict[str, int] | None
     """Index of the call before which a saved tensor's content was first found changed, by its name; None: none was."""
+
+
+def saved_by(record: NodeRecord) -> Iterator[SavedRecord]:
+    """What a node saved, one by one."""
+    entries: Any = zip(*[iter(record.saved)] * _EACH_SAVED, strict=True)
+    return iter(entries)
 
 
 class NodeMap:
@@ -132,7 +141,7 @@ class NodeMap:
         token.record = record = NodeRecord(token, self._died)
         record.serial, record.name, record.sequence = serial, describe.node_name(node), sequence
         record.call = call if made_now else None
-        record.next, record.saved = (), _NONE
+        record.next = record.saved = ()
         record.variable = record.ended = record.changed = None
         self.records.append(record)
         if sequence is None:
@@ -146,7 +155,10 @@ class NodeMap:
         else:
             values = unpacking.saved_values(node) if made_now else _NONE
         if values:
-            record.saved = [self._saved(*value, record, made_now) for value in values]
+            row: list[Any] = []
+            for value in values:
+                row += self._saved(*value, record, made_now)
+            record.saved = tuple(row)
         return record
 
     def live_leaves(self) -> list[TensorRecord]:
@@ -170,7 +182,7 @@ class NodeMap:
             before: index of the backward call that is about to begin.
         """
         for record in list(self._witnessed):
-            for name, _, storage, _, _, layout, digest in record.saved:
+            for name, _, storage, _, _, layout, digest in saved_by(record):
                 if digest is None or storage is None or layout is None or name in (record.changed or ()):
                     continue
                 if not still_equal(storage, layout, digest):

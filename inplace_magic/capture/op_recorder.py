@@ -9,6 +9,9 @@ from inplace_magic.capture.arguments import WITHOUT_TENSORS, tensors_in
 from inplace_magic.capture.functions import Keywords
 from inplace_magic.capture.ops import op_facts_of, restore_versions
 from inplace_magic.capture.recorder import Recorder
+from inplace_magic.capture.records import ACCESSES
+
+_PLAIN_TYPES = describe.PLAIN_TYPES
 
 
 class OpRecorder:
@@ -28,8 +31,7 @@ class OpRecorder:
 
     def begins(self) -> None:
         """What an accelerator's memory is from here on is billed to the operator that is about to run."""
-        if not self._meter.idle:
-            self._meter.read(self._running[-1].index if self._running else None, len(self._log.ops))
+        self._meter.read(self._running[-1].index if self._running else None, len(self._log.ops))
 
     def ended(self, func: Any, args: tuple[Any, ...], kwargs: Keywords, result: Any) -> None:
         """Notes an aten operator that ran under the innermost open call."""
@@ -45,29 +47,34 @@ class OpRecorder:
         # the call itself, below the dispatcher (`torch.tensor` does).
         given = None if in_backward else call
         identity = self._identity
+        known = identity.tensors
         serial = identity.serial_inside
         written = facts.written_positions
-        accesses: list[int] = []
+        row: list[Any] = [facts.name, call, in_backward, 0]
         for position, value in enumerate(args):
             kind = type(value)
-            if kind in describe.PLAIN_TYPES:
-                accesses.append(~serial(value, given) if position in written else serial(value, given))
+            if kind in _PLAIN_TYPES:
+                record = known.get(id(value))
+                number = serial(value, given) if record is None else record.serial
+                row.append(~number if position in written else number)
             elif kind not in WITHOUT_TENSORS:
                 for tensor in tensors_in((value,), []):
-                    accesses.append(~serial(tensor, given) if position in written else serial(tensor, given))
-        for name, value in kwargs.items():
+                    row.append(~serial(tensor, given) if position in written else serial(tensor, given))
+        for name, value in kwargs.items() if kwargs else ():
             for tensor in tensors_in((value,), []):
-                accesses.append(~serial(tensor, given) if name in facts.written_names else serial(tensor, given))
+                row.append(~serial(tensor, given) if name in facts.written_names else serial(tensor, given))
+        row[ACCESSES] = len(row)
         number = identity.op = len(self._log.ops)
         try:
-            if type(result) in describe.PLAIN_TYPES:
-                outputs: tuple[int, ...] = (serial(result, call),)
-            else:
-                outputs = tuple([serial(tensor, call) for tensor in tensors_in((result,), [])])
+            if type(result) in _PLAIN_TYPES:
+                record = known.get(id(result))
+                row.append(serial(result, call) if record is None else record.serial)
+            elif result is not None:
+                row += [serial(tensor, call) for tensor in tensors_in((result,), [])]
         finally:
             identity.op = None
         if facts.may_resize:
             for tensor in tensors_in((args, kwargs.values()), []):
                 identity.look_at_size(tensor, call, number)
-        self._log.ops.append((facts.name, call, in_backward, tuple(accesses), outputs))
+        self._log.ops.append(tuple(row))
         identity.ops = number + 1

@@ -18,6 +18,9 @@ from inplace_magic.capture.op_recorder import OpRecorder
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.running import OpenCall
 
+_function_modes: Callable[[], int] = torch._C._len_torch_function_stack
+"""How many function modes would see a call now. If it vanishes: keep them out always, which costs more."""
+
 _AUTOGRAD_FILES = (torch.autograd.__file__, torch.autograd.graph.__file__, torch._tensor.__file__)
 
 
@@ -141,13 +144,17 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
     ) -> Any:
         __tracebackhide__ = True
         kwargs = kwargs or {}
-        try:
-            self._ops.begins()
-        except Exception as fault:  # containment, as above
-            self._recorder.fault("reading memory", fault)
+        if not self._recorder.meter.idle:
+            try:
+                self._ops.begins()
+            except Exception as fault:  # containment, as above
+                self._recorder.fault("reading memory", fault)
         result = func(*args, **kwargs)
         try:
-            with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
+            if _function_modes():
+                with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
+                    self._ops.ended(func, args, kwargs, result)
+            else:
                 self._ops.ended(func, args, kwargs, result)
         except Exception as fault:  # containment, as above
             self._recorder.fault("recording an op", fault)

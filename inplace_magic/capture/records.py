@@ -213,9 +213,23 @@ class RawUnseenWrite(NamedTuple):
     before_site: int | None
 
 
-RawOp = tuple[str, int | None, bool, tuple[int, ...], tuple[int, ...]]
-"""(name, call, whether backward ran it, serial numbers of what it read or, as ``~serial``, wrote; those of its
-outputs): plain numbers, so that the garbage collector has nothing to look at."""
+RawOp = tuple[Any, ...]
+"""(name, call, whether backward ran it, where the outputs begin, then serial numbers: of what it read or, as
+``~serial``, wrote, and of its outputs): plain numbers in one tuple, so that the garbage collector soon drops it."""
+
+ACCESSES: Final = 3
+"""Where a :data:`RawOp` tells the end of its accesses."""
+_FIRST_ACCESS = 4
+
+
+def accesses_of(op: RawOp) -> tuple[int, ...]:
+    """What the operator read, and what it wrote."""
+    return op[_FIRST_ACCESS : op[ACCESSES]]
+
+
+def outputs_of(op: RawOp) -> tuple[int, ...]:
+    """What it gave."""
+    return op[op[ACCESSES] :]
 
 
 class Log:
