@@ -153,7 +153,7 @@ class NodeMap:
         if not unpacking.NEEDED:
             values = describe.saved_values(node)
         else:
-            values = unpacking.saved_values(node) if made_now else _NONE
+            values = unpacking.saved_values(node) if made_now else []
         if values:
             row: list[Any] = []
             for value in values:
@@ -278,7 +278,7 @@ class NodeMap:
 def _still_saves(node: Any, record: NodeRecord) -> bool:
     if not unpacking.NEEDED:
         return describe.still_saves(node)
-    was_read = any(layout is not None for *_, layout, _ in record.saved)
+    was_read = any(layout is not None for *_, layout, _ in saved_by(record))
     return was_read and unpacking.still_saves(node)
 
 
