@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from inplace_magic.analysis.folding import LIMIT
 from inplace_magic.analysis.graph import CallVertex, Edge, TensorVertex
-from inplace_magic.language import N_, _
+from inplace_magic.language import N_, _, clauses
 from inplace_magic.render import style, words
 from inplace_magic.render.dot_folds import draw_frames, fold_box
 from inplace_magic.render.dot_labels import ABOUT_LENGTH, CODE_LENGTH, label_of, tail
@@ -156,7 +156,7 @@ def _about(tensor: TensorVertex) -> list[str]:
     if facts is None:
         return []
     storage = _("storage S{number}").format(number=facts.storage) if facts.storage is not None else ""
-    return [", ".join(part for part in (facts.device, storage, words.traits(facts)) if part)]
+    return [clauses((facts.device, storage, words.traits(facts)))]
 
 
 def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inplace_magic.analysis.folding import Fold, Frame
-from inplace_magic.language import _, ngettext
+from inplace_magic.language import _, clauses, ngettext
 from inplace_magic.render import style, words
 from inplace_magic.render.dot_labels import ABOUT_LENGTH, CODE_LENGTH, label_of, tail
 from inplace_magic.render.drawing import Drawing
@@ -61,7 +61,7 @@ def _extent(fold: Fold, reading: Reading) -> str:
         parts.append(said.format(line=first, last=last))
     elif fold.site is not None and fold.site.line:
         parts.append(words.place_in(fold.site, reading.trace))
-    return ", ".join(parts)
+    return clauses(parts)
 
 
 def draw_frames(dot: graphviz.Digraph, drawing: Drawing) -> None:

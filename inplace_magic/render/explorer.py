@@ -15,7 +15,7 @@ from typing import Any
 
 from inplace_magic.analysis.folding import LIMIT, Fold
 from inplace_magic.analysis.graph import CallVertex, TensorVertex
-from inplace_magic.language import N_, _
+from inplace_magic.language import N_, _, clauses
 from inplace_magic.render import words
 from inplace_magic.render.drawing import Drawing, drawing_of
 from inplace_magic.render.paths import path_between
@@ -192,7 +192,7 @@ def _about_call(call: CallVertex, event: CallEvent, drawing: Drawing, reading: R
     yield _("kind"), words.one_of(words.KINDS, call.kind)
     yield _("where"), words.place(call.site)
     yield _("code"), words.code_of(call.site)
-    yield _("role"), ", ".join(filter(None, (drawing.roles.savers.get(call.key), drawing.roles.guilty.get(call.key))))
+    yield _("role"), clauses((drawing.roles.savers.get(call.key, ""), drawing.roles.guilty.get(call.key, "")))
     yield _("reads"), _tensors((facts.tensor for facts in event.inputs), reading)
     yield _("gives"), _tensors((facts.tensor for facts in event.outputs), reading)
     yield _("writes"), _tensors((mutation.tensor for mutation in event.mutations), reading)

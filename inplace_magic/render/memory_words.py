@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_magic.analysis.memory import LineMemory
 from inplace_magic.analysis.saved import Kept
-from inplace_magic.language import N_, _, listed, sentences
+from inplace_magic.language import N_, _, clauses, listed, sentences
 from inplace_magic.render import words
 from inplace_magic.render.memory_rows import unplaced
 from inplace_magic.render.reading import Reading
@@ -110,7 +110,7 @@ def kept_remark(kept: Kept) -> str:
     if kept.also_kept_by:
         others = words.shortened(words.counted(kept.also_kept_by), 60)
         told.append(_("shared with {nodes}").format(nodes=others))
-    return _(", ").join(told)
+    return clauses(told)
 
 
 def _alive(said: str, storages: tuple[int, ...], reading: Reading) -> str:
@@ -134,7 +134,7 @@ def _memory_of(storage: int, reading: Reading) -> str:
     tensors = reading.on_storage.get(storage, ())
     if tensors:
         known = next((tensor for tensor in tensors if tensor in reading.names), tensors[0])
-        return f"{words.tensor_label(known, reading.names)} ({size})"
+        return words.with_detail(words.tensor_label(known, reading.names), size)
     saved = next((saved for saved in reading.trace.saved if saved.storage == storage), None)
     if saved is not None:
         return _("what {node} keeps ({size})").format(node=reading.node_name(saved.node), size=size)

@@ -7,7 +7,7 @@ from itertools import islice
 
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.hazards import Hazard
-from inplace_magic.language import _, ngettext, sentences
+from inplace_magic.language import _, clauses, ngettext, sentences
 from inplace_magic.render import diffs, memory_words, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import step_label, step_phrase
@@ -161,7 +161,7 @@ def _excerpt(excerpt: Excerpt) -> list[str]:
     for line in excerpt.lines:
         guilty = any(mark.role == "overwritten" for mark in line.marks)
         head = f"{'>' if guilty else ' '} {line.number:>{width}} | {line.text}"
-        marks = "; ".join(f"{mark.text} ({mark.detail})" if mark.detail else mark.text for mark in line.marks)
+        marks = _("; ").join(words.with_detail(mark.text, mark.detail) for mark in line.marks)
         lines.append(f"{words.padded(head, code + width + 5)}  <- {marks}" if marks else head)
         for mark in line.marks:
             called = (_("called from {place}: {code}").format(place=site.place, code=site.text) for site in mark.via)
@@ -189,7 +189,7 @@ def _lines_of_stories(reading: Reading) -> Iterator[str]:
             facts.append(f"grad_fn {grad_fn}" if grad_fn else "")
             if step.effect is not None and step.kind != "created":
                 facts.append(words.same_object(step.effect))
-            yield f"    {EFFECT_SYMBOL[step.kind]} {', '.join(fact for fact in facts if fact)}"
+            yield f"    {EFFECT_SYMBOL[step.kind]} {clauses(facts)}"
 
 
 def _memory(reading: Reading, most: int) -> list[str]:

@@ -183,6 +183,11 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+def with_detail(text: str, detail: str) -> str:
+    """``saved here (by SigmoidBackward0)``; the text alone without a detail."""
+    return _("{text} ({detail})").format(text=text, detail=detail) if detail else text
+
+
 def counted(times: Mapping[str, int]) -> str:
     """``A, B ×2``: each name once, with how often it comes."""
     return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in times.items())
