@@ -75,7 +75,7 @@ report that is never looked at shall not load one."""
 HOME: dict[str, set[str]] = {
     "torch": {"capture/", "lessons/"},  # exercises are torch programs; imported when one is checked
     "numpy": {"capture/"},
-    "executing": {"capture/sources.py"},
+    "executing": {"capture/positions.py"},
     "IPython": {
         "magics.py",
         "magics_cells.py",

@@ -53,7 +53,10 @@ def _without_our_frames(traceback: TracebackType | None) -> TracebackType | None
     for entry, below in pairwise([*kept, None]):
         if entry is not None:
             entry.tb_next = below
-    return kept[0] if kept else None
+    top = kept[0] if kept else None
+    if top is not None and sys.version_info < (3, 11):
+        entries[0].tb_next = top  # a bare `raise` goes on with this one, our own, whatever is set
+    return top
 
 
 class CallProbe(TorchFunctionMode):

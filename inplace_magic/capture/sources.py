@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import linecache
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from types import CodeType, SimpleNamespace
-from typing import Any
+from types import CodeType
 
+from inplace_magic.capture.positions import Position, node_of, positions, qualified_name
 from inplace_magic.capture.statements import (
     actions,
     alias_pairs,
@@ -21,9 +21,6 @@ from inplace_magic.capture.statements import (
     writes_to,
 )
 from inplace_magic.trace import AliasStatement, Callsite
-
-Position = tuple[int | None, int | None, int | None, int | None]
-"""(line, end line, column, end column) of an instruction; columns in UTF-8 bytes. Python 3.10 knows the line only."""
 
 
 class Sources:
@@ -69,7 +66,7 @@ class Sources:
                 self._statements[filename] = _innermost_statements(tree)
             statement = _statement_text(self._statements[filename].get(line), lines)
         if end_line is None or column is None or end_column is None:
-            node = _executing_node(code, lasti, line, filename)
+            node = node_of(tree, code, lasti, line)
             if node is not None:
                 line, end_line = node.lineno, node.end_lineno
                 column, end_column = node.col_offset, node.end_col_offset
@@ -81,7 +78,7 @@ class Sources:
             text=text,
             cell=cell,
             file=None if cell is not None or filename.startswith("<") else filename,
-            function=getattr(code, "co_qualname", None) or _qualified_name(tree, code),
+            function=getattr(code, "co_qualname", None) or qualified_name(tree, code),
             caller=caller,
             end_line=end_line,
             column=column,
@@ -173,7 +170,7 @@ class Sources:
     def _position(self, code: CodeType, lasti: int) -> Position:
         known = self._positions.get(id(code))
         if known is None:
-            known = self._positions[id(code)] = code, _positions(code)
+            known = self._positions[id(code)] = code, positions(code)
         position = lasti // 2
         line, end_line, column, end_column = known[1][position] if position < len(known[1]) else (0, None, None, None)
         return line, end_line, column, end_column
@@ -192,27 +189,6 @@ class Sources:
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 self._trees[filename] = None
         return self._trees[filename]
-
-
-def _positions(code: CodeType) -> list[Position]:
-    """One entry for each instruction, which takes two bytes."""
-    if hasattr(code, "co_positions"):
-        return list(code.co_positions())
-    lines = ((line, (end - start) // 2) for start, end, line in code.co_lines())
-    return [(line, None, None, None) for line, instructions in lines for _ in range(instructions)]
-
-
-def _executing_node(code: CodeType, lasti: int, line: int, filename: str) -> Any:
-    """On Python 3.10 ``executing`` finds the expression by its bytecode."""
-    try:
-        from executing import Source
-    except ImportError:
-        return None
-    frame: Any = SimpleNamespace(f_code=code, f_lasti=lasti, f_lineno=line, f_globals={"__name__": ""}, f_locals={})
-    try:
-        return Source.executing(frame).node
-    except Exception:  # executing asserts its way through odd bytecode; then the expression is unknown
-        return None
 
 
 def _characters(lines: list[str], line: int, column: int) -> int:
@@ -278,24 +254,3 @@ def _where_they_part(before: Callsite, after: Callsite | None) -> tuple[Callsite
     ):
         at += 1
     return one[at], other[at]
-
-
-def _qualified_name(tree: ast.AST | None, code: CodeType) -> str:
-    """``Encoder.forward`` on Python 3.10, whose code objects know ``forward`` only: the function that begins on that
-    line."""
-
-    def visit(node: ast.AST, prefix: str) -> Iterator[tuple[int, str, str]]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
-                yield first, child.name, f"{prefix}{child.name}"
-                yield from visit(child, f"{prefix}{child.name}.<locals>.")
-            elif isinstance(child, ast.ClassDef):
-                yield from visit(child, f"{prefix}{child.name}.")
-            else:
-                yield from visit(child, prefix)
-
-    for line, name, qualified in visit(tree, "") if tree is not None else ():
-        if (line, name) == (code.co_firstlineno, code.co_name):
-            return qualified
-    return code.co_name

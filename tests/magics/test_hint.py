@@ -38,7 +38,7 @@ def ip(loaded_shell: Any) -> Any:
 
 
 def hinted(ran: Ran) -> bool:
-    assert ran.out.count("inplace_magic") <= 1
+    assert ran.out.count("inplace_magic: ") <= 1
     return ran.out.endswith(f"{HINT}\n")
 
 
