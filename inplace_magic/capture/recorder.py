@@ -309,7 +309,7 @@ class Recorder:
         """The outputs; whether one has a storage of its own, and whether one shares an input's."""
         if not produced:
             return _NONE, False, False
-        described: list[Observation] = []
+        entered: list[tuple[torch.Tensor, TensorRecord, bool]] = []
         fresh = shared = False
         identity = self.identity
         for tensor in produced:
@@ -329,8 +329,10 @@ class Recorder:
                 direct = True
             else:
                 direct = any(tensor is entry[0] for entry in call.written) if call.written else False
-            described.append(self._observer.look(tensor, record, call, direct=direct))
-        return described, fresh, shared
+            entered.append((tensor, record, direct))
+        # Looked at when all are known: the node of ``values, indices = x.topk(2)`` keeps the second output.
+        look = self._observer.look
+        return [look(tensor, record, call, direct=direct) for tensor, record, direct in entered], fresh, shared
 
     def fault(self, doing: str, fault: Exception) -> None:
         """Notes a fault of our own, once per kind."""

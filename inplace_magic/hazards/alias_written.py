@@ -28,7 +28,6 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import itemgetter
 
 from inplace_magic.analysis import expressions
@@ -36,6 +35,7 @@ from inplace_magic.analysis.reads import level, paths_in, paths_read
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.owners import Owned, owners_of, whole_of_a_part
 from inplace_magic.language import _
 from inplace_magic.trace import AliasStatement, CallEvent, Callsite, Mutation
 
@@ -63,33 +63,26 @@ _SNAPSHOT = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class _Owned:
-    """A write, seen from the function that owns the tensor's name."""
-
-    path: str
-    site: Callsite
-    """The place in that function: the write itself, or the call of the helper or module that wrote."""
-
-
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place whose other name was read afterwards."""
-    seen = set()
+    seen: set[tuple[object, ...]] = set()
     for call in story.trace.calls:
-        if call.kind != "in-place" or call.error is not None or call.callsite is None or call.callsite in seen:
+        if call.kind != "in-place" or call.error is not None or call.callsite is None:
             continue
+        place = (call.callsite.cell, call.callsite.file, call.callsite.line)
+        if place in seen:
+            continue  # `x.mul_(2).add_(1)` is one mistake
         for mutation in call.mutations:
             both = _returned_with_alias(story, call, mutation)
             if both is not None:
-                seen.add(call.callsite)
+                seen.add(place)
                 yield both
                 break
             if _is_buffer(story, mutation):
                 continue
-            owners = _owners(story, call, mutation)
-            found = next(filter(None, (_read_by_old_name(story, call, mutation, owned) for owned in owners)), None)
+            found = next(_read_by_an_owner(story, call, mutation), None)
             if found is not None:
-                seen.add(call.callsite)
+                seen.add(place)
                 yield found
                 break
 
@@ -109,57 +102,24 @@ def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> H
         if path in names and names <= returned and alias.target != "return" and alias.line < site.line:
             for read in story.readers(mutation.tensor, call.index, lambda place: level(place, site) is None):
                 other = (names - {path}).pop()
-                return _hazard(story, call, mutation, _Owned(path, site), read, read.callsite, other, alias)
+                return _hazard(story, call, mutation, Owned(path, site), read, read.callsite, other, alias)
     return None
 
 
-def _owners(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[_Owned]:
-    """The names of the written tensor in the functions that handed it on, the outermost first: in ``y = block(x)`` with
-    ``def forward(self, x): return x + self.body(x)`` both names are `x`, and only the inner one is read again."""
-    outer = _argument_of_helper(story, call, mutation)
-    if outer is not None:
-        yield outer
-    yield from reversed(_by_parameters(story, call, mutation))
-
-
-def _argument_of_helper(story: Story, call: CallEvent, mutation: Mutation) -> _Owned | None:
-    """The written tensor among the arguments of a call further out, told by what its name is known to hold."""
-    site = call.callsite.caller if call.callsite is not None else None
-    while site is not None:
-        node = expressions.parse(site.expression)
-        for argument in node.args if isinstance(node, ast.Call) and site.function == "<module>" else ():
-            path = expressions.path_text(argument)
-            known = story.bindings.owners.get(path) if path is not None else None
-            if path is not None and known == mutation.tensor and story.first_seen(mutation.tensor) < call.index:
-                return _Owned(path, site)
-        site = site.caller
-    return None
-
-
-def _by_parameters(story: Story, call: CallEvent, mutation: Mutation) -> list[_Owned]:
-    site = call.callsite
+def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[Hazard]:
     node = story.bindings.written_operand(call, mutation.tensor)
-    if site is None or node is None:
-        return []
-    path = expressions.path_text(node)
-    owners = []
-    while path is not None and path in site.parameters and path not in ("self", "cls") and site.caller is not None:
-        if (site.function, path) in story.bindings.scopes and not _is_result_of(story, call, site, path):
-            break
-        argument = expressions.parameter_argument(site.caller.expression, site.parameters, path)
-        if argument is None:
-            break
-        outer = expressions.path_text(expressions.without_aliasing(argument, story.bindings.view_texts))
-        if outer is None:
-            break
-        owners.append(_Owned(path, site))
-        path, site = outer, site.caller
-    return owners if path is None else [*owners, _Owned(path, site)]
-
-
-def _is_result_of(story: Story, call: CallEvent, site: Callsite, path: str) -> bool:
-    """Whether the parameter was bound anew only by this very call or later."""
-    return all(at >= call.index for at, _ in story.bindings.scopes[(site.function, path)])
+    path = expressions.path_text(node) if node is not None else None
+    for owned in owners_of(story, call, mutation, path):
+        found = _read_by_old_name(story, call, mutation, owned)
+        if found is not None:
+            yield found
+    base = whole_of_a_part(story, call, mutation)
+    if base is not None:
+        path, whole = base
+        for owned in owners_of(story, call, whole, path):
+            found = _read_by_old_name(story, call, whole, owned) if owned.site != call.callsite else None
+            if found is not None:
+                yield found
 
 
 def _is_buffer(story: Story, mutation: Mutation) -> bool:
@@ -170,7 +130,7 @@ def _is_buffer(story: Story, mutation: Mutation) -> bool:
     return maker is not None and maker.name.rsplit(".", 1)[-1] in BUFFER_MAKERS
 
 
-def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: _Owned) -> Hazard | None:
+def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Hazard | None:
     names: dict[str, AliasStatement | None] = {
         name: alias for name, alias in _other_names(story, owned) if name != owned.path
     }
@@ -207,7 +167,7 @@ def _names_of_tensor(story: Story, at: Callsite | None, tensor: int) -> set[str]
     }
 
 
-def _comes_later(at: Callsite, owned: _Owned) -> bool:
+def _comes_later(at: Callsite, owned: Owned) -> bool:
     """Whether a place in the owner's function can be reached, by the same run of that function, after the write. The
     cell itself runs once; in any other function only what stands below the write counts, since a read above it
     belongs to another run, in which the names are bound anew. After ``return`` there is nothing."""
@@ -216,7 +176,7 @@ def _comes_later(at: Callsite, owned: _Owned) -> bool:
     return at.line > owned.site.line and not isinstance(expressions.parse(owned.site.statement), ast.Return)
 
 
-def _reads_beside(at: Callsite, owned: _Owned, read: Callsite) -> bool:
+def _reads_beside(at: Callsite, owned: Owned, read: Callsite) -> bool:
     """Whether a read in the very statement of the write is the statement's own other operand: ``self.branch(x) + x``;
     and not a call that takes what the write gave: ``self.fc(dropout(x, inplace=True))``."""
     same_statement = (at.line, at.statement) == (owned.site.line, owned.site.statement)
@@ -226,7 +186,7 @@ def _reads_beside(at: Callsite, owned: _Owned, read: Callsite) -> bool:
     return owned.path in paths_in(beside)
 
 
-def _hands_out_another_name(owned: _Owned) -> bool:
+def _hands_out_another_name(owned: Owned) -> bool:
     """Whether the writing call looks as if it gave a new tensor: its result is used, and not bound to the same name."""
     site = owned.site
     node = expressions.parse(site.expression)
@@ -246,7 +206,7 @@ def _same(one: ast.AST | None, other: ast.AST) -> bool:
     return one is not None and ast.dump(one) == ast.dump(other)
 
 
-def _other_names(story: Story, owned: _Owned) -> Iterator[tuple[str, AliasStatement | None]]:
+def _other_names(story: Story, owned: Owned) -> Iterator[tuple[str, AliasStatement | None]]:
     """Names that an earlier statement of the same function gave the same tensor."""
     for alias in story.aliases_beside(owned.site):
         if alias.line >= owned.site.line:
@@ -259,7 +219,7 @@ def _other_names(story: Story, owned: _Owned) -> Iterator[tuple[str, AliasStatem
             yield alias.source, alias
 
 
-def _bound_anew(story: Story, owned: _Owned, path: str, wrote: int, read: int, tensor: int) -> bool:
+def _bound_anew(story: Story, owned: Owned, path: str, wrote: int, read: int, tensor: int) -> bool:
     """Whether the name pointed to something else again before the read."""
     bound = story.bindings.scopes.get((owned.site.function, path), [])
     last = bisect_left(bound, read, key=itemgetter(0)) - 1
@@ -270,7 +230,7 @@ def _hazard(
     story: Story,
     call: CallEvent,
     mutation: Mutation,
-    owned: _Owned,
+    owned: Owned,
     read: CallEvent,
     at: Callsite | None,
     name: str,

@@ -60,15 +60,16 @@ def where_it_was_saved(write: Written) -> Fix | None:
 
 
 def _stale(write: Written) -> list[tuple[SavedTensor, CallEvent]]:
-    """What was saved of the written memory, is still held, and was written since."""
+    """What was saved of the memory that the call wrote, is still held, and was written since."""
     story = write.story
     if write.call is None or write.mutation is None or write.mutation.counter is None:
         return []
+    counters = {mutation.counter for mutation in write.call.mutations}  # a `_foreach_` call writes several tensors
     found = []
     for saved in story.trace.saved:
         node = story.nodes[saved.node]
         call = story.calls.get(node.call) if node.call is not None else None
-        if call is None or saved.counter != write.mutation.counter or saved.version is None:
+        if call is None or saved.counter not in counters or saved.version is None:
             continue
         let_go = node.ended is not None and node.ended <= write.call.index
         if not let_go and story.writes_after(saved, saved.version):

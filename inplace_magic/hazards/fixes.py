@@ -88,10 +88,19 @@ def _cloned_first(write: Written) -> Fix | None:
         return None
     if any(isinstance(node, (ast.Lambda, ast.comprehension)) for node in ast.walk(write.statement)):
         return None
+    if _writes_more(write):
+        return None
     copy = "copy" if _is_array(write) else "clone"
     lines = (f"{write.path} = {write.path}.{copy}()", write.listing.text(write.statement))
     edit = write.listing.replace(write.statement, *lines)
     return Fix(write.site, write.listing, (edit,), _nbytes(write)) if edit is not None else None
+
+
+def _writes_more(write: Written) -> bool:
+    """Whether the statement writes other variables as well: ``i.sigmoid_(), f.sigmoid_()``."""
+    calls = (node for node in ast.walk(write.statement) if isinstance(node, ast.Call))
+    bases = {path_text(base) for node in calls if (base := chain_base(node)) is not node}
+    return bool(bases - {write.path, None})
 
 
 def _would_promote(write: Written) -> bool:
@@ -183,7 +192,7 @@ def _under_no_grad(write: Written) -> Fix | None:
     block = listing.block_of(first)
     group: list[ast.stmt] = [first]
     for entry in block[block.index(first) + 1 :]:
-        if entry.lineno != group[-1].lineno + 1 or not _writes(entry, write.path):
+        if entry.lineno != group[-1].lineno + 1 or not _updates(entry, write.path):
             break
         group.append(entry)
     if any(not listing.alone(entry) or entry.lineno != entry.end_lineno for entry in group):
@@ -193,8 +202,16 @@ def _under_no_grad(write: Written) -> Fix | None:
     return Fix(write.site, listing, (edit,))
 
 
-def _writes(statement: ast.stmt, path: str | None) -> bool:
-    """Whether a statement plainly writes a variable in place."""
+def _updates(statement: ast.stmt, path: str | None) -> bool:
+    """Whether a statement plainly writes a variable in place, or another one of the same module: ``m.bias`` beside
+    ``m.weight``."""
+    owner = path.rpartition(".")[0] if path is not None else ""
+    target = _written_by(statement, path)
+    return path is not None and (target == path or (bool(owner) and (target or "").rpartition(".")[0] == owner))
+
+
+def _written_by(statement: ast.stmt, path: str | None) -> str | None:
+    """The variable that a statement plainly writes in place; of ``x[0] = …`` it is ``x``, unless ``x[0]`` is `path`."""
     target: ast.expr | None = None
     if isinstance(statement, ast.AugAssign):
         target = statement.target
@@ -204,7 +221,7 @@ def _writes(statement: ast.stmt, path: str | None) -> bool:
         target = chain_base(statement.value) if chain_base(statement.value) is not statement.value else None
     if isinstance(target, ast.Subscript) and path_text(target) != path:
         target = target.value
-    return path is not None and path_text(target) == path
+    return path_text(target)
 
 
 def _gradient(write: Written) -> Fix | None:

@@ -126,7 +126,7 @@ def overwritten_fix(
             line=line
         )
     name = variable if variable and re.fullmatch(r"[\w.]+", variable) else None
-    if name is not None:
+    if name is not None and "_foreach_" not in writer:  # there the line names a list
         return _(
             "Write into a copy: put `{name} = {name}.clone()` before {line}, or use an operation that gives a new "
             "tensor."

@@ -67,7 +67,7 @@ def written(story: Story, hazard: Hazard) -> Written | None:
     meta = next((m for m in (*call.inputs, *call.mutated) if m.tensor == hazard.tensor), None)
     mutation = next((m for m in call.mutations if m.tensor == hazard.tensor), None)
     alias = hazard.code in ("alias-written", "one-tensor-many-slots")
-    path = path_text(node) if site.direct else None
+    path = path_text(node) if site.direct and "_foreach_" not in call.name else None  # there the line names a list
     if path is None and site.direct and call.name.endswith("__setitem__"):
         path = _path_of(statement)
     return Written(story, hazard, site, listing, statement, call, path, meta, mutation, alias)

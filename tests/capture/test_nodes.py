@@ -193,3 +193,14 @@ def test_no_mark_of_ours_stays_on_the_graph() -> None:
         node = nodes.pop()
         assert node.metadata == {}
         nodes += [behind for behind, _ in node.next_functions if behind is not None]
+
+
+def test_an_output_that_its_own_node_keeps_is_known_as_the_tensor_that_the_user_got() -> None:
+    with inplace_magic.watch() as watched:
+        scores = torch.tensor([3.0, 1.0, 2.0], requires_grad=True)
+        _best, places = (scores * 2).topk(2)
+        places += 1
+    (saved,) = (entry for entry in watched.report.trace.saved if entry.name == "indices")
+    added = next(call for call in watched.report.calls if call.name == "Tensor.add_")
+    assert saved.tensor == added.mutations[0].tensor
+    assert saved.counter == added.mutations[0].counter

@@ -129,3 +129,25 @@ block, stem = Block(nn.Sequential(nn.ReLU(inplace=True), nn.Linear(2, 2))), nn.L
     assert finding.mutation.text.strip() == "return x + self.body(x)"
     plain = block.replace("inplace=True", "inplace=False")
     assert watched(tmp_path, plain, "x = stem(torch.ones(1, 2))\ny = block(x)").report.hazards == []
+
+
+ERASE = """
+def erase(image):
+    patch = image[1:]
+    patch.zero_()
+    return image
+clean = torch.rand(4) + 1
+"""
+
+
+def test_a_helper_that_writes_a_part_of_its_argument_and_gives_it_back_is_told(tmp_path: Path) -> None:
+    ran = watched(tmp_path, ERASE, "erased = erase(clean)\ntotal = erased.sum() + clean.mean()")
+    finding = ran.the(rule.CODE)
+    assert ran.at(finding.mutation) == "patch.zero_()"
+    assert finding.message.startswith("`clean` is read by `total = erased.sum() + clean.mean()`")
+
+
+def test_a_part_written_by_a_helper_is_meant_where_the_result_takes_the_old_name(tmp_path: Path) -> None:
+    for call in ("clean = erase(clean)", "erase(clean)"):
+        ran = watched(tmp_path, ERASE, f"{call}\ntotal = clean.sum() + clean.mean()")
+        assert rule.CODE not in ran.codes()

@@ -22,6 +22,7 @@ PROGRAMS = Path(__file__).parent.parent / "programs"
 FOLDERS = (PROGRAMS, PROGRAMS / "further")
 
 WITHOUT_A_DIFF = {
+    "foreach_divides_the_feature_list": "the next layer saved the list's tensors as well, inside its module",
     "rnn_hidden_kept_attached_across_batches": "which of the state's uses shall be cut is the author's choice",
     "silent_clamp_of_an_indexed_copy_is_lost": "no finding",
     "silent_dataset_item_normalised_every_epoch": "no finding with a certain cure",
@@ -30,11 +31,13 @@ WITHOUT_A_DIFF = {
     "silent_gradients_kept_then_zeroed": "no finding",
     "silent_make_grid_normalises_weights": "no finding",
     "silent_numpy_observation_buffer_reused": "no finding",
+    "silent_random_erasing_on_a_crop_view": "the image is to see the write into its crop",
     "silent_update_is_the_momentum_buffer": "no finding",
     "view_canvas_sliced_under_no_grad": "the canvas is to see the write",
     "view_full_backward_hook_inplace_sum": "the base of the view may be read by the hook",
     "view_inside_no_grad_helper_written_outside": "the cache is to see the write",
     "view_iteration_over_rows_normalised": "the image is to see the writes into its rows",
+    "view_lstm_gates_activated_in_place": "the statement writes four tensors",
     "view_normalised_after_unbind": "the image is to see the writes into its rows",
     "view_split_gate_scaled": "split gives a tuple, whose slots cannot be bound",
 }

@@ -1,0 +1,89 @@
+"""By which names the functions on the way to a write call the tensor that it wrote.
+
+In ``y = block(x)`` with ``def forward(self, x): return x + self.body(x)`` the body writes a tensor that both functions
+call `x`. Each of them owns a name of it, and may read it again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from inplace_magic.analysis import expressions
+from inplace_magic.analysis.story import Story
+from inplace_magic.trace import CallEvent, Callsite, Mutation
+
+
+@dataclass(frozen=True)
+class Owned:
+    """A write, seen from the function that owns the tensor's name."""
+
+    path: str
+    site: Callsite
+    """The place in that function: the write itself, or the call of the helper or module that wrote."""
+
+
+def whole_of_a_part(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, Mutation] | None:
+    """Of a helper that writes a part of its argument, ``patch = image[:, a:b]; patch.zero_()``: the argument and the
+    write as one of the whole."""
+    site, made = call.callsite, story.innermost_new(mutation.tensor, call.index)
+    if site is None or made is None or made.kind != "view" or made.callsite is None or not made.inputs:
+        return None
+    place = made.callsite
+    if (place.function, place.cell, place.file, place.caller) != (site.function, site.cell, site.file, site.caller):
+        return None
+    node = expressions.parse(place.expression)
+    if not isinstance(node, ast.expr):
+        return None
+    path = expressions.path_text(expressions.without_aliasing(node, story.bindings.view_texts))
+    if path is None or path not in site.parameters or path in ("self", "cls"):
+        return None
+    return path, replace(mutation, tensor=made.inputs[0].tensor)
+
+
+def owners_of(story: Story, call: CallEvent, mutation: Mutation, path: str | None) -> Iterator[Owned]:
+    """The names of the written tensor in the functions that handed it on, the outermost first: in ``y = block(x)`` with
+    ``def forward(self, x): return x + self.body(x)`` both names are `x`, and only the inner one is read again."""
+    outer = _argument_of_helper(story, call, mutation)
+    if outer is not None:
+        yield outer
+    yield from reversed(_by_parameters(story, call, path))
+
+
+def _argument_of_helper(story: Story, call: CallEvent, mutation: Mutation) -> Owned | None:
+    """The written tensor among the arguments of a call further out, told by what its name is known to hold."""
+    site = call.callsite.caller if call.callsite is not None else None
+    while site is not None:
+        node = expressions.parse(site.expression)
+        for argument in node.args if isinstance(node, ast.Call) and site.function == "<module>" else ():
+            path = expressions.path_text(argument)
+            known = story.bindings.owners.get(path) if path is not None else None
+            if path is not None and known == mutation.tensor and story.first_seen(mutation.tensor) < call.index:
+                return Owned(path, site)
+        site = site.caller
+    return None
+
+
+def _by_parameters(story: Story, call: CallEvent, path: str | None) -> list[Owned]:
+    site = call.callsite
+    if site is None:
+        return []
+    owners = []
+    while path is not None and path in site.parameters and path not in ("self", "cls") and site.caller is not None:
+        if (site.function, path) in story.bindings.scopes and not _is_result_of(story, call, site, path):
+            break
+        argument = expressions.parameter_argument(site.caller.expression, site.parameters, path)
+        if argument is None:
+            break
+        outer = expressions.path_text(expressions.without_aliasing(argument, story.bindings.view_texts))
+        if outer is None:
+            break
+        owners.append(Owned(path, site))
+        path, site = outer, site.caller
+    return owners if path is None else [*owners, Owned(path, site)]
+
+
+def _is_result_of(story: Story, call: CallEvent, site: Callsite, path: str) -> bool:
+    """Whether the parameter was bound anew only by this very call or later."""
+    return all(at >= call.index for at, _ in story.bindings.scopes[(site.function, path)])
