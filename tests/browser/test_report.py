@@ -61,6 +61,78 @@ def test_a_watched_cell_shows_a_live_picture_with_text_inside_its_boxes(lab: Pag
     assert_soon(lab, lambda: texts_outside_their_boxes(graph), [])
 
 
+def test_a_click_lights_a_box_and_tells_what_it_is_and_a_second_click_lets_go(lab: Page) -> None:
+    node = lab.locator(f"{GRAPH} g.n.guilty").first
+    facts = lab.locator(f"{REPORT} .im-facts")
+    before = facts.inner_text()
+    node.click()
+    expect(node).to_have_attribute("aria-pressed", "true")
+    expect(lab.locator(f"{GRAPH} g.im-on")).to_have_count(1)
+    expect(lab.locator(f"{GRAPH} g.im-dim")).not_to_have_count(0)
+    expect(facts).to_contain_text((node.get_attribute("aria-label") or "?").split("\n")[0])
+    expect(lab.locator(f"{REPORT} .im-code .im-hot")).not_to_have_count(0)
+    node.click()
+    lab.mouse.move(2, 2)
+    expect(lab.locator(f"{GRAPH} g.im-on, {GRAPH} g.im-dim")).to_have_count(0)
+    expect(facts).to_have_text(before, use_inner_text=True)
+
+
+def test_stepping_through_the_calls_hides_what_comes_later(lab: Page) -> None:
+    scrubber = lab.locator(f"{REPORT} .im-steps input[type=range]")
+    later = lab.locator(f"{GRAPH} g.n.im-later")
+    calls = int(scrubber.get_attribute("max") or 0)
+    assert scrubber.input_value() == str(calls)
+    expect(later).to_have_count(0)
+    scrubber.focus()
+    lab.keyboard.press("Home")
+    boxes = lab.locator(f"{GRAPH} g.n").count()
+    expect(later).not_to_have_count(0)
+    for _ in range(calls):
+        left = later.count()
+        lab.keyboard.press("ArrowRight")
+        expect(later).not_to_have_count(boxes)
+        assert soon(lab, later.count, lambda now, left=left: now <= left) <= left
+    expect(later).to_have_count(0)
+    expect(scrubber).to_have_value(str(calls))
+
+
+def test_a_search_leaves_lit_what_it_found(lab: Page) -> None:
+    search = lab.locator(f"{REPORT} input[type=search]")
+    search.fill("sigmoid")
+    found = lab.locator(f"{GRAPH} g.n:not(.im-dim)")
+    expect(found).not_to_have_count(lab.locator(f"{GRAPH} g.n").count())
+    assert any("sigmoid" in text for text in found.all_text_contents())
+    expect(lab.locator(f"{REPORT} .im-bar [role=status]")).to_have_text(f"{found.count()} found")
+    search.press("Enter")
+    expect(lab.locator(f"{GRAPH} g.n:focus")).to_contain_text("sigmoid")
+    lab.keyboard.press("Escape")
+    expect(search).to_have_value("")
+    expect(lab.locator(f"{GRAPH} g.n.im-dim")).to_have_count(0)
+
+
+def test_the_keyboard_alone_reaches_every_box(lab: Page) -> None:
+    lab.locator(f"{REPORT} input[type=search]").focus()
+    lab.keyboard.press("Tab")
+    focused = lab.locator(f"{GRAPH} g.n:focus")
+    expect(focused).to_have_count(1)  # one stop for Tab, arrows from there
+    first = focused.get_attribute("data-k")
+    reached, waiting = {first}, [first]
+    while waiting:
+        start = waiting.pop()
+        for key in ("ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"):
+            lab.locator(f"{GRAPH} g.n[data-k='{start}']").focus()
+            lab.keyboard.press(key)
+            other = focused.get_attribute("data-k")
+            if other not in reached:
+                reached.add(other)
+                waiting.append(other)
+    assert reached == set(lab.locator(f"{GRAPH} g.n").evaluate_all("all => all.map(n => n.dataset.k)"))
+    lab.keyboard.press("Enter")
+    expect(focused).to_have_attribute("aria-pressed", "true")
+    lab.keyboard.press("Escape")
+    expect(focused).to_have_attribute("aria-pressed", "false")
+
+
 def test_no_letter_pressed_on_a_node_reaches_the_notebooks_commands(lab: Page) -> None:
     before = cells(lab)
     node = lab.locator(f"{GRAPH} g.n").nth(2)

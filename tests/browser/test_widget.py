@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import re
+import string
 
 import pytest
 from browser.conftest import OpenPage
 from browser.front_ends import Server, command, notebook_of, open_notebook, run_all, run_cell
-from browser.looking import assert_drawn, assert_soon, serious_findings
+from browser.looking import assert_drawn, assert_soon, cells, serious_findings
 from playwright.sync_api import Page, expect
 
 LOAD = "%load_ext inplace_magic\n%xmode Minimal\nimport torch"
@@ -30,7 +31,7 @@ WIDGET = ".im-widget"
 
 @pytest.fixture(scope="module")
 def lab(new_page: OpenPage, server: Server) -> Page:
-    server.write("widget.ipynb", notebook_of([LOAD, MODEL, SEEN, "pass"]))
+    server.write("widget.ipynb", notebook_of([LOAD, MODEL, SEEN, "pass", "pass"]))
     page = new_page(viewport={"width": 1300, "height": 1800})
     open_notebook(page, server.lab("widget.ipynb"))
     run_all(page)
@@ -68,6 +69,15 @@ def test_a_click_is_read_in_python_and_python_lights_a_box(lab: Page) -> None:
     expect(lab.locator(f"{WIDGET} g.im-later").first).to_be_attached()
     run_cell(lab, 3, "view.selected = view.step = None")
     expect(lab.locator(f"{WIDGET} g.im-on")).to_have_count(0)
+
+
+def test_no_letter_pressed_in_the_widget_reaches_the_notebooks_commands(lab: Page) -> None:
+    before = cells(lab)
+    for place in (f"{WIDGET} g.n[tabindex='0']", f"{WIDGET} > .im-bar button"):
+        lab.locator(place).first.focus()
+        for letter in string.ascii_letters + string.digits:
+            lab.keyboard.press(letter)
+    assert cells(lab) == before
 
 
 def test_a_folded_box_opens_and_the_level_of_detail_switches(lab: Page) -> None:
@@ -133,11 +143,16 @@ def test_a_saved_widget_opens_again_in_another_kernel_and_says_what_it_cannot(
 
 
 def test_closing_leaves_no_comm_no_view_and_no_listener(lab: Page) -> None:
-    lab.evaluate("window.gone = new WeakRef(document.querySelector('.im-widget'))")
-    code = "import gc, weakref\nview.close()\nprint(view.comm)\ngone = weakref.ref(view); del view"
+    # Another widget, on which no key was pressed: JupyterLab's cell keeps the element that got the last key.
+    run_cell(lab, 4, SECOND.replace("view", "other"))
+    expect(lab.locator(WIDGET)).to_have_count(2)
+    lab.locator(WIDGET).last.locator("g.n").first.click()
+    assert_soon(lab, lambda: run_cell(lab, 3, "print(other.selected is not None)"), "True")
+    lab.evaluate("window.gone = new WeakRef([...document.querySelectorAll('.im-widget')].pop())")
+    code = "import gc, weakref\nother.close()\nprint(other.comm)\ngone = weakref.ref(other); del other"
     assert run_cell(lab, 3, code) == "None"
     assert_soon(lab, lambda: run_cell(lab, 3, "_ = gc.collect(); print(gone() is None)"), "True")
-    expect(lab.locator(WIDGET)).to_have_count(0)
+    expect(lab.locator(WIDGET)).to_have_count(1)
 
     def gone() -> bool:
         lab.request_gc()
