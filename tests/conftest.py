@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,13 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 import inplace_magic
+
+RUN_ON = ("torch", "ipython", "ipykernel", "ipywidgets", "anywidget", "traitlets", "pandas", "numpy")
+
+
+def pytest_report_header() -> str:
+    """The versions that a run of the tests says something about."""
+    return ", ".join(f"{name} {version(name)}" for name in RUN_ON)
 
 
 @pytest.fixture(autouse=True)
