@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.analysis.memory import memory_by_call, peaks_of
+from inplace_magic.analysis.memory import memory_by_call, most_alive
 from inplace_magic.api import watch
 from inplace_magic.comparison import Comparison, Variant
 from inplace_magic.errors import CompareError
@@ -151,7 +151,7 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
         fault=fault,
         allocations=sum(len(row.entry.made) for row in memory),
         allocated_bytes=sum(row.allocated_bytes for row in memory),
-        peak_bytes=sum(peak.nbytes for peak in peaks_of(plain.trace)),
+        peak_bytes=most_alive(plain.trace),
         saved_bytes=sum(row.saved_bytes for row in memory),
         saved_is_least=any(node.name == "CopySlices" for node in plain.trace.nodes)
         or any(saved.hooked for saved in plain.trace.saved),

@@ -147,6 +147,13 @@ def peaks_of(trace: Trace, ledger: Ledger | None = None) -> tuple[Peak, ...]:
     )
 
 
+def most_alive(trace: Trace) -> int:
+    """The bytes alive at the peak, all devices together; where none was allocated or freed, those alive all along."""
+    ledger = Ledger(trace)
+    peaks = {peak.device: peak.nbytes for peak in peaks_of(trace, ledger)}
+    return sum({**ledger.before, **peaks}.values())
+
+
 def saved_storages(trace: Trace) -> tuple[SavedTensor, ...]:
     """The saved tensors, one for each storage: the first that was saved of it."""
     seen: set[int] = set()

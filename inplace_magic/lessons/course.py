@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_magic.errors import OptionError
 from inplace_magic.language import _
-from inplace_magic.lessons import l01, l02, l03, l04, l05, l06, l07, l08, l10
+from inplace_magic.lessons import l01, l02, l03, l04, l05, l06, l07, l08, l09, l10
 from inplace_magic.lessons.exercise import Exercise
 
 LESSONS: tuple[tuple[Exercise, ...], ...] = (
@@ -16,6 +16,7 @@ LESSONS: tuple[tuple[Exercise, ...], ...] = (
     l06.EXERCISES,
     l07.EXERCISES,
     l08.EXERCISES,
+    l09.EXERCISES,
     l10.EXERCISES,
 )
 """A new lesson is a module with ``EXERCISES`` and an entry here."""

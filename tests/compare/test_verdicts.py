@@ -44,6 +44,11 @@ def test_same_means_bit_for_bit(one: float, other: float, same: bool) -> None:
     assert (result.agreement.differences == ()) is same
 
 
+def test_what_is_alive_all_along_counts_for_the_peak_of_code_that_allocates_nothing() -> None:
+    result = inplace_magic.compare(lambda x: x * 2, lambda x: x.mul_(2), inputs=torch.zeros(1000), repeats=0)
+    assert (result.first.peak_bytes, result.second.peak_bytes) == (8000, 4000)
+
+
 def test_gradients_are_compared_although_the_code_runs_no_backward() -> None:
     weight = torch.tensor([-1.0, 2.0], requires_grad=True)
     result = inplace_magic.compare(lambda w: w * 2, lambda w: w.detach() + w, inputs=weight, repeats=0)

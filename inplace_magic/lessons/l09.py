@@ -1,0 +1,144 @@
+"""Lesson 9: memory and speed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from inplace_magic.analysis.memory import LineMemory, memory_by_line
+from inplace_magic.hazards.in_place_saved_nothing import CODE as SAVED_NOTHING
+from inplace_magic.language import _, ngettext
+from inplace_magic.lessons.exercise import Exercise, Feedback
+from inplace_magic.lessons.judging import raised, right, strangers, wrong
+from inplace_magic.lessons.repairs import numbers_of
+from inplace_magic.lessons.running import Attempt, attempt
+from inplace_magic.lessons.telling import calls_that_write, spot
+from inplace_magic.render import words
+
+
+def _which_spare(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
+    unknown = strangers(functions, answer)
+    if unknown is not None:
+        return unknown
+    runs = {function.__name__: _trained(function) for function in functions}
+    failed = next((run for run in runs.values() if run.error is not None), None)
+    if failed is not None:
+        return raised(failed)
+    sparing = [name for name, run in runs.items() if not _copy(run)]
+    off = [name for name in runs if (name in sparing) != (name in answer)]
+    if off:
+        return wrong(*(_why(name, runs[name]) for name in off))
+    return right(*(_why(name, runs[name]) for name in runs if name not in sparing))
+
+
+def _trained(function: Callable[[Any], Any]) -> Attempt:
+    from inplace_magic.lessons.inputs import numbers
+
+    weight = numbers(250, grad=True)
+
+    def forward_and_backward() -> None:
+        function(weight * 1.5).sum().backward()
+
+    return attempt(forward_and_backward)
+
+
+def _copy(run: Attempt) -> str:
+    """What the report says of a copy that PyTorch made before the write; "" where there was none."""
+    return next((found.message for found in run.report.findings if found.code == SAVED_NOTHING), "")
+
+
+def _why(name: str, run: Attempt) -> str:
+    copied = _copy(run)
+    if copied:
+        return _("`{name}` spares nothing. {finding}").format(name=name, finding=copied)
+    written = calls_that_write(run.report)
+    if not written:
+        return _("`{name}` writes nothing.").format(name=name)
+    return _("`{name}` spares a tensor: {call} wrote over its input, and nothing had to be copied before.").format(
+        name=name, call=spot(written[-1])
+    )
+
+
+def _frugal(features: Callable[..., Any]) -> Feedback:
+    import torch
+
+    from inplace_magic.lessons.inputs import numbers
+
+    x, weight = numbers(64, 32), numbers(32, 16, seed=1)
+    kept, meant = (x.clone(), weight.clone()), torch.relu(x @ weight + 1) * 0.5
+    run = attempt(features, x, weight)
+    if run.error is not None:
+        return raised(run)
+    if not isinstance(run.result, torch.Tensor) or run.result.shape != meant.shape:
+        return wrong(_("`features` shall give back a tensor of shape {shape}.").format(shape=list(meant.shape)))
+    if not (torch.equal(x, kept[0]) and torch.equal(weight, kept[1])):
+        return wrong(_("`x` or `weight` was written. The caller still needs both."), run=run)
+    if not torch.allclose(run.result, meant):
+        return wrong(
+            _("The result begins with {got}, and was meant to begin with {wanted}.").format(
+                got=numbers_of(run.result[0, :3]), wanted=numbers_of(meant[0, :3])
+            ),
+            run=run,
+        )
+    size = meant.untyped_storage().nbytes()
+    lines = [row for row in memory_by_line(run.report.trace) if row.allocated_bytes]
+    allocated = sum(row.allocated_bytes for row in lines)
+    if allocated >= 2 * size:
+        return wrong(
+            ngettext(
+                "The result is right. The result alone takes {size}, and your version allocates {allocated}, in "
+                "{count} line:",
+                "The result is right. The result alone takes {size}, and your version allocates {allocated}, in "
+                "{count} lines:",
+                len(lines),
+            ).format(size=words.bytes_of(size), allocated=words.bytes_of(allocated), count=len(lines)),
+            *(_allocates(row) for row in lines),
+            run=run,
+        )
+    return right(
+        _(
+            "Your version allocates {allocated}, which is the result and no more; `x` and `weight` are as they were."
+        ).format(allocated=words.bytes_of(allocated))
+    )
+
+
+def _allocates(row: LineMemory) -> str:
+    return _("{place}, `{code}`: {size}").format(
+        place=words.place(row.site), code=words.code_of(row.site), size=words.bytes_of(row.allocated_bytes)
+    )
+
+
+EXERCISES = (
+    Exercise(
+        key="9.1",
+        judge=_which_spare,
+        hints=(
+            lambda: _("Lesson 4: which of them compute their gradient from the result, and which from the input?"),
+            lambda: _(
+                "Who needs the input for backward cannot overwrite it: PyTorch copies it first. Watch one of them with "
+                "`%%inplace_watch`; the report has a note where that happened."
+            ),
+            lambda: _("`relu6` cuts off at 6, and the result alone does not tell where it was cut off."),
+        ),
+        solution='answer = {"relu", "sigmoid", "dropout"}',
+        because=lambda: _(
+            "The gradients of `relu` and `sigmoid` are computed from the result, that of `dropout` from its mask. The "
+            "others need their input, so PyTorch copies it before it is overwritten."
+        ),
+    ),
+    Exercise(
+        key="9.2",
+        judge=_frugal,
+        hints=(
+            lambda: _("The first line has to make a tensor. Who else holds that tensor?"),
+            lambda: _("`h += 1` writes `h`, `h = h + 1` makes a tensor. `relu_` and `*=` write too."),
+        ),
+        solution=(
+            "def features(x, weight):\n    h = x @ weight\n    h += 1\n    h.relu_()\n    h *= 0.5\n    return h"
+        ),
+        because=lambda: _(
+            "`x @ weight` belongs to the function alone and no gradient needs it, so each further step may write over "
+            "the one before."
+        ),
+    ),
+)
