@@ -46,6 +46,15 @@ STATE = re.compile(r'(?<= data-state=")[A-Za-z0-9+/=]+(?=")')
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 OBJECT_ID = re.compile(r"(?<![\w.])\d{12,}(?![\w.])")
 """Python's ``id`` is an address too; nothing else in a lesson has so many digits."""
+HAN = r"\u3400-\u9fff"
+MARK = r"\u2018-\u201d\u2026\u3000-\u303f\uff00-\uffef"
+LINE_END = re.compile(
+    rf"(?<=[{HAN}{MARK}])\n(?=(?:\*\*)?[{HAN}{MARK}])"
+    rf"|(?<=[{MARK}])\n(?=[`\[\w])(?!\d+\. )"
+    rf"|(?<=[{HAN}]\*\*)\n(?=[{HAN}{MARK}])"
+)
+"""Where a line of Chinese text goes on in the next one. There are no spaces between its words, and a browser would show
+the line's end as one. (After ``？**`` there has to be one, else the stars are not read as the end of what is bold.)"""
 
 
 def main() -> int:
@@ -83,6 +92,8 @@ def notebook_of(text: Path) -> Any:
     notebook = jupytext.reads(text.read_text(encoding="utf-8"), fmt="md")
     for number, cell in enumerate(notebook.cells):
         cell.id = f"{cell.cell_type}-{number:02}"
+        if cell.cell_type == "markdown":
+            cell.source = LINE_END.sub("", cell.source)
         cell.metadata = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
     notebook.metadata = METADATA
     notebook.nbformat, notebook.nbformat_minor = 4, 5

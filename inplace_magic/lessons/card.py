@@ -44,7 +44,7 @@ def to_html(feedback: Feedback) -> str:
 
 def _rows(feedback: Feedback) -> str:
     rows = [
-        (esc(row.place), code(row.code), esc(row.what)) if first else ("", "", esc(row.what))
+        (esc(row.place), code(row.code), prose(row.what)) if first else ("", "", prose(row.what))
         for row, first in _by_line(feedback)
     ]
     return tag("div", "margin:8px 0 0 0", table(*_heads(), rows))
