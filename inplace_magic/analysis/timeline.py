@@ -16,7 +16,7 @@ from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.lanes import Lane
 from inplace_magic.trace import Callsite, Trace
 
-LANES = 16
+LANES = 12
 COLUMNS = 120
 ROOMY = 30
 """Up to so many calls, every pass of a loop is shown."""

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _
-from inplace_magic.render import diffs, style
+from inplace_magic.render import diffs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from inplace_magic.render.markup import code, details, esc, prose, tag
-from inplace_magic.render.text import verdict
+from inplace_magic.render.text import headline, verdict
 from inplace_magic.report import Report
 
-MAX_CARDS = 30
-"""More findings than this are counted, not drawn."""
+FEW_CARDS = 8
+"""Findings with a card of their own, the worst ones; each further one is a line, since many are most often alike."""
+MANY_CARDS = 30
+"""The same on a page of its own."""
+MAX_HEADLINE = 300
+"""Characters of such a line."""
+MAX_LINES = 30
+"""More findings than cards and so many lines are counted."""
 
 _LINE = f"font-family:{style.CODE_FONTS};font-size:13px;line-height:1.5;vertical-align:top;text-align:left"
 _ROLE = {
@@ -39,25 +47,35 @@ def verdict_bar(report: Report) -> str:
     return tag("div", css, prose(verdict(report)))
 
 
-def finding_cards(report: Report) -> str:
-    """The findings, worst first; notes are folded."""
+def finding_cards(report: Report, *, most: int = FEW_CARDS) -> str:
+    """The findings, worst first; notes are folded.
+
+    Args:
+        report: whose findings.
+        most: cards of each kind.
+    """
     serious = [finding for finding in report.findings if finding.severity != "info"]
     notes = [finding for finding in report.findings if finding.severity == "info"]
-    parts = [_card(finding, report) for finding in serious[:MAX_CARDS]]
-    if len(serious) > MAX_CARDS:
-        parts.append(
-            _sentence(_("{count} more findings are in `report.hazards`.").format(count=len(serious) - MAX_CARDS))
-        )
-    if notes:
-        cards = [_card(finding, report) for finding in notes[:MAX_CARDS]]
-        if len(notes) > MAX_CARDS:
-            cards.append(
-                _sentence(_("{count} more notes are in `report.hazards`.").format(count=len(notes) - MAX_CARDS))
-            )
-        parts.append(
-            details(_("Notes ({count})").format(count=len(notes)), *cards, opened=not serious and len(notes) <= 3)
-        )
-    return "".join(parts)
+    shown = _cards(serious, report, most, _("{count} more findings are in `report.hazards`."))
+    if not notes:
+        return shown
+    folded = _cards(notes, report, most, _("{count} more notes are in `report.hazards`."))
+    title = _("Notes ({count})").format(count=len(notes))
+    return shown + details(title, folded, opened=not serious and len(notes) <= 3)
+
+
+def _cards(findings: Sequence[Hazard], report: Report, most: int, more: str) -> str:
+    cards = [_card(finding, report) for finding in findings[:most]]
+    lines = [_one_line(finding) for finding in findings[most : most + MAX_LINES]]
+    left = len(findings) - len(cards) - len(lines)
+    rest = _sentence(more.format(count=left)) if left else ""
+    return "".join(cards) + (tag("ul", "margin:4px 0 10px 0", *lines) if lines else "") + rest
+
+
+def _one_line(finding: Hazard) -> str:
+    _accent, ink, _tint = style.SEVERITY_COLOURS[finding.severity]
+    title = f"{style.SEVERITY_SYMBOL[finding.severity]} {finding.code}: "
+    return tag("li", "", tag("b", f"color:{ink}", esc(title)), prose(words.shortened(headline(finding), MAX_HEADLINE)))
 
 
 def _card(finding: Hazard, report: Report) -> str:

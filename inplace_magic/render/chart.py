@@ -80,7 +80,7 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
     span = len(indexes)
 
     def x(place: int) -> str:
-        return _short(LEFT + (RIGHT - LEFT) * place / span)
+        return _short(round(LEFT + (RIGHT - LEFT) * place / span))
 
     def y(nbytes: int) -> str:
         return _short(BOTTOM - (BOTTOM - TOP) * nbytes / top)

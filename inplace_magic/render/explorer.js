@@ -237,6 +237,11 @@ function mount(root, state, options) {
   let marks = [], cursor = null, columns = [];
   if (state.timeline) {
     lanes.append(picture(state.timeline));
+    lanes.querySelectorAll(".m,.v").forEach((el, n) => {
+      const title = document.createElementNS(SVG, "title");
+      title.textContent = (state.titles || [])[n] || "";
+      if (title.textContent) el.prepend(title);
+    });
     quiet(lanes).setAttribute("tabindex", "0");
     marks = [...lanes.querySelectorAll("[data-c]")];
     cursor = lanes.querySelector(".now");

@@ -9,7 +9,7 @@ from __future__ import annotations
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, sentences
 from inplace_magic.render import style
-from inplace_magic.render.cards import finding_cards, verdict_bar
+from inplace_magic.render.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_bar
 from inplace_magic.render.dot import dot_of
 from inplace_magic.render.explorer import explorer_state, page_script
 from inplace_magic.render.layout import to_svg
@@ -24,9 +24,9 @@ from inplace_magic.render.sections import (
     tensor_calls,
     tensor_section,
 )
-from inplace_magic.render.svg import untitled
+from inplace_magic.render.svg import titles_apart
 from inplace_magic.render.text import verdict
-from inplace_magic.render.timeline import timeline_svg
+from inplace_magic.render.timeline import TITLED, timeline_svg
 from inplace_magic.report import Report
 
 _PAGE = (
@@ -50,12 +50,13 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
     """As :func:`to_fragment`, of a report that is being read already."""
     report, trace = reading.report, reading.report.trace
     drawn = _picture(reading, raw) if graph and trace.calls else ""
+    timeline, titles = _timeline(reading) if drawn else ("", [])
     body = (
         verdict_bar(report),
-        finding_cards(report),
+        finding_cards(report, most=FEW_CARDS if reading.rows < MANY_ROWS else MANY_CARDS),
         sentence_section(_("Faults of inplace_magic"), trace.faults, opened=True),
         details(_("Autograd graph"), drawn, opened=True) if drawn else "",
-        _timeline(reading) if drawn else "",
+        timeline,
         line_section(reading),
         tensor_section(reading),
         memory_section(reading),
@@ -64,20 +65,22 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
     )
     if "<img" not in drawn:
         return tag("div", CARD, *body, class_="inplace-magic")
-    state = {**explorer_state(reading), "rows": {"lines": line_calls(reading), "tensors": tensor_calls(reading)}}
+    rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
+    state = {**explorer_state(reading), "rows": rows, "titles": titles}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
     return f"{start}{''.join(body)}</div><script>{page_script()}</script>"
 
 
-def _timeline(reading: Reading) -> str:
+def _timeline(reading: Reading) -> tuple[str, list[str]]:
+    """The section, and the titles of the picture's marks."""
     svg = timeline_svg(reading)
     if svg is None:
-        return ""
+        return "", []
+    plain, titles = titles_apart(svg, *TITLED)
     alt = sentences(_("Timeline of the tensors."), verdict(reading.report))
-    picture = image(
-        svg, alt, f"max-width:100%;height:auto;background-color:{style.CARD}", class_="inplace-magic-timeline"
-    )
-    return details(_("What happened to which tensor"), picture, opened=True)
+    css = f"max-width:100%;height:auto;background-color:{style.CARD}"
+    picture = image(plain, alt, css, class_="inplace-magic-timeline")
+    return details(_("What happened to which tensor"), picture, opened=True), titles
 
 
 @in_its_language
@@ -98,6 +101,5 @@ def _picture(reading: Reading, raw: bool) -> str:
     except InplaceMagicError as error:
         return tag("p", f"color:{style.MUTED_INK}", prose(str(error)))
     css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
-    # Nobody sees the titles inside an <img>, and the live view has what they say from the state.
     alt = sentences(_("Autograd graph."), verdict(reading.report))
-    return image(untitled(svg), alt, css, class_="inplace-magic-graph")
+    return image(titles_apart(svg)[0], alt, css, class_="inplace-magic-graph")

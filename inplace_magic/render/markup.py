@@ -105,11 +105,11 @@ def table(
     Args:
         header: titles of the columns, plain text.
         rows: markup of the cells, row by row.
-        tints: background colour of each row.
+        tints: background colour of each row; empty for one that is like its neighbours.
         cells: style of each column.
         name: its class, by which a script can find it.
     """
-    plain = (style.CARD,)
+    plain = (style.CARD, style.ZEBRA)
     styles = [*cells, *[CELL] * (len(header) - len(cells))]
     head_css = f"background-color:{style.CARD};border-bottom:2px solid {style.LINE}"
     head = tag(
@@ -120,7 +120,7 @@ def table(
     body = "".join(
         tag(
             "tr",
-            f"background-color:{(tints or plain)[number % len(tints or plain)]};border-bottom:1px solid {style.LINE}",
+            f"background-color:{(tints[number] if tints else '') or plain[number % 2]}",
             *(tag("td", _cell_css(css, cell), cell) for cell, css in zip(row, styles, strict=True)),
         )
         for number, row in enumerate(rows)

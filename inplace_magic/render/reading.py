@@ -53,7 +53,7 @@ def in_english(render: Callable[P, T]) -> Callable[P, T]:
     return speaking
 
 
-FEW_ROWS = 8
+FEW_ROWS = 6
 """Rows of a table in a notebook, which is kept in version control; a sentence tells how to get the rest."""
 MANY_ROWS = 200
 """Rows of a table in a file of its own."""

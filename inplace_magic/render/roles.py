@@ -22,11 +22,13 @@ class Roles:
     """Versions that were lost, and the versions that took their place."""
     broken: dict[Edge, None] = field(default_factory=dict)
     """Saved-for-backward arrows from a version that is gone."""
+    versions: dict[str, list[str]] = field(default_factory=dict)
+    """Of each call named, in the order of the findings, worst first: the versions of ``tensors`` next to it."""
 
     @property
     def keys(self) -> list[str]:
-        """All vertices named, the guilty calls first."""
-        return list(dict.fromkeys([*self.guilty, *self.tensors, *self.savers]))
+        """All vertices named, those of the worst finding first."""
+        return list(dict.fromkeys(key for call, versions in self.versions.items() for key in (call, *versions)))
 
 
 def roles_of(graph: AutogradGraph, findings: tuple[Hazard, ...]) -> Roles:
@@ -41,11 +43,16 @@ def roles_of(graph: AutogradGraph, findings: tuple[Hazard, ...]) -> Roles:
             roles.savers.setdefault(f"C{finding.saved_call}", _("saved here"))
         if finding.read_call is not None:
             roles.savers.setdefault(f"C{finding.read_call}", _("read here"))
+        for call in (finding.call, finding.saved_call, finding.read_call):
+            if call is not None:
+                roles.versions.setdefault(f"C{call}", [])
     touched = {edge.source for edge in graph.edges if edge.target in roles.guilty}
     for edge in graph.edges:
         if edge.source in roles.guilty:
             roles.tensors[edge.target] = None
+            roles.versions[edge.source].append(edge.target)
         elif edge.kind == "saved" and edge.target in roles.savers and edge.source in touched:
             roles.broken[edge] = None
             roles.tensors[edge.source] = None
+            roles.versions[edge.target].append(edge.source)
     return roles

@@ -86,7 +86,7 @@ def tensor_section(reading: Reading) -> str:
             savers.setdefault(edge.source, {})[edge.name.rsplit(".", 1)[0]] = None
     shown = _shown_tensors(reading)
     rows = [_tensor(vertex, reading, savers) for vertex in shown]
-    tints = [style.ORANGE_TINT if vertex.mutated else style.CARD for vertex in shown]
+    tints = [style.ORANGE_TINT if vertex.mutated else "" for vertex in shown]
     header = (
         _("Tensor"), _("Origin"), _("Where"), _("Shape"), "grad_fn", _("Traits"), _("Kept by"), _("Storage"), "id",
         "data_ptr",
@@ -147,7 +147,7 @@ def _object(step: Step) -> str:
 def _tint(step: Step, guilty: bool) -> str:
     if guilty:
         return style.VERMILION_TINT
-    return style.ORANGE_TINT if step.kind == "mutated" else style.CARD
+    return style.ORANGE_TINT if step.kind == "mutated" else ""
 
 
 def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, None]]) -> Sequence[str]:

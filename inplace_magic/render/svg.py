@@ -17,6 +17,7 @@ What scripts and tests can rely on, and nothing else:
 
 from __future__ import annotations
 
+import html
 import re
 import xml.etree.ElementTree as ET
 import zlib
@@ -35,7 +36,6 @@ KINDS = {"node": "n", "edge": "e", "cluster": "k"}
 LOOK = ("fill", "stroke", "stroke-width", "stroke-dasharray")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _MOVE = re.compile(r"translate\((\S+) (\S+)\)")
-_GROUP_TITLE = re.compile(r"(<g [^>]*>)<title>[^<]*</title>")
 
 Point = tuple[float, float]
 
@@ -66,9 +66,27 @@ def compact(svg: str) -> str:
     return ET.tostring(root, encoding="unicode", short_empty_elements=True).replace(" />", "/>")
 
 
-def untitled(svg: str) -> str:
-    """The picture without the titles of its groups; that of the whole stays."""
-    return _GROUP_TITLE.sub(r"\1", svg)
+def titles_apart(svg: str, tag: str = "g", words: str = "") -> tuple[str, list[str]]:
+    """The picture without the titles of some elements, and these titles; that of the whole stays.
+
+    Nobody sees a title inside an ``<img>``, and where scripts run they have it from elsewhere, in fewer bytes.
+
+    Args:
+        svg: the picture.
+        tag: which elements, a regular expression.
+        words: what their class begins with, a regular expression.
+
+    Returns:
+        The picture, and in the order of its elements the title of each, empty for one that has none.
+    """
+    titles: list[str] = []
+
+    def without(found: re.Match[str]) -> str:
+        titles.append(html.unescape(found["title"] or ""))
+        return found["start"]
+
+    pattern = rf"""(?P<start><(?:{tag}) class=["'](?:{words})[^>]*>)(?:<title>(?P<title>[^<]*)</title>)?"""
+    return re.sub(pattern, without, svg), titles
 
 
 class _Writer:

@@ -18,7 +18,7 @@ from inplace_magic.report import Report
 
 MAX_ROWS = 100
 """Lines of each section; the rest is counted, and ``to_frame`` has them all."""
-FEW_ROWS = 20
+FEW_ROWS = 15
 """Lines of each section where the text stands beside the same report as HTML."""
 MAX_CELL = 160
 """Characters of a table's cell, to which all cells of its column are padded."""
@@ -105,7 +105,8 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS) -> str:
     """As :func:`to_text`, of a report that is being read already, with at most so many lines of each section."""
     report = reading.report
     sections = [verdict(report)]
-    sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings, 1)]
+    sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings[:rows], 1)]
+    sections += _left_out(len(report.findings) - rows, "report.hazards")
     sections.append(_section(_("What each line did"), _stories(reading, rows)))
     sections.append(_section(_("Memory by line"), _memory(reading, rows)))
     sections.append(_section(_("Saved for backward"), _saved(reading, rows)))

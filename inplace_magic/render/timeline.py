@@ -31,6 +31,8 @@ from inplace_magic.render.timeline_lane import Crime, LaneDrawing
 from inplace_magic.render.timeline_places import LEFT, RIGHT, SCALE, TOP, places_of
 from inplace_magic.render.timeline_shapes import NAME, SHAPES, rules
 
+TITLED = ("g|text", "[mv]\\b")
+"""The elements with titles, marks and gaps, as :func:`.titles_apart` wants them; scripts know them as ``.m,.v``."""
 FINDINGS = 8
 """Findings that are marked, the worst ones."""
 LABELLED_GAPS = 3
@@ -106,13 +108,8 @@ def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
         for x in dict.fromkeys(places.before(c.call) if c.unseen else places.x(c.call) for c in crimes)
     )
     calls, xs = (" ".join(map(str, numbers)) for numbers in (places.firsts, places.middles))
-    return "".join(
+    body = "".join(
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="{NAME}" role="img" viewBox="0 0 {places.width} {end}" '
-            f'width="{places.width * SCALE:.0f}" height="{end * SCALE:.0f}" '
-            f'font-family="{style.HTML_FONTS}" font-size="11" data-cs="{calls}" data-xs="{xs}">',
-            f"<title>{esc(_('What happened to which tensor'))}</title>",
-            f"<style>{rules(used)}</style>",
             f'<rect class="card" width="{places.width}" height="{end}" fill="{style.CARD}"/>',
             f'<text class="h" x="10" y="18">{esc(_("What happened to which tensor, call by call"))}</text>',
             f'<text class="q" x="10" y="35">{esc(fitting(_caption(shown), places.width - 20, 11))}</text>',
@@ -124,8 +121,14 @@ def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
             *lanes,
             axis(places, bottom),
             legend,
-            "</svg>",
         )
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{NAME}" role="img" viewBox="0 0 {places.width} {end}" '
+        f'width="{places.width * SCALE:.0f}" height="{end * SCALE:.0f}" '
+        f'font-family="{style.HTML_FONTS}" font-size="11" data-cs="{calls}" data-xs="{xs}">'
+        f"<title>{esc(_('What happened to which tensor'))}</title>"
+        f"<style>{rules(used, body)}</style>{body}</svg>"
     )
 
 

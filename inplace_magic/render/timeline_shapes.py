@@ -94,8 +94,9 @@ _LOOKS: Final = {
 }
 
 
-def rules(used: frozenset[str]) -> str:
-    """The rules of the picture: those of its texts and lines, and of the kinds of marks that it has."""
+def rules(used: frozenset[str], drawn: str) -> str:
+    """The rules of the picture: those of its texts and lines, and of the kinds of marks used."""
     marks = {SHAPES[kind].cls: SHAPES[kind].look for kind in SHAPES if kind in used}
-    looks = {f".{name}": look for name, look in _LOOKS.items()} | {f".{c}>path": look for c, look in marks.items()}
+    looks = {f".{name}": look for name, look in _LOOKS.items() if f'class="{name}"' in drawn}
+    looks |= {f".{name}>path": look for name, look in marks.items()}
     return f".{NAME} text{{fill:{style.INK}}}" + "".join(f".{NAME} {who}{{{look}}}" for who, look in looks.items())

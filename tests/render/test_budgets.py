@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import inplace_magic
+from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.render import to_mimebundle
 from inplace_magic.report import Report
 
@@ -83,6 +84,70 @@ def test_a_picture_of_thousands_of_calls_has_few_boxes_and_few_bytes(program: st
 @pytest.mark.parametrize("program", [LOOP, FAILING_LOOP, RESNET, LSTM], ids=["loop", "failing", "resnet", "lstm"])
 def test_the_output_of_any_of_them_is_far_below_the_limit_of_a_cell(program: str) -> None:
     assert sum(len(content.encode()) for content in to_mimebundle(report_of(program)).values()) <= 150_000
+
+
+SIXTY_FUNCTIONS = "\n".join(
+    [
+        *(f"def f{n}(x):\n    y{n} = torch.exp(x)\n    return y{n}.mul_({n})" for n in range(60)),
+        f"x = torch.ones(8, requires_grad=True)\nfor f in [{', '.join(f'f{n}' for n in range(60))}]:\n    x = f(x * 1)",
+    ]
+)
+THREE_HUNDRED_CULPRITS = "\n".join(
+    ["x = torch.ones(8, requires_grad=True)", *(f"t{n} = torch.exp(x * {n})\nt{n}.mul_(2)" for n in range(300))]
+)
+FAN = "\n".join(
+    [
+        "x = torch.ones(8, requires_grad=True)",
+        *(f"t{n} = torch.sigmoid(x * {n})" for n in range(400)),
+        "t200.mul_(2)",
+        "t200.sum().backward()",
+    ]
+)
+RECURSION = """
+    def deeper(x, depth):
+        y = torch.sigmoid(x)
+        if depth == 0:
+            y.mul_(2)
+            return y
+        return deeper(y, depth - 1) + y
+    deeper(torch.ones(8, requires_grad=True), 150).sum().backward()
+    """
+SHAPES = {
+    "functions": SIXTY_FUNCTIONS,
+    "culprits": THREE_HUNDRED_CULPRITS,
+    "fan": FAN,
+    "recursion": RECURSION,
+    "failing loop": FAILING_LOOP,
+}
+CHAIN = "\n".join(
+    [
+        "x = torch.ones(8, requires_grad=True)\nt0 = torch.sigmoid(x)",
+        *(f"t{n} = torch.sigmoid(t{n - 1} * 1.0)" for n in range(1, 25)),
+        "t24.sum().backward()",
+    ]
+)
+
+
+def size(program: str) -> int:
+    """Bytes of what a cell leaves in its notebook."""
+    return sum(len(content.encode()) for content in to_mimebundle(report_of(program)).values())
+
+
+def test_a_cell_of_a_hundred_nodes_leaves_66_kilobytes() -> None:
+    assert 95 <= len(AutogradGraph.from_trace(report_of(CHAIN).trace)) <= 105
+    assert size(CHAIN) <= 66_000
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_whatever_the_shape_a_picture_has_300_boxes_and_shows_what_the_worst_finding_is_about(shape: str) -> None:
+    report = report_of(SHAPES[shape])
+    worst = report.hazards[0]
+
+    drawn = boxes(report.to_svg())
+
+    assert len(drawn) <= 300
+    assert {f"C{worst.call}", f"C{worst.saved_call}"} <= set(drawn)
+    assert size(SHAPES[shape]) <= 300_000
 
 
 def test_a_training_loop_reads_as_one_iteration_and_the_number_of_the_others() -> None:

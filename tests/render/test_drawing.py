@@ -110,7 +110,7 @@ def test_however_many_findings_there_are_no_picture_is_larger_than_the_limit():
     drawing = drawing_of(AutogradGraph.from_trace(report.trace), many)
 
     assert len(drawing.graph) + len(drawing.folds) <= MAX_NODES
-    assert any("nearest to the findings" in caption for caption in drawing.captions)
+    assert "nearest to the findings" in " ".join(drawing.captions) or "folded into" in " ".join(drawing.captions)
 
 
 def test_opening_more_than_a_picture_can_hold_changes_nothing():

@@ -18,6 +18,7 @@ from render.samples import HOSTILE, fine_report, hostile_report, long_report
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.render import explorer, html, reading, to_mimebundle
+from inplace_magic.render.cards import FEW_CARDS, MAX_LINES
 from inplace_magic.render.html import to_fragment, to_page
 from inplace_magic.render.svg import SVG
 from inplace_magic.report import Report
@@ -205,12 +206,26 @@ def test_an_output_stays_within_its_budget_of_bytes(calls: int, budget: int):
     assert to_mimebundle(report) == bundle
 
 
-def test_many_findings_are_counted_and_not_all_drawn():
+def test_of_many_findings_the_worst_have_cards_others_a_line_and_the_rest_is_counted():
     report = sigmoid_report()
 
     text = Elements(to_fragment(Report(report.trace, report.findings * 50))).text
 
-    assert "20 more findings" in text
+    assert text.count("Fix:") == FEW_CARDS
+    assert text.count("saved-tensor-overwritten") == FEW_CARDS + MAX_LINES
+    assert f"{50 - FEW_CARDS - MAX_LINES} more findings" in text
+
+
+def test_a_cut_table_of_lines_still_has_the_lines_that_findings_name():
+    report = long_report(1000)
+    finding = report.findings[0]
+
+    rows = to_fragment(report).split('class="im-lines"')[1].split("</table>")[0].split("</tr>")
+
+    assert len(rows) < 30
+    for call in (finding.call, finding.saved_call):
+        assert call is not None
+        assert [row for row in rows if f">line {call + 2}<" in row and f"t{call + 1} = torch.exp(t{call})" in row]
 
 
 def test_faults_are_open_to_see():
