@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inplace_magic.analysis.graph import TensorVertex
-from inplace_magic.language import _, ngettext
+from inplace_magic.language import _, clauses, ngettext
 from inplace_magic.render import style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
 from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, prose, table, tag
@@ -125,9 +125,9 @@ def _step(story: LineStory, step: Step, place: str, first: bool, reading: Readin
     after = step.last.after if step.last is not None else None
     grad_fn = reading.node_name(after.node) if after is not None else ""
     length = MAX_ERROR if step.kind == "raised" else MAX_PHRASE
-    facts = f", {words.shape(after)}" if step.kind in ("created", "viewed") and after is not None else ""
-    what = f"{style.EFFECT_SYMBOL[step.kind]} {words.shortened(step_phrase(step, reading.names), length)}{facts}"
-    text = prose(what)
+    facts = words.shape(after) if step.kind in ("created", "viewed") else ""
+    what = clauses((words.shortened(step_phrase(step, reading.names), length), facts))
+    text = prose(f"{style.EFFECT_SYMBOL[step.kind]} {what}")
     return (
         place if first else "",
         code_cell(story.site) if first else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -87,6 +88,45 @@ def test_a_wrong_setting_is_one_sentence_and_changes_nothing(ip: Any, options: s
     assert ran.error is not None
     assert str(ran.error) == sentence
     assert language.language() == "en"
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("%%inplace_watch --max-evnts 3\n1", "%%inplace_watch 没有选项 --max-evnts；你是不是想写 --max-events？"),
+        ("%inplace_watch onn", "%inplace_watch 后面应写 on、off 或 status，而不是 'onn'；你是不是想写 on？"),
+        ("%inplace_report", "还没有报告：请运行一个第一行是 `%%inplace_watch` 的单元格。"),
+        ("%%inplace_compare --flip --repeats -1\n1", "%%inplace_compare：--repeats 是 -1；它不能为负数。"),
+        ("x = 1\n%%inplace_watch", "`%%inplace_watch` 写在了第 2 行；它必须是单元格的第一行。"),
+    ],
+)
+def test_what_cannot_be_run_is_said_in_the_language_of_the_session(ip: Any, cell: str, words: str) -> None:
+    run_cell(ip, "%inplace_config --lang zh")
+    ran = run_cell(ip, cell)
+    assert words in str(ran.error)
+
+
+@pytest.mark.parametrize("magic", ["%%inplace_watch", "%inplace_watch", "%inplace_compare", "%inplace_config"])
+def test_help_is_in_the_language_of_the_session(ip: Any, magic: str) -> None:
+    english = run_cell(ip, f"{magic} --help\n").out
+    run_cell(ip, "%inplace_config --lang zh")
+    chinese = run_cell(ip, f"{magic} --help\n").out
+    assert chinese.startswith("用法：")
+    assert set(re.findall(r"^  (-.*?)(?:  |$)", chinese, re.MULTILINE)) == set(
+        re.findall(r"^  (-.*?)(?:  |$)", english, re.MULTILINE)
+    )
+
+
+def test_a_comparison_speaks_the_language_of_its_magic(ip: Any) -> None:
+    run_cell(ip, "x = torch.tensor([-1.0, 2.0])")
+    ran = run_cell(ip, "%inplace_compare torch.relu torch.relu_ --inputs x --repeats 0 --lang zh -o both")
+    assert ran.error is None
+    (data,) = ran.displays
+    both = ip.user_ns["both"]
+    assert both.verdict.startswith("`torch.relu_` 相对 `torch.relu`：输出相同，但输入或状态值有 1/1 个不同，")
+    assert both.verdict in data["text/plain"]
+    assert "计算量" in data["text/html"]
+    assert set(both.to_frame("differences")["group"]) == {"state"}
 
 
 def test_unloading_ends_the_settings(ip: Any) -> None:
