@@ -1,0 +1,161 @@
+"""The autograd nodes of a trace: what each backward went through, and what one may still go through."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from inplace_magic.analysis.accesses import Accesses
+from inplace_magic.trace import AutogradNode, Backward, CallEvent, TensorMetadata
+
+
+@dataclass(frozen=True)
+class Backwards(Accesses):
+    """The nodes of a trace and the backwards through them, indexed; each index is made when it is first asked for."""
+
+    @cached_property
+    def calls(self) -> dict[int, CallEvent]:
+        return {call.index: call for call in self.trace.calls}
+
+    @cached_property
+    def nodes(self) -> dict[int, AutogradNode]:
+        return {node.node: node for node in self.trace.nodes}
+
+    @cached_property
+    def backwards(self) -> dict[int, Backward]:
+        return {backward.call: backward for backward in self.trace.backwards}
+
+    @cached_property
+    def observations(self) -> dict[int, TensorMetadata]:
+        """The last observation of every tensor."""
+        found: dict[int, TensorMetadata] = {}
+        for call in self.trace.calls:
+            for meta in (*call.inputs, *call.outputs, *call.mutated):
+                found[meta.tensor] = meta
+        return found
+
+    @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """The nodes that come right before a node in backward."""
+        found: dict[int, list[int]] = {}
+        for node in self.trace.nodes:
+            for behind in node.next:
+                if behind is not None:
+                    found.setdefault(behind, []).append(node.node)
+        return found
+
+    def reached(self, roots: Iterable[int]) -> set[int]:
+        """The nodes that backward from `roots` can come to."""
+        seen: set[int] = set()
+        todo = list(roots)
+        while todo:
+            number = todo.pop()
+            if number in seen or number not in self.nodes:
+                continue
+            seen.add(number)
+            todo.extend(behind for behind in self.nodes[number].next if behind is not None)
+        return seen
+
+    def descendants(self, nodes: set[int]) -> set[int]:
+        """The nodes from which backward comes to one of `nodes`, themselves included."""
+        seen: set[int] = set()
+        todo = list(nodes)
+        while todo:
+            number = todo.pop()
+            if number not in seen:
+                seen.add(number)
+                todo.extend(self.users.get(number, ()))
+        return seen
+
+    def _leading_to(self, tensors: set[int]) -> set[int]:
+        nodes = {n.node for n in self.trace.nodes if n.variable in tensors}
+        nodes |= {meta.node for meta in self.observations.values() if meta.tensor in tensors and meta.node is not None}
+        return self.descendants(nodes)
+
+    @cached_property
+    def executed(self) -> dict[int, set[int]]:
+        """The nodes that each successful backward went through, by call index. With ``inputs=`` only what leads to
+        them counts."""
+        found: dict[int, set[int]] = {}
+        for index, backward in self.backwards.items():
+            call = self.calls.get(index)
+            if call is None or call.error is not None:
+                continue
+            reached = self.reached(backward.roots)
+            if backward.inputs is not None:
+                reached &= self._leading_to(set(backward.inputs))
+            found[index] = reached
+        return found
+
+    @cached_property
+    def ran_through(self) -> dict[int, list[int]]:
+        """The successful backwards that went through a node, by call index, oldest first."""
+        found: dict[int, list[int]] = {}
+        for index in sorted(self.executed):
+            for node in self.executed[index]:
+                found.setdefault(node, []).append(index)
+        return found
+
+    def another_backward_is_meant(self, node: AutogradNode, wrote: int, parameter_saved: int | None) -> bool:
+        """Whether somebody will still run backward through `node`, as far as the watch can tell.
+
+        After a backward with ``retain_graph`` only a result that was not used yet can be meant. Otherwise none is,
+        once another backward has run without this node: a forgotten ``pred = model(x)`` above a training loop.
+
+        Args:
+            node: a node that still holds what it saved.
+            wrote: index of the write.
+            parameter_saved: where a parameter was written, index of the call that saved it: a training step that
+                began after it counts as well.
+        """
+        ran = self.ran_through.get(node.node)
+        if ran:
+            return self._used_by_another(node.node, tuple(ran))
+        since = wrote if parameter_saved is None else parameter_saved
+        return since >= max(self.executed, default=since)
+
+    def _used_by_another(self, start: int, ran: tuple[int, ...]) -> bool:
+        """Whether a node lies behind one that is alive and that the backwards `ran` did not use.
+
+        The walk goes up, and what it learns of the nodes on its way serves the next one: of a long graph, each node is
+        visited once.
+        """
+        if ran not in self._another:
+            self._another[ran] = set().union(*(self.executed[index] for index in ran)), {}
+        used, known = self._another[ran]
+        came_from: dict[int, int | None] = {start: None}
+        todo = [start]
+        while todo:
+            here: int | None = todo.pop()
+            assert here is not None
+            known_here = known.get(here)
+            if known_here or (known_here is None and here not in used and self.nodes[here].ended is None):
+                while here is not None:
+                    known[here] = True
+                    here = came_from[here]
+                return True
+            if known_here is None:
+                fresh = [user for user in self.users.get(here, ()) if user not in came_from]
+                came_from.update(dict.fromkeys(fresh, here))
+                todo += fresh
+        known.update(dict.fromkeys(came_from, False))
+        return False
+
+    @cached_property
+    def _another(self) -> dict[tuple[int, ...], tuple[set[int], dict[int, bool]]]:
+        return {}
+
+    def has_live_scalar(self, node: AutogradNode) -> bool:
+        """Whether a single number, such as a loss, that was computed by way of `node` is still alive."""
+        return node.node in self._behind_live_scalars
+
+    @cached_property
+    def _behind_live_scalars(self) -> set[int]:
+        return self.reached(
+            meta.node
+            for meta in self.observations.values()
+            if meta.node is not None and meta.shape is not None and math.prod(meta.shape) == 1
+            if self.nodes[meta.node].ended is None
+        )
