@@ -16,13 +16,14 @@ from IPython.core.error import UsageError
 
 from inplace_magic.cell_transform import MAGIC, WatchLine
 from inplace_magic.errors import InplaceMagicError
-from inplace_magic.language import LANGUAGES, N_, _, listed, set_language
+from inplace_magic.language import LANGUAGES, _, set_language
 from inplace_magic.magic_options import parse_options, watch_parser
 from inplace_magic.magics_cells import cell_number, cell_numbers, run_text
 from inplace_magic.magics_compare import compare_magic
 from inplace_magic.magics_config import config_magic
 from inplace_magic.magics_hint import HINT, is_explained
 from inplace_magic.magics_output import complain, show, show_widget, write
+from inplace_magic.magics_report import report_magic
 from inplace_magic.magics_story import CellStory, begin_cell, story_magic, switch_off
 from inplace_magic.options import WatchOptions
 
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
     from inplace_magic.report import Report
 
 EVENTS = ("pre_run_cell", "post_execute", "post_run_cell")
-
-REPORT_HELP = N_("""Show a report of %%inplace_watch again: %inplace_report [NAME]
-
-Without NAME the last one; with NAME the one that `%%inplace_watch -o NAME` bound.""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +139,7 @@ def load(shell: Any) -> None:
         shell.events.register(event, getattr(session, event))
     _register(session, "cell", "inplace_watch", _cell_magic(session))
     _register(session, "line", "inplace_watch", story_magic(session))
-    _register(session, "line", "inplace_report", _report_magic(session))
+    _register(session, "line", "inplace_report", report_magic(session))
     _register(session, "line", "inplace_config", config_magic(session))
     for kind in ("cell", "line"):
         _register(session, kind, "inplace_compare", compare_magic(session))
@@ -283,35 +280,6 @@ def _cell_magic(session: _Session) -> Callable[[str, str], None]:
 
     inplace_watch.__doc__ = watch_parser().format_help()
     return inplace_watch
-
-
-def _report_magic(session: _Session) -> Callable[[str], None]:
-    def inplace_report(line: str) -> None:
-        from inplace_magic.report import Report
-
-        name = line.strip()
-        names = session.shell.user_ns
-        if name in ("-h", "--help"):
-            print(REPORT_HELP)
-        elif not name:
-            if session.last is None:
-                raise UsageError(
-                    _("There is no report yet: run a cell with `{magic}` on its first line.").format(magic=MAGIC)
-                )
-            show(session.shell, *session.last)
-        elif isinstance(names.get(name), Report):
-            show(session.shell, names[name], WatchOptions())
-        else:
-            kept = sorted(key for key, value in names.items() if isinstance(value, Report))
-            told = (
-                _("`{name}` is no report; the reports are: {reports}.")
-                if kept
-                else _("`{name}` is no report; `{magic} -o {name}` makes one.")
-            )
-            raise UsageError(told.format(name=name, reports=listed(kept), magic=MAGIC))
-
-    inplace_report.__doc__ = _(REPORT_HELP)
-    return inplace_report
 
 
 def _register(session: _Session, kind: str, name: str, function: Callable[..., None]) -> None:
