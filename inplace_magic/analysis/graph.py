@@ -24,9 +24,10 @@ from inplace_magic.trace import CallEvent, Callsite, Kind, SavedTensor, TensorMe
 EdgeKind = Literal["data", "saved", "view"]
 """``data``: a tensor into a call, or out of it. ``saved``: a tensor version to the call whose autograd node keeps it.
 ``view``: two tensors that share a storage, from the older one to the newer one."""
-Origin = EffectKind | Literal["given", "shared", "unseen"]
-"""How a version came to be. ``given``: it existed before the watch. ``shared``: written through another tensor that
-shares its memory, so no call names this one. ``unseen``: it was there, but the watch did not see who wrote it."""
+Origin = EffectKind | Literal["given", "inside", "shared", "unseen"]
+"""How a version came to be. ``given``: it existed before the watch. ``inside``: its memory was made inside a call that
+did not give it out, as ``backward`` makes gradients. ``shared``: written through another tensor that shares its memory,
+so no call names this one. ``unseen``: it was there, but the watch did not see who wrote it."""
 
 HUB = 12
 """A vertex with more arrows than this is a hub."""
@@ -152,6 +153,7 @@ class _Builder:
         self.names = names
         self.kept = tensors_of_saved(trace) if kept is None else kept
         self.nodes = {node.node: node for node in trace.nodes}
+        self.born = {storage.storage: storage.born for storage in trace.storages}
         self.made: dict[int, list[str]] = {}
         for node in trace.nodes:
             if node.call is not None:
@@ -219,7 +221,9 @@ class _Builder:
         if writer is None:
             older = self.tensors.get(self.newest.get(facts.tensor, ""))
             if older is None:
-                self.put(facts.tensor, facts.version, "given", facts, None)
+                inside = self.born.get(facts.storage) if facts.storage is not None else None
+                origin: Origin = "given" if inside is None else "inside"
+                self.put(facts.tensor, facts.version, origin, facts, inside)
                 return key
             self.put(facts.tensor, facts.version, "unseen", facts, None, older.version)
             self.join(older.key, key, "view")

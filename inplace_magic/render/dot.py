@@ -83,8 +83,7 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
         },
     )
     for tensor in shown.tensors:
-        maker = drawing.makers.get(tensor.key)
-        dot.node(tensor.key, **_tensor(tensor, roles, maker, _place(maker, reading), raw))
+        dot.node(tensor.key, **_tensor(tensor, roles, _made(tensor, drawing, reading), raw))
     for call in shown.calls:
         dot.node(call.key, **_call(call, roles, _place(call, reading), drawing.notes.get(call.key, [])))
     for fold in drawing.folds:
@@ -118,7 +117,16 @@ def _legend(drawing: Drawing) -> list[str]:
     return ["  ".join(sentences[start : start + 2]) for start in range(0, len(sentences), 2)]
 
 
-def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, place: str, raw: bool) -> dict[str, str]:
+def _made(tensor: TensorVertex, drawing: Drawing, reading: Reading) -> str:
+    """By which call a tensor was made, and where; "" when that was none, or was not seen."""
+    maker = drawing.makers.get(tensor.key)
+    inside = reading.calls.get(tensor.made_by) if tensor.origin == "inside" and tensor.made_by is not None else None
+    name = maker.name if maker is not None else inside.name if inside is not None else ""
+    place = _place(maker, reading) if inside is None else words.place_in(inside.callsite, reading.trace)
+    return f"{name}, {place}" if place else name
+
+
+def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool) -> dict[str, str]:
     facts = tensor.facts
     name = words.tensor_label(tensor.tensor, {tensor.tensor: tail(tensor.name)})
     if tensor.mutated:
@@ -127,8 +135,8 @@ def _tensor(tensor: TensorVertex, roles: Roles, maker: CallVertex | None, place:
     else:
         head = f"{name}  {words.version(tensor.version)}"
     lines = [head, words.shape(facts)]
-    if maker is not None:
-        lines.append(f"{maker.name}, {place}" if place else maker.name)
+    if made:
+        lines.append(made)
     elif tensor.origin == "given":
         lines.append(_("from before the watch"))
     elif tensor.origin == "shared":

@@ -175,6 +175,9 @@ def _about_tensor(
 
 
 def _origin(tensor: TensorVertex, maker: CallEvent | None, reading: Reading) -> str:
+    if tensor.origin == "inside" and maker is not None:
+        place = words.place_in(maker.callsite, reading.trace)
+        return _("made inside {call}, {place}").format(call=maker.name, place=place)
     if maker is not None:
         return _("{origin} by {call}, {place}").format(
             origin=words.one_of(words.ORIGINS, tensor.origin),

@@ -33,6 +33,7 @@ ORIGINS = {
     "viewed": N_("viewed"),
     "mutated": N_("mutated"),
     "reshaped": N_("reshaped"),
+    "inside": N_("made inside"),
     "returned": N_("returned"),
     "shared": N_("shared"),
     "unseen": N_("unseen"),

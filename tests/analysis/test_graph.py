@@ -7,7 +7,7 @@ from dataclasses import replace
 from builders import sigmoid_trace, site, tensor
 
 from inplace_magic.analysis.graph import HUB, AutogradGraph
-from inplace_magic.trace import AutogradNode, CallEvent, Mutation, SavedTensor, TensorName, Trace
+from inplace_magic.trace import AutogradNode, CallEvent, Mutation, SavedTensor, Storage, TensorName, Trace
 
 ROW_CELL = ("x = torch.zeros(2, 3)", "row = x[0]", "row.add_(1)", "y = x * 2")
 
@@ -196,3 +196,15 @@ def test_a_node_made_before_the_watch_keeps_nothing_that_could_be_drawn():
 
     assert arrows(graph, "saved") == []
     assert graph.unplaced == 2
+
+
+def test_a_gradient_was_made_inside_backward_and_not_before_the_watch():
+    weight, gradient = tensor(1), tensor(2)
+    calls = (
+        CallEvent(0, "Tensor.backward", "query", site(1, ROW_CELL), (weight,)),
+        CallEvent(1, "Tensor.mul_", "in-place", site(2, ROW_CELL), (gradient,), (gradient,)),
+    )
+    trace = Trace(calls=calls, storages=(Storage(2, 8, "cpu", born=0),))
+
+    found = {vertex.key: (vertex.origin, vertex.made_by) for vertex in AutogradGraph.from_trace(trace).tensors}
+    assert found["T2@v0"] == ("inside", 0)
