@@ -7,6 +7,7 @@ from typing import Any
 
 from cells import run_cell
 from lessons.texts import BUILD, CHECK, TEXTS, code_of, exercise_cells
+from lessons.wrong_answers import ANSWERS, CHANGES
 
 from inplace_magic.lessons.course import exercise
 from inplace_magic.lessons.exercise import Feedback
@@ -38,6 +39,15 @@ def answer(shell: Any, key: str, given: str) -> Feedback:
     asking = CHECK.search(_cell(key))
     assert asking is not None
     return answered(shell, f"{_cell(key)[: asking.start()]}\n{given}\n\n{asking.group()}")
+
+
+def mistaken(shell: Any, key: str) -> Feedback:
+    """What the cell says of the exercise's typical mistake."""
+    if key in ANSWERS:
+        return answer(shell, key, ANSWERS[key])
+    meant, instead = CHANGES[key]
+    assert meant in _cell(key)
+    return answered(shell, _cell(key).replace(meant, instead))
 
 
 def solved(shell: Any, key: str) -> Feedback:

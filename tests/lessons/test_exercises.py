@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from lessons.asking import begin, solved, speaks_chinese, untouched
+from lessons.asking import begin, mistaken, solved, speaks_chinese, untouched
 
 from inplace_magic.errors import OptionError
 from inplace_magic.language import LANGUAGES, use_language
@@ -35,6 +35,14 @@ def test_a_cell_that_nobody_touched_is_not_right(lesson: Any, key: str, tongue: 
     told = untouched(lesson, key)
     assert told.status in ("open", "wrong")
     assert told.sentences
+    assert all(speaks_chinese(sentence) == (tongue == "zh") for sentence in (told.title, told.sentences[0]))
+
+
+@each_exercise
+def test_a_mistake_is_explained_by_the_code_that_was_handed_in(lesson: Any, key: str, tongue: str) -> None:
+    told = mistaken(lesson, key)
+    assert told.status == "wrong"
+    assert "`" in " ".join(told.sentences), told
     assert all(speaks_chinese(sentence) == (tongue == "zh") for sentence in (told.title, told.sentences[0]))
 
 
