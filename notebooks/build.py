@@ -67,9 +67,9 @@ def main() -> int:
     chosen = [text for text in texts() if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
     began = time.perf_counter()
     with ProcessPoolExecutor() as processes:
-        results = list(processes.map(built, chosen))
+        results = list(processes.map(_timed, chosen))
     failures = 0
-    for text, (content, failure) in zip(chosen, results, strict=True):
+    for text, (content, failure, seconds) in zip(chosen, results, strict=True):
         kept = text.with_suffix(".ipynb")
         problem = failure
         if not problem and arguments.check and (not kept.exists() or kept.read_text(encoding="utf-8") != content):
@@ -77,7 +77,7 @@ def main() -> int:
         if not (problem or arguments.check or arguments.run):
             kept.write_text(content, encoding="utf-8")
         failures += bool(problem)
-        print(f"{kept.relative_to(HERE)}: {problem or f'{len(content.encode()):,} bytes'}")
+        print(f"{kept.relative_to(HERE)}: {problem or f'{len(content.encode()):,} bytes'}, {seconds:.0f} s")
     print(f"{len(chosen)} notebooks in {time.perf_counter() - began:.0f} s")
     return 1 if failures or not chosen else 0
 
@@ -129,6 +129,7 @@ def built(text: Path) -> tuple[str, str]:
         record_timing=False,
         coalesce_streams=True,
         store_widget_state=False,
+        extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(text.parent)}},
     )
     # Jupyter tells a kernel which notebook it serves; from its folder the reports take their language.
@@ -145,6 +146,11 @@ def built(text: Path) -> tuple[str, str]:
     notebook.metadata = METADATA
     nbformat.validate(notebook)
     return nbformat.writes(notebook) + "\n", ""
+
+
+def _timed(text: Path) -> tuple[str, str, float]:
+    began = time.perf_counter()
+    return *built(text), time.perf_counter() - began
 
 
 def clean(value: Any) -> Any:
