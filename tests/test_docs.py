@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from scripts import ROOT, script
 
 from inplace_magic.hazards import RULES, SEVERITIES
 
-ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "docs" / "rules"
 MARKDOWN = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"(?<!\\)\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
-def _maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_rules", ROOT / "docs" / "make_rules.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up there
-    spec.loader.exec_module(module)
-    return module
-
-
-MAKER = _maker()
+MAKER = script("docs/make_rules.py")
 RULE_PAGES = MAKER.rules()
 
 

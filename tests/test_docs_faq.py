@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
+from scripts import ROOT, script
 
-ROOT = Path(__file__).parent.parent
 QUOTED_ERROR = re.compile(r'^## [^\n]*"([^"\n]+)"$\n.*?```python\n(.*?)```', re.MULTILINE | re.DOTALL)
 """A question that quotes PyTorch's message, and the first cell below it."""
 
 
-def _maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_faq", ROOT / "docs" / "make_faq.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MAKER = _maker()
+MAKER = script("docs/make_faq.py")
 PAGES = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in MAKER.PAGES]
 
 

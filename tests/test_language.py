@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import gettext
-import importlib.util
 import string
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from scripts import ROOT, script
 
 from inplace_magic import language
 from inplace_magic.errors import OptionError
 from inplace_magic.language import _, ngettext, set_language, use_language
 
-ROOT = Path(__file__).resolve().parent.parent
 OTHERS = [name for name in language.LANGUAGES if name != "en"]
 
 
-def _maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_messages", ROOT / "docs" / "make_messages.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-MAKER = _maker()
+MAKER = script("docs/make_messages.py")
 CATALOGUES = [(name, domain) for name in OTHERS for domain in language.DOMAINS]
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 import torch
+from scripts import ROOT, script
 from torch import nn
 
 import inplace_magic
 from inplace_magic import CompareError
 
-FLAGS = Path(__file__).parents[2] / "benchmarks" / "inplace_flags.py"
+FLAGS_PAGE = ROOT / "docs" / "measured" / "inplace-flags.md"
 
 
 def test_a_difference_is_named_with_tensor_element_and_both_values() -> None:
@@ -136,20 +134,14 @@ def test_the_bundle_is_html_in_plain_tags_and_text_and_escapes_names() -> None:
 
 @pytest.fixture(scope="module")
 def flags() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("inplace_flags", FLAGS)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return script("benchmarks/inplace_flags.py")
 
 
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("name", ["ReLU", "SiLU", "Dropout", "AlphaDropout", "ELU"])
 def test_the_page_of_flags_says_what_the_code_says(flags: ModuleType, name: str, training: bool) -> None:
     row = flags.measure(name, training=training, elements=1000)
-    page = (FLAGS.parent.parent / "docs" / "measured" / "inplace-flags.md").read_text(encoding="utf-8")
+    page = FLAGS_PAGE.read_text(encoding="utf-8")
     section = (
         page.split("## Training\n")[1].split("## Training, on a view")[0] if training else page.split("## Inference")[1]
     )
@@ -161,5 +153,5 @@ def test_the_page_of_flags_says_what_the_code_says(flags: ModuleType, name: str,
 def test_the_page_of_flags_has_every_layer_that_has_one(flags: ModuleType) -> None:
     names = list(flags.layers())
     assert len(names) + len(flags.METHODS) >= 20
-    page = (FLAGS.parent.parent / "docs" / "measured" / "inplace-flags.md").read_text(encoding="utf-8")
+    page = FLAGS_PAGE.read_text(encoding="utf-8")
     assert all(page.count(f"| `nn.{name}`") == 3 for name in names)

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import nbformat
+from scripts import ROOT, script
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 
 
-def _builder() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("build_lessons", NOTEBOOKS / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-BUILD = _builder()
+BUILD = script("notebooks/build.py")
 TEXTS: list[Path] = BUILD.texts()
 LESSONS = sorted({text.name[:2] for text in TEXTS})
 CHECK = re.compile(r'^check\("(\d+\.\d+)".*\)$', re.MULTILINE)
