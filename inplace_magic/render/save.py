@@ -42,14 +42,18 @@ def _json(report: Report, raw: bool, graph: bool) -> str:
 def _csv(report: Report, raw: bool, graph: bool) -> str:
     frame = report.to_frame("calls")
     for column in frame.columns.difference(["values"]):  # those are numbers of ours, and may be negative
-        frame[column] = frame[column].map(_no_formula)
+        frame[column] = frame[column].map(_harmless)
     text: str = frame.to_csv(index=False)
     return text
 
 
-def _no_formula(cell: Any) -> Any:
-    """A spreadsheet program runs a text that begins like this as a formula, even one from a stranger's report."""
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip().startswith(("=", "+", "-", "@")) else cell
+def _harmless(cell: Any) -> Any:
+    """A spreadsheet program runs a text that begins like this as a formula, even one from a stranger's report. And
+    before Python 3.11 a table with a null character cannot be written."""
+    if not isinstance(cell, str):
+        return cell
+    text = cell.replace("\0", "\ufffd")
+    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
 
 
 WRITERS: dict[str, Callable[[Report, bool, bool], str | bytes]] = {

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch._C._profiler import _EventType
 from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -81,6 +82,13 @@ def allocations(run: Callable[[], Any]) -> tuple[Allocations, Any]:
             found.net += event.nbytes
             found.peak = max(found.peak, found.net)
     return found, result
+
+
+def names_operators() -> bool:
+    """Whether the profiler says which dispatched operator was running; that of torch 2.4 does not."""
+    with PassesOn():
+        seen, _ = allocations(lambda: (torch.ones(3) + 1).sum().item())
+    return bool(seen.sizes - seen.numbers)
 
 
 def _memory_events(nodes: list[Any], operators: tuple[int, ...]) -> Iterator[Event]:

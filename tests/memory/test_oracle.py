@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from memory.models import MODELS, step_of
-from memory.oracle import PassesOn, allocations, older, total
+from memory.oracle import PassesOn, allocations, names_operators, older, total
 from torch import nn
 
 import inplace_magic
@@ -28,6 +28,8 @@ def watched(name, level):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_rows_are_what_the_allocator_gave_to_operators_to_the_byte(name):
+    if not names_operators():
+        pytest.skip("this PyTorch's profiler does not tell what an operator allocated from what none did")
     seen, report = allocations(watched(name, "ops"))
 
     ours = Counter(s.nbytes for s in report.trace.storages if s.born is not None and s.nbytes)

