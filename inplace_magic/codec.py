@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from inplace_magic.errors import ReportFormatError
+from inplace_magic.language import _
 
 T = TypeVar("T")
 INT64_MIN, UINT64_MAX = -(2**63), 2**64 - 1
@@ -53,7 +54,9 @@ def _read(hint: Any, value: Any, where: str) -> Any:
             raise _mismatch("one of " + ", ".join(get_args(hint)), value, where)
         return value
     if isinstance(value, int) and not INT64_MIN <= value <= UINT64_MAX:
-        raise ReportFormatError(f"The saved report is damaged at {where}: the number does not fit into 64 bits.")
+        raise ReportFormatError(
+            _("The saved report is damaged at {place}: the number does not fit into 64 bits.").format(place=where)
+        )
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return value
     if (hint is int and isinstance(value, bool)) or not isinstance(value, hint):
@@ -70,7 +73,9 @@ def _read_dataclass(hint: Any, value: Any, where: str) -> Any:
     try:
         return hint(**known)
     except TypeError as error:
-        raise ReportFormatError(f"The saved report is damaged at {where}: {error}.") from None
+        raise ReportFormatError(
+            _("The saved report is damaged at {place}: {error}.").format(place=where, error=error)
+        ) from None
 
 
 def _read_union(options: tuple[Any, ...], value: Any, where: str) -> Any:
@@ -92,5 +97,7 @@ def _hints(hint: type) -> tuple[tuple[str, Any], ...]:
 
 def _mismatch(wanted: str, value: Any, where: str) -> ReportFormatError:
     return ReportFormatError(
-        f"The saved report is damaged at {where}: expected {wanted}, found {type(value).__name__}."
+        _("The saved report is damaged at {place}: expected {wanted}, found {found}.").format(
+            place=where, wanted=wanted, found=type(value).__name__
+        )
     )

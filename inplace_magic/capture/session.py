@@ -19,6 +19,7 @@ from inplace_magic.capture.probes import CallProbe, OpProbe
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.sources import Sources
 from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import _
 from inplace_magic.options import WatchOptions
 from inplace_magic.trace import Trace
 
@@ -64,7 +65,7 @@ class Session:
             root_file: the name under which the watched code was compiled, where that is known instead.
         """
         if any_active(CallProbe):
-            raise InplaceMagicError("A watch is running already: end it before another begins.")
+            raise InplaceMagicError(_("A watch is running already: end it before another begins."))
         self._recorder.sites.begin_at(root, cell_globals, root_file)
         self._recorder.begin_block()
         if self.options.level == "ops":

@@ -7,7 +7,7 @@ shared stays shared; afterwards every variable holds its original again.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +17,7 @@ import torch
 from inplace_magic.capture import describe
 from inplace_magic.capture.state import MISSING, Place, State, is_atom, is_shells_own
 from inplace_magic.errors import CopyError
+from inplace_magic.language import _
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] |
     while True:
         memo = _memo(state)
         try:
-            given = _copy("the argument", roots, memo)
+            given = _copy(_("the argument"), roots, memo)
         except _Refused as refusal:
             raise CopyError(refusal.sentence) from refusal.__cause__
         places: list[tuple[Place, Any]] = []
@@ -72,10 +73,11 @@ def _refuse_shared_arrays(state: State) -> None:
             storage = describe.storage(tensor)
             address = describe.storage_address(storage) if storage is not None else None
             if array.nbytes and address and address < begin + array.nbytes and begin < address + storage.nbytes():
-                shape = "×".join(map(str, array.shape)) or "scalar"
                 raise CopyError(
-                    f"A NumPy array ({shape}) shares its memory with a tensor; copies of them would not. Make one of "
-                    "them inside the compared code."
+                    _(
+                        "A NumPy array ({shape}) shares its memory with a tensor; copies of them would not. Make one "
+                        "of them inside the compared code."
+                    ).format(shape=_sizes(array.shape))
                 )
 
 
@@ -96,16 +98,18 @@ def _copy(label: str, value: Any, memo: dict[int, Any]) -> Any:
 
 def _sentence(label: str, value: Any, error: Exception) -> str:
     if isinstance(value, torch.Tensor) and describe.grad_fn(value) is not None:
-        shape = "×".join(map(str, value.shape)) or "scalar"
-        return (
-            f"{label} cannot be copied: it is a result with a graph ({shape}, {describe.node_name(value.grad_fn)}), "
-            "and a copy would not belong to that graph. Make it inside the compared code, or detach it."
-        )
+        return _(
+            "{value} cannot be copied: it is a result with a graph ({shape}, {node}), and a copy would not belong to "
+            "that graph. Make it inside the compared code, or detach it."
+        ).format(value=label, shape=_sizes(value.shape), node=describe.node_name(value.grad_fn))
     reason = " ".join(str(error).split()) or type(error).__name__
-    return (
-        f"{label} ({type(value).__name__}) cannot be copied: {reason.rstrip('.')}. "
-        "Make it inside the compared code instead."
+    return _("{value} ({type}) cannot be copied: {reason}. Make it inside the compared code instead.").format(
+        value=label, type=type(value).__name__, reason=reason.rstrip(".")
     )
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return "×".join(map(str, shape)) or "scalar"
 
 
 def _memo(state: State) -> dict[int, Any]:
@@ -116,8 +120,11 @@ def _memo(state: State) -> dict[int, Any]:
         memo[id(generator)] = generator if generator is torch.default_generator else _copy_generator(generator)
     for tensor in state.tensors:
         if describe.tensor_hooks(tensor) and describe.grad_fn(tensor) is None:
-            shape = "×".join(map(str, tensor.shape)) or "scalar"
-            raise CopyError(f"A tensor ({shape}) cannot be copied with the hooks registered on it. Remove them.")
+            raise CopyError(
+                _("A tensor ({shape}) cannot be copied with the hooks registered on it. Remove them.").format(
+                    shape=_sizes(tensor.shape)
+                )
+            )
         base = describe.base(tensor)
         if type(tensor) is torch.Tensor and base is not None and not tensor.requires_grad and not base.requires_grad:
             layout = tensor.size(), tensor.stride(), tensor.storage_offset()
@@ -148,7 +155,7 @@ def in_place(copies: Copies, namespace: dict[str, Any] | None) -> Iterator[None]
             place.put(value)
         yield
     finally:
-        for place, _ in copies.places:
+        for place, _value in copies.places:
             place.put(place.value)
         if namespace is not None:
             _restore(namespace, before)

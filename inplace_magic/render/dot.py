@@ -14,7 +14,7 @@ from inplace_magic.analysis.graph import CallVertex, Edge, TensorVertex
 from inplace_magic.language import N_, _, clauses
 from inplace_magic.render import style, words
 from inplace_magic.render.dot_folds import draw_frames, fold_box
-from inplace_magic.render.dot_labels import ABOUT_LENGTH, CODE_LENGTH, label_of, tail
+from inplace_magic.render.dot_labels import CODE_LENGTH, label_of, tail, tooltip_of
 from inplace_magic.render.drawing import Drawing, drawing_of
 from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.roles import Roles
@@ -156,7 +156,7 @@ def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool) -> dict[st
         )
     elif tensor.key in roles.tensors:
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
-    return {"label": label_of(lines), "tooltip": label_of([head, *_about(tensor)], ABOUT_LENGTH), **attributes}
+    return {"label": label_of(lines), "tooltip": tooltip_of([head, *_about(tensor)]), **attributes}
 
 
 def _about(tensor: TensorVertex) -> list[str]:
@@ -192,7 +192,7 @@ def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[
     elif call.key in roles.savers:
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
     about = [lines[0], f"{words.place(call.site)}: {words.code_of(call.site)}", call.error or ""]
-    return {"label": label_of(lines), "tooltip": label_of(about, ABOUT_LENGTH), **attributes}
+    return {"label": label_of(lines), "tooltip": tooltip_of(about), **attributes}
 
 
 def _waiting(drawing: Drawing, reached: set[str]) -> list[tuple[str, str]]:
@@ -213,7 +213,7 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
         attributes.update(
             style="dashed",
             color=style.BLUE,
-            tooltip=label_of([_("kept for backward as {names}").format(names=saved)], ABOUT_LENGTH),
+            tooltip=tooltip_of([_("kept for backward as {names}").format(names=saved)]),
         )
         if "data" not in kinds:
             # The keeper made it: an arrow against the flow would otherwise turn the picture upside down.
@@ -226,7 +226,7 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
                 label=label_of([f"   {_('kept for backward')}"]),
             )
     elif "view" in kinds or edges[0].source in viewing or edges[0].target in viewing:
-        attributes.update(style="dotted", tooltip=label_of([_("same memory")]))
+        attributes.update(style="dotted", tooltip=tooltip_of([_("same memory")]))
     return attributes
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inplace_magic.analysis.folding import Fold, Frame
 from inplace_magic.language import _, clauses, ngettext
 from inplace_magic.render import style, words
-from inplace_magic.render.dot_labels import ABOUT_LENGTH, CODE_LENGTH, label_of, tail
+from inplace_magic.render.dot_labels import CODE_LENGTH, label_of, tail, tooltip_of
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.reading import Reading
 
@@ -32,7 +32,7 @@ def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
         lines.append(_("and {count} more").format(count=len(fold.results) - MAX_RESULTS))
     about = [lines[0], f"{words.place(fold.site)}: {words.code_of(fold.site)}"]
     look = {"style": "filled", "fillcolor": style.GREEN_TINT, "color": style.GREEN, "class": "fold"}
-    return {"label": label_of(lines), "tooltip": label_of(about, ABOUT_LENGTH), **look}
+    return {"label": label_of(lines), "tooltip": tooltip_of(about), **look}
 
 
 def _heading(group: Fold | Frame) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import ceil
+
 from inplace_magic.render import words
 
 CODE_LENGTH = 44
@@ -11,12 +14,32 @@ ABOUT_LENGTH = 500
 """Characters of any line in a tooltip."""
 
 
-def label_of(lines: list[str], length: int = LINE_LENGTH) -> str:
-    """Several lines as one DOT label; empty ones are left out, long ones cut."""
+SPACES = 0.3
+"""On each side of a line, for each Chinese letter: what Graphviz as WebAssembly takes it to be too narrow. Having no
+font with the letter it counts its three bytes, 0.28 em each; from about twelve on they would stand over a box's edges."""
+
+
+def label_of(lines: list[str]) -> str:
+    """Several lines as one label to be drawn; empty ones are left out, long ones cut."""
+    return _escaped(_with_room(words.shortened(line, LINE_LENGTH)) for line in lines if line)
+
+
+def tooltip_of(lines: list[str]) -> str:
+    """Several lines as one tooltip."""
+    return _escaped(words.shortened(line, ABOUT_LENGTH) for line in lines if line)
+
+
+def _with_room(line: str) -> str:
+    """With spaces around it where its letters are wider than Graphviz takes them; :mod:`.svg` takes them off again."""
+    spaces = " " * ceil(SPACES * (words.width(line) - len(line)))
+    return f"{spaces}{line}{spaces}"
+
+
+def _escaped(lines: Iterable[str]) -> str:
     import graphviz
 
     # nohtml: a label that begins with < and ends with > would otherwise be taken as markup.
-    shown = (words.printable(words.shortened(line, length)) for line in lines if line)
+    shown = (words.printable(line) for line in lines)
     escaped = (graphviz.escape(line.replace("&", "&amp;")) for line in shown)
     escaped_label: str = graphviz.nohtml("\\n".join(escaped))
     return escaped_label

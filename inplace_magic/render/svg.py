@@ -25,6 +25,7 @@ from collections.abc import Iterable, Sequence
 
 from inplace_magic.language import N_, _
 from inplace_magic.render import style
+from inplace_magic.render.words import width
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK_TITLE = "{http://www.w3.org/1999/xlink}title"
@@ -137,7 +138,7 @@ class _Writer:
                     made.set("font-size", _short(size, 1))
                 if shape.get("text-anchor") == "start":
                     made.set("text-anchor", "start")
-                made.text = shape.text
+                made.text = _without_room(shape.text or "")
             elif shape.get("fill") == "none" != look.get("fill"):
                 made.set("fill", "none")
             yield made
@@ -191,6 +192,11 @@ def _path(points: Sequence[Point], letter: str, digits: int) -> str:
                 text += shown if shown.startswith("-") or text[-1] == letter else f" {shown}"
         here = end
     return text
+
+
+def _without_room(text: str) -> str:
+    """Without the spaces that :mod:`.dot_labels` puts around Chinese letters, so that they are measured wide enough."""
+    return text if width(text) == len(text) else text.strip()
 
 
 def _short(number: float, digits: int = 0) -> str:

@@ -108,7 +108,9 @@ class ReportWidget(anywidget.AnyWidget):
     def _valid_shown(self, proposal: Any) -> int:
         if not 0 <= proposal["value"] < max(len(self._reports), 1):
             raise traitlets.TraitError(
-                f"There is no report {proposal['value']}: this widget has {len(self._reports)}, counted from 0."
+                _("There is no report {number}: this widget has {count}, counted from 0.").format(
+                    number=proposal["value"], count=len(self._reports)
+                )
             )
         return int(proposal["value"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -92,3 +93,31 @@ def _facts(finding: Hazard) -> tuple[object, ...]:
 def test_english_that_is_left_would_be_seen() -> None:
     said = _leaves({"page": "新建\ncreated by torch.sigmoid\nview of T1\nprobs = torch.sigmoid(logits)"}, "")
     assert said == [("page", "created by"), ("page", "view of")]
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+CHINESE_NAME = "这里有一个很长很长的变量名字用来检查方框是否足够宽"
+WRITTEN = f"""\
+import torch
+{CHINESE_NAME} = 1.0
+y = torch.ones(2, requires_grad=True).sigmoid()
+y[0] = {CHINESE_NAME}
+y.sum().backward()
+"""
+
+
+def test_a_box_is_as_wide_as_the_chinese_letters_in_it(loaded_shell: Any) -> None:
+    _error, _wrong, namespace = score.outcome(loaded_shell, f"%%inplace_watch --out report\n{WRITTEN}")
+    report: Report = namespace["report"]
+    svg = ElementTree.fromstring(report.in_language("zh").to_svg())
+    seen = 0
+    for group in svg.iter(f"{SVG}g"):
+        boxes = [float(box.get("width", "0")) for box in group.iter(f"{SVG}rect")]
+        for text in group.iter(f"{SVG}text") if boxes else ():
+            said = text.text or ""
+            wide = len(CHINESE.findall(said))
+            em = wide + 0.4 * (len(said) - wide)
+            assert em * float(text.get("font-size", "11")) < max(boxes), said
+            assert said == said.strip()
+            seen += CHINESE_NAME in said
+    assert seen
