@@ -15,8 +15,11 @@ ABOUT_LENGTH = 500
 
 
 SPACES = 0.3
-"""On each side of a line, for each Chinese letter: what Graphviz as WebAssembly takes it to be too narrow. Having no
-font with the letter it counts its three bytes, 0.28 em each; from about twelve on they would stand over a box's edges."""
+"""On each side of a line, for each Chinese letter: by how much Graphviz as WebAssembly takes it to be too narrow.
+
+Having no font with the letter it counts its three bytes, 0.28 em each. From about twelve letters on they would
+stand over the edges of a box.
+"""
 
 
 def label_of(lines: list[str]) -> str:
