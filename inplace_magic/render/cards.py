@@ -30,6 +30,8 @@ _ROLE = {
     "origin": (style.GREEN_INK, style.GREEN_TINT, style.GREEN, "+"),
 }
 """Text colour, tint, accent and symbol of a marked line."""
+_LIGHT, _HEAVY = 7.85, 9.05
+"""Pixels of a letter of code, in the usual line and in the one that did it."""
 _WEIGHT = ("overwritten", "saved", "read", "raised", "origin")
 
 
@@ -92,29 +94,30 @@ def _card(finding: Hazard, report: Report) -> str:
 
 def _listing(excerpt: Excerpt) -> str:
     caption = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px 0", esc(excerpt.source))
-    rows = "".join(_line(line) for line in excerpt.lines)
+    room = max((round(len(line.text) * (_HEAVY if _is_heavy(line) else _LIGHT)) for line in excerpt.lines), default=0)
+    rows = "".join(_line(line, room + 16) for line in excerpt.lines)
     css = "border-collapse:collapse;table-layout:auto;width:100%;margin:0"
     css += f";background-color:{style.CARD};color:{style.INK}"
     return caption + tag("div", "overflow-x:auto;max-width:100%", tag("table", css, f"<tbody>{rows}</tbody>"))
 
 
-def _line(line: ExcerptLine) -> str:
+def _is_heavy(line: ExcerptLine) -> bool:
+    return any(mark.role == "overwritten" for mark in line.marks)
+
+
+def _line(line: ExcerptLine, room: int) -> str:
+    """A row; what marks the line stands beside the code, and under it where the window is narrow."""
     marks = sorted(line.marks, key=lambda mark: _WEIGHT.index(mark.role))
-    if marks:
-        ink, tint, accent, _ = _ROLE[marks[0].role]
-        heavy = "font-weight:bold;font-size:15px;" if marks[0].role == "overwritten" else ""
-    else:
-        ink, tint, accent, heavy = style.MUTED_INK, style.CARD, style.CARD, ""
+    ink, tint, accent, _ = _ROLE[marks[0].role] if marks else (style.MUTED_INK, style.CARD, style.CARD, "")
     number_css = (
         f"{_LINE};color:{ink};border-left:5px solid {accent};padding:1px 10px 1px 6px;text-align:right;width:24px"
     )
-    code_css = f"{_LINE};{heavy}color:{style.INK if marks else style.MUTED_INK};white-space:pre"
-    mark_css = f"text-align:left;vertical-align:top;padding:1px 6px;font-size:13px;font-family:{style.HTML_FONTS}"
-    code_css += ";padding:1px 16px 1px 0;width:1px"
+    heavy = "font-weight:bold;font-size:15px;" if _is_heavy(line) else ""
+    code_css = f"{heavy}color:{style.INK if marks else style.MUTED_INK};white-space:pre"
+    code_css += f";display:inline-block;min-width:{room}px" if marks else ""
     cells = [
         tag("td", number_css, esc(str(line.number))),
-        tag("td", code_css, esc(line.text)),
-        tag("td", mark_css, "".join(_mark(mark) for mark in marks)),
+        tag("td", f"{_LINE};padding:1px 6px 1px 0", tag("span", code_css, esc(line.text)), *map(_mark, marks)),
     ]
     return tag("tr", f"background-color:{tint}", *cells)
 
@@ -122,15 +125,15 @@ def _line(line: ExcerptLine) -> str:
 def _mark(mark: Mark) -> str:
     ink, _tint, _accent, symbol = _ROLE[mark.role]
     css = f"background-color:{ink};color:{style.CARD};font-weight:bold;padding:1px 8px;border-radius:3px"
-    chip = tag("span", f"{css};white-space:nowrap", esc(f"{symbol} {mark.text}"))
-    detail = tag("span", f"color:{ink};white-space:nowrap", esc(f" {mark.detail}")) if mark.detail else ""
+    chip = tag("span", css, esc(f"{symbol} {mark.text}"))
+    detail = esc(f" {mark.detail} ") if mark.detail else " "
     via = "".join(
         tag(
             "div", f"color:{style.MUTED_INK}", esc(_("called from {place}: ").format(place=site.place)), code(site.text)
         )
         for site in mark.via
     )
-    return tag("div", "", chip, detail, via)
+    return tag("span", f"font-family:{style.HTML_FONTS};color:{ink}", chip, detail) + via
 
 
 def _sentence(text: str) -> str:

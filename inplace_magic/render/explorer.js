@@ -215,6 +215,12 @@ function mount(root, state, options) {
       lines.set(place([s, number]), row);
     }
   });
+  for (const [at, wrote, text] of state.marks) {
+    const row = lines.get(place(at));
+    if (!row) continue;
+    row.className = wrote ? "im-wrote" : "im-kept";
+    row.append(make("em", {}, text));
+  }
   for (const k of byKey.keys()) {
     for (const at of (info(k) || {}).at || []) {
       if (!onLine.has(place(at))) onLine.set(place(at), new Set());

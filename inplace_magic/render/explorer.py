@@ -16,10 +16,11 @@ from typing import Any
 from inplace_magic.analysis.folding import LIMIT, Fold
 from inplace_magic.analysis.graph import CallVertex, TensorVertex
 from inplace_magic.language import N_, _, clauses
-from inplace_magic.render import words
+from inplace_magic.render import style, words
 from inplace_magic.render.drawing import Drawing, drawing_of
 from inplace_magic.render.paths import path_between
 from inplace_magic.render.reading import Reading
+from inplace_magic.render.roles import Roles
 from inplace_magic.render.source_panel import Sources
 from inplace_magic.render.theme import style_sheet
 from inplace_magic.trace import CallEvent
@@ -39,6 +40,8 @@ _PIECES = re.compile(
     rf"""|(?<![-+])[ ]+(?={_SIGNS})|(?<={_SIGNS})[ ]+(?![-+ ])""",  # `a - -b` is not `a--b`
     re.DOTALL,
 )
+
+_NEEDLESS_BREAK = re.compile(r"(?<=[{(;,])\n")
 
 WORDS = {
     "graph": N_("Autograd graph: arrow keys go from box to box, Enter keeps one selected, Escape lets go"),
@@ -76,6 +79,7 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(),
         "nodes": nodes,
         "paths": _paths(drawing, reading),
         "steps": _steps(drawing, reading, sources),
+        "marks": _marks(drawing.roles, reading, sources),
         "sources": sources.listed(),
         "words": {key: _(text) for key, text in WORDS.items()},
         "css": style_sheet(),
@@ -97,9 +101,10 @@ def page_script() -> str:
 
 
 def minified(script: str) -> str:
-    """A script of ours without comments, indentation and spaces around signs; no name, string or line is changed."""
+    """A script of ours without comments, indentation and spaces around signs; no name and no string is changed."""
     kept = _PIECES.sub(lambda piece: piece["whole"] or "", script)
-    return "\n".join(line for line in (line.strip() for line in kept.splitlines()) if line)
+    lines = "\n".join(line for line in (line.strip() for line in kept.splitlines()) if line)
+    return _NEEDLESS_BREAK.sub("", lines)
 
 
 def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -217,13 +222,30 @@ def _about_fold(fold: Fold, reading: Reading) -> Iterable[tuple[str, str]]:
 
 
 def _paths(drawing: Drawing, reading: Reading) -> list[list[str]]:
-    """For each finding the way from what saved to what wrote, with the version that was lost and the one after it."""
+    """For each finding the way from what saved to what wrote, or from there to what reads the new values; with the
+    version that was lost and the one after it."""
     found: dict[tuple[str, ...], None] = {}
     for finding in reading.report.findings:
         if finding.severity != "info" and finding.call is not None:
             start = finding.call if finding.saved_call is None else finding.saved_call
-            found[tuple(path_between(drawing.graph, f"C{start}", f"C{finding.call}"))] = None
+            end = finding.call if finding.read_call is None else finding.read_call
+            ways = [
+                path_between(drawing.graph, f"C{a}", f"C{b}") for a, b in ((start, finding.call), (finding.call, end))
+            ]
+            found[tuple(dict.fromkeys(key for way in ways for key in way))] = None
     return [list(path) for path in found if path]
+
+
+def _marks(roles: Roles, reading: Reading, sources: Sources) -> list[list[Any]]:
+    """``[line, whether it wrote, what stands beside it]`` for the lines that findings are about."""
+    found: dict[tuple[int, ...], list[Any]] = {}
+    for written, said in ((True, roles.guilty), (False, roles.savers)):
+        for key, text in said.items():
+            call = reading.calls.get(int(key[1:]))  # None: only the latest calls of a long watch are kept
+            for place in sources.places(call.callsite if call is not None else None)[:1]:
+                shown = f"{style.EFFECT_SYMBOL['mutated']} {text}" if written else text
+                found.setdefault(tuple(place), [place, written, shown])
+    return list(found.values())
 
 
 def _steps(drawing: Drawing, reading: Reading, sources: Sources) -> list[list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from builders import sigmoid_report
@@ -53,6 +54,21 @@ def test_the_path_of_a_finding_leads_from_the_saver_over_the_lost_version_to_the
     assert state_of(sigmoid_report())["paths"] == [["C3", "T4@v0", "C4", "T4@v1"]]
 
 
+def test_the_lines_that_a_finding_is_about_are_marked_in_words() -> None:
+    assert state_of(sigmoid_report())["marks"] == [[[0, 6], True, "✎ overwritten here"], [[0, 5], False, "saved here"]]
+
+
+def test_the_path_to_a_read_of_the_new_values_leads_on_from_the_writer() -> None:
+    report = sigmoid_report()
+    (finding,) = report.findings
+    stale = replace(finding, code="alias-written", severity="warning", saved_call=None, read_call=5)
+
+    (path,) = state_of(Report(report.trace, (stale,)))["paths"]
+
+    assert path[0] == "C4"
+    assert path.index("T4@v1") < path.index("C5")
+
+
 def test_the_steps_are_the_calls_in_their_order_with_their_lines() -> None:
     state = state_of(sigmoid_report())
 
@@ -84,5 +100,5 @@ def test_making_the_script_smaller_leaves_strings_and_expressions_as_they_are() 
     return x;"""
 
     assert minified(written) == (
-        """let x='/* no */ a = b',y="it's = 'so' ",z=`a = ${ b }`;\nf(x,/[ ,"'`] = 1/g,a/b/c- -1);\nreturn x;"""
+        """let x='/* no */ a = b',y="it's = 'so' ",z=`a = ${ b }`;f(x,/[ ,"'`] = 1/g,a/b/c- -1);return x;"""
     )

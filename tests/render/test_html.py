@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import sigmoid_report
@@ -278,12 +279,25 @@ def test_the_live_picture_tells_details_on_focus_and_zooms_with_the_keyboard(tmp
 
     for word in ("Tensor.__setitem__", "overwritten here", "Cell In[7], line 6", "probs[2] = 2.0"):
         assert word in said["panel"]
-    assert said["line"] == "6probs[2] = 2.0"
+    assert said["line"] == "6probs[2] = 2.0✎ overwritten here"
     assert said["lit"].split() == ["C3", "T4@v0", "C4", "T4@v1"]
     assert float(said["closer"]) < float(said["width"]) <= float(said["fitted"])
     assert said["below"] == "T4@v1"
     assert "v0→v1" in said["pinned"]
     assert "v0→v1" not in said["free"]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium on the PATH")
+@pytest.mark.parametrize("asked", [True, False])
+def test_nothing_moves_by_itself_where_the_reader_asked_for_less_motion(tmp_path: Path, asked: bool):
+    steps = """
+    const all = [...document.querySelectorAll(".im-x *")].map((each) => getComputedStyle(each));
+    say("moving", all.filter((look) => !/^(0s|none)/.test(look.transitionDuration)).length);
+    """
+
+    said = told(tmp_path, to_page(sigmoid_report()), steps, *["--force-prefers-reduced-motion"] * asked)
+
+    assert (said["moving"] == 0) is asked
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium on the PATH")
@@ -303,7 +317,7 @@ def test_scrubbing_steps_through_graph_lines_and_tables(tmp_path: Path):
 
     assert said["all"] == ""
     assert sorted(said["later"].split()) == ["C5", "C6", "T5@v0"]
-    assert said["line"] == "6probs[2] = 2.0"
+    assert said["line"] == "6probs[2] = 2.0✎ overwritten here"
     assert "mutated in place v0→v1" in said["row"]
     assert int(said["dimmed"]) >= 2
     assert said["end"] == "0"
@@ -336,7 +350,7 @@ def html_text(body: str) -> str:
     return Elements(body).text.strip()
 
 
-def told(folder: Path, page: str, steps: str) -> dict[str, str]:
+def told(folder: Path, page: str, steps: str, *flags: str) -> dict[str, Any]:
     """What `steps` said by ``say(name, text)`` once the page was live."""
     script = f"""
     const said = {{}}, say = (name, text) => {{ said[name] = text; }};
@@ -348,18 +362,19 @@ def told(folder: Path, page: str, steps: str) -> dict[str, str]:
     }};
     begin();
     """
-    body = in_browser(folder, page.replace("</body>", f"<script>{script}</script></body>"))
+    body = in_browser(folder, page.replace("</body>", f"<script>{script}</script></body>"), *flags)
     said = json.loads(urllib.parse.unquote(body[body.index('<pre id="said">') + 15 :].split("</pre>")[0]))
     assert "error" not in said, said
     return said
 
 
-def in_browser(folder: Path, page: str) -> str:
+def in_browser(folder: Path, page: str, *flags: str) -> str:
     """The body's markup after the page's scripts have run, without the scripts."""
     (folder / "page.html").write_text(page, encoding="utf-8")
     command = [
         *(str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"),
         "--virtual-time-budget=10000",
+        *flags,
         *("--disable-background-networking", "--disable-component-update", "--disable-quic", "--dump-dom"),
         *(f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri()),
     ]
