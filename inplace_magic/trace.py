@@ -46,6 +46,8 @@ class Callsite:
     """False when library code between this line and torch made the call, e.g. an ``nn.Module``."""
     parameters: tuple[str, ...] = ()
     """Names of the parameters of the function that holds the line."""
+    shared_defaults: tuple[str, ...] = ()
+    """Those of them that have one object as the default for all calls, and that the function never binds anew."""
 
     def __hash__(self) -> int:
         # Of what tells places apart, and not of all their text: sites are looked up several times for each call.

@@ -16,6 +16,7 @@ from inplace_magic.capture.statements import (
     in_force,
     mentions,
     segment,
+    shared_defaults,
     simple_statements,
     statements_by_function,
     writes_to,
@@ -47,6 +48,7 @@ class Sources:
         self._trees: dict[str, ast.AST | None] = {}
         self._texts: dict[str, list[str]] = {}
         self._statements: dict[str, dict[int, ast.stmt]] = {}
+        self._defaults: dict[str, dict[str, tuple[str, ...]]] = {}
         self._positions: dict[int, tuple[CodeType, list[Position]]] = {}
         self._between: dict[tuple[Callsite, Callsite | None, tuple[str, ...]], Callsite | None] = {}
 
@@ -64,6 +66,7 @@ class Sources:
         if tree is not None and line:
             if filename not in self._statements:
                 self._statements[filename] = _innermost_statements(tree)
+                self._defaults[filename] = shared_defaults(tree)
             statement = _statement_text(self._statements[filename].get(line), lines)
         if end_line is None or column is None or end_column is None:
             node = node_of(tree, code, lasti, line)
@@ -73,12 +76,13 @@ class Sources:
         if end_line is not None and column is not None and end_column is not None:
             expression = segment(lines, line, end_line, column, end_column)
             column, end_column = _characters(lines, line, column), _characters(lines, end_line, end_column)
+        function = getattr(code, "co_qualname", None) or qualified_name(tree, code)
         return Callsite(
             line=line,
             text=text,
             cell=cell,
             file=None if cell is not None or filename.startswith("<") else filename,
-            function=getattr(code, "co_qualname", None) or qualified_name(tree, code),
+            function=function,
             caller=caller,
             end_line=end_line,
             column=column,
@@ -86,6 +90,7 @@ class Sources:
             expression=expression,
             statement=statement,
             parameters=code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
+            shared_defaults=self._defaults.get(filename, {}).get(function, ()),
         )
 
     def only_statement_between(

@@ -130,3 +130,39 @@ def _path(node: ast.expr) -> str | None:
         if isinstance(root, ast.Name):
             return ast.unparse(node).replace("'", '"')
     return None
+
+
+def shared_defaults(tree: ast.AST) -> dict[str, tuple[str, ...]]:
+    """By the qualified name of a function: its parameters with a default that is computed, and so is one object for all
+    calls, and that the function binds to nothing else. Decorated functions are left out: what calls them may hand in
+    anything."""
+    found: dict[str, tuple[str, ...]] = {}
+
+    def visit(node: ast.AST, prefix: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                if child.decorator_list == []:
+                    found[f"{prefix}{child.name}"] = _computed_defaults(child)
+                visit(child, f"{prefix}{child.name}.<locals>.")
+            else:
+                visit(child, f"{prefix}{child.name}." if isinstance(child, ast.ClassDef) else prefix)
+
+    visit(tree, "")
+    return found
+
+
+def _computed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs: list[tuple[ast.arg, ast.expr | None]] = [
+        *zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    added_to = {id(node.target) for node in ast.walk(function) if isinstance(node, ast.AugAssign)}
+    names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    bound = {node.id for node in names if id(node) not in added_to}
+    return tuple(
+        argument.arg
+        for argument, default in pairs
+        if default is not None and not isinstance(default, ast.Constant) and argument.arg not in bound
+    )

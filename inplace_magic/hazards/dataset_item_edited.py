@@ -27,12 +27,11 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.written import FORGETS_OLD_VALUES
 from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite
 
 CODE = "dataset-item-edited"
-
-_FORGETS_OLD_VALUES = ("zero_", "fill_", "copy_", "__setitem__", "normal_", "uniform_", "clamp_")
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -46,7 +45,7 @@ def check(story: Story) -> Iterator[Hazard]:
         line = (site.cell, site.file, site.line)
         if line in told:
             continue
-        if call.name.endswith(_FORGETS_OLD_VALUES):
+        if call.name.endswith(FORGETS_OLD_VALUES):
             continue
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
             key = (replace(site, caller=None), (after.storage, region_of(after)))

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from inplace_magic.analysis.expressions import path_text
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import copies, reordering
+from inplace_magic.hazards import copies, default_argument_written, reordering
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.listing import Edit, diff
 from inplace_magic.hazards.modules import flag_turned_off
@@ -264,6 +264,7 @@ FIXES: dict[str, tuple[Callable[[Written], Fix | None], ...]] = {
     "alias-written": (flag_turned_off, copies.at_the_second_name, _value_given, _bound_anew),
     "kept-activation-overwritten": (copies.where_it_was_kept, flag_turned_off),
     "one-tensor-many-slots": (copies.in_each_slot,),
+    "default-argument-written": (default_argument_written.made_in_the_function,),
     "same-memory-compared": (snapshot_taken,),
     "leaf-written": (_leaf,),
     "multi-output-view-written": (flag_turned_off, _value_given, _bound_anew),

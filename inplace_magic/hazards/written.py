@@ -20,6 +20,9 @@ from inplace_magic.hazards.listing import Edit, Listing, listing_of
 from inplace_magic.hazards.rewriting import chain_base
 from inplace_magic.trace import CallEvent, Callsite, Mutation, TensorMetadata
 
+FORGETS_OLD_VALUES = ("zero_", "fill_", "copy_", "__setitem__", "normal_", "uniform_", "clamp_")
+"""Ends of the names of writes after which it does not matter, or not much, what stood there."""
+
 
 @dataclass(frozen=True)
 class Fix:
