@@ -176,7 +176,10 @@ def _written_operand(call: CallEvent, site: Callsite, tensor: int) -> ast.expr |
     out = expressions.keyword(site.expression, "out")
     if out is not None:
         return out
-    listed = expressions.operands(site.expression, method=call.name.startswith("Tensor."))
+    method = call.name.startswith("Tensor.")
+    if method and site.direct and not expressions.calls_method(site.expression, call.name.rpartition(".")[2]):
+        return None
+    listed = expressions.operands(site.expression, method=method)
     tensors = [meta.tensor for meta in call.inputs]
     position = tensors.index(tensor) if tensor in tensors else 0
     if site.direct and position:

@@ -100,6 +100,17 @@ def operands(expression: str, *, method: bool) -> list[ast.expr]:
     return []
 
 
+def calls_method(expression: str, name: str) -> bool:
+    """Whether an expression can be the call of a tensor method as it is usually written, by an operator, an index, or a
+    dot and the method's name, so that its first operand is the tensor; not ``functools.reduce(operator.iadd, outs)`` or
+    ``getattr(x, "mul_")(2)``."""
+    node = parse(expression)
+    if not isinstance(node, ast.Call):
+        return True
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return (called == name or called.startswith("__")) and root_name(node.func) != "torch"
+
+
 def makes_an_object(expression: str) -> bool:
     """Whether a call looks like that of a class (``nn.Conv2d(…)``), whose result is no tensor that was made inside
     it."""

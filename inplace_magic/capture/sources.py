@@ -132,6 +132,8 @@ class Sources:
         writing = [node for node in found if any(writes_to(node, name) for name in names)]
         naming = [node for node in found if any(mentions(node, name) for name in names)]
         candidates = writing or naming or found
+        if len(candidates) > 1 and any(all(writes_to(node, name) for node in writing) for name in names):
+            candidates = writing[:1]  # `picture -= low; picture /= high`: the first of them has written it already
         if len(candidates) != 1:
             return None
         node = candidates[0]

@@ -18,8 +18,8 @@ Good::
 
 Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own
 (``x.zero_()``, meant as such), where the other name is an attribute taken for short (``cache = self.cache``), where
-the tensor began as a buffer (``torch.zeros``, ``empty``, …) that is there to be filled, and where the old name is not
-read again.
+the tensor began as a buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it
+both names (``m = v = torch.zeros(3)``), and where the old name is not read again.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def check(story: Story) -> Iterator[Hazard]:
                 seen.add(place)
                 yield both
                 break
-            if _is_buffer(story, mutation):
+            if not _may_be_a_mistake(story, call.callsite, mutation):
                 continue
             found = next(_read_by_an_owner(story, call, mutation), None)
             if found is not None:
@@ -122,19 +122,26 @@ def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iter
                 yield found
 
 
-def _is_buffer(story: Story, mutation: Mutation) -> bool:
+def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:
     meta = story.observations.get(mutation.tensor)
     if meta is None or (meta.is_leaf and meta.requires_grad):
-        return True  # parameters are there to be updated
+        return False  # parameters are there to be updated
+    return not _is_buffer(story, mutation) or any(map(_names_given_at_once, story.aliases_beside(site)))
+
+
+def _is_buffer(story: Story, mutation: Mutation) -> bool:
     maker = story.maker_of_storage(mutation.storage)
     return maker is not None and maker.name.rsplit(".", 1)[-1] in BUFFER_MAKERS
 
 
 def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Hazard | None:
+    buffer = _is_buffer(story, mutation)
     names: dict[str, AliasStatement | None] = {
-        name: alias for name, alias in _other_names(story, owned) if name != owned.path
+        name: alias
+        for name, alias in _other_names(story, owned)
+        if name != owned.path and (not buffer or (alias is not None and _names_given_at_once(alias)))
     }
-    if _hands_out_another_name(owned):
+    if not buffer and _hands_out_another_name(owned):
         names.setdefault(owned.path, None)
     if not names:
         return None
@@ -219,6 +226,12 @@ def _other_names(story: Story, owned: Owned) -> Iterator[tuple[str, AliasStateme
             yield alias.source, alias
 
 
+def _names_given_at_once(alias: AliasStatement) -> bool:
+    """``m = v = torch.zeros(3)``, which many take for two tensors."""
+    node = expressions.parse(alias.text)
+    return isinstance(node, ast.Assign) and len(node.targets) > 1 and all(isinstance(t, ast.Name) for t in node.targets)
+
+
 def _bound_anew(story: Story, owned: Owned, path: str, wrote: int, read: int, tensor: int) -> bool:
     """Whether the name pointed to something else again before the read."""
     bound = story.bindings.scopes.get((owned.site.function, path), [])
@@ -246,9 +259,14 @@ def _hazard(
         how = _("`{one}` and `{other}` are two names of one tensor ({code}, line {line})").format(
             one=alias.target, other=alias.source, code=wording.code(alias.text), line=alias.line
         )
-        fix = _("Make a copy where the second name is given: {code}.").format(
-            code=wording.code(alias.text + ".clone()")
-        )
+        if _names_given_at_once(alias):
+            fix = _("Give `{one}` and `{other}` each a tensor of its own, in two statements.").format(
+                one=alias.target, other=alias.source
+            )
+        else:
+            fix = _("Make a copy where the second name is given: {code}.").format(
+                code=wording.code(alias.text + ".clone()")
+            )
     else:
         if owned.site == call.callsite:
             how = _("it gave the same tensor back, written in place")

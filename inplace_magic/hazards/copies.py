@@ -100,7 +100,12 @@ def _operands(node: ast.expr, *, method: bool) -> list[ast.expr]:
         listed = [*receiver, *node.args]
     else:
         return []
-    return [operand for operand in listed if not isinstance(operand, (ast.Constant, ast.Starred))]
+    return [operand for operand in listed if not isinstance(operand, ast.Starred) and not _is_number(operand)]
+
+
+def _is_number(node: ast.expr) -> bool:
+    """``2``, ``-1``, ``"mean"``."""
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
 
 
 def in_the_same_statement(write: Written) -> Fix | None:
@@ -165,11 +170,21 @@ def at_the_second_name(write: Written) -> Fix | None:
             continue
         statement = listing.statement_on(alias.line)
         other = alias.source if alias.target == write.path else alias.target
+        if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
+            return _in_two_statements(write, statement)
         named = isinstance(statement, ast.Assign) and path_text(statement.targets[0]) == alias.target
         read = any(True for _ in loads_after(listing, write.statement, other))
         if isinstance(statement, ast.Assign) and named and read:
             return _fix(site, listing, [cloned(listing, statement.value)], _nbytes(write))
     return None
+
+
+def _in_two_statements(write: Written, statement: ast.Assign) -> Fix | None:
+    """``m = torch.zeros(3)`` and ``v = m.clone()`` for ``m = v = torch.zeros(3)``."""
+    listing, names = write.listing, [path_text(target) for target in statement.targets]
+    lines = [f"{names[0]} = {listing.text(statement.value)}", *(f"{name} = {names[0]}.clone()" for name in names[1:])]
+    edit = listing.replace(statement, *lines) if None not in names else None
+    return Fix(write.site, listing, (edit,), _nbytes(write)) if edit is not None else None
 
 
 def where_it_was_kept(write: Written) -> Fix | None:

@@ -1,8 +1,8 @@
-"""A list holds one tensor several times, and it was written as if the slots were separate.
+"""A list or dict holds one tensor several times, and it was written as if the slots were separate.
 
-``[t] * n`` repeats a reference, a generator that fills and yields one buffer hands out the same tensor each time, and
-appending a tensor that the next step writes in place stores the same tensor again. Stacked afterwards, all entries
-are equal.
+``[t] * n`` and ``dict.fromkeys(keys, t)`` repeat a reference, a generator that fills and yields one buffer hands out
+the same tensor each time, and appending a tensor that the next step writes in place stores the same tensor again.
+Stacked afterwards, all entries are equal.
 
 Bad::
 
@@ -66,13 +66,13 @@ def _written_repeatedly(story: Story, tensor: int, before: int) -> tuple[CallEve
 
 
 def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
-    """Two slots of the list through which a line wrote (``states[i] += …``) that hold the written tensor."""
+    """Two slots of the list or dict through which a line wrote (``states[i] += …``) that hold the written tensor."""
     node = story.bindings.written_operand(call, mutation.tensor)
     written = story.bindings.written_name(call, mutation.tensor) if node is not None else None
     match = re.fullmatch(r"(\w+)\[\w+\]", written or "")
     if match is None:
         return None
-    slot = re.compile(re.escape(match[1]) + r"\[\d+\]")
+    slot = re.compile(re.escape(match[1]) + r'\[(\d+|"[^"]*")\]')
     names = [name for name in story.names.get(mutation.tensor, ()) if slot.fullmatch(name)]
     return (f"`{names[0]}`", f"`{names[1]}`") if len(names) > 1 else None
 
@@ -84,14 +84,25 @@ def _reads(call: CallEvent, times: int) -> str:
 def _hazard(story: Story, call: CallEvent, mutation: Mutation, evidence: str) -> Hazard:
     variable = story.bindings.written_name(call, mutation.tensor)
     what = f"`{variable}`" if variable else _("A tensor")
+    if '["' in evidence:
+        message = _(
+            "{tensor} was written in place by {line}, and a dict holds that very tensor more than once: {evidence}. A "
+            "dict keeps references, not copies, so every entry shows the last values."
+        )
+        fix = _("Give each key a tensor of its own (`{key: torch.zeros(n) for key in keys}`).")
+    else:
+        message = _(
+            "{tensor} was written in place by {line}, and a list holds that very tensor more than once: {evidence}. A "
+            "list keeps references, not copies, so every entry shows the last values."
+        )
+        fix = _(
+            "Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`)."
+        )
     return Hazard(
         code=CODE,
         severity="warning",
-        message=_(
-            "{tensor} was written in place by {line}, and a list holds that very tensor more than once: {evidence}. A "
-            "list keeps references, not copies, so every entry shows the last values."
-        ).format(tensor=what, line=wording.spot(call.callsite), evidence=evidence),
-        fix=_("Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`)."),
+        message=message.format(tensor=what, line=wording.spot(call.callsite), evidence=evidence),
+        fix=fix,
         variable=variable,
         mutation=call.callsite,
         mutations=(call.callsite,) if call.callsite is not None else (),

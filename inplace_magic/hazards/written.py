@@ -106,15 +106,30 @@ def _assignable(write: Written, path: str) -> bool:
     scope = listing.scope_of(statement)
     if "[" in path:
         return listing.whole and _is_container(listing, root, path)
-    if path != root:
-        return True
     if isinstance(statement, ast.AugAssign) and path_text(statement.target) == path:
         return True
+    if path != root:
+        return _can_be_set(listing, root, path.rpartition(".")[2])
     if not listing.whole:
         return write.site.function == "<module>" or path in write.site.parameters
     if isinstance(scope, ast.Module):
         return True
     return isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and path in _bound_in(scope)
+
+
+def _can_be_set(listing: Listing, owner: str, attribute: str) -> bool:
+    """Whether an attribute is one that a line may bind: not so in a named tuple, such as ``x.topk(2)`` gives, or a
+    frozen dataclass."""
+    for node in ast.walk(listing.tree):
+        if isinstance(node, ast.ClassDef):
+            fields = {path_text(entry.target) for entry in node.body if isinstance(entry, ast.AnnAssign)}
+            if attribute in fields:
+                head = [*node.bases, *node.decorator_list]
+                return not any("NamedTuple" in (text := listing.text(part)) or "frozen=True" in text for part in head)
+    if owner == "self":
+        return True
+    bound = [target for node in ast.walk(listing.tree) if isinstance(node, ast.Assign) for target in node.targets]
+    return any(isinstance(target, ast.Attribute) and target.attr == attribute for target in bound)
 
 
 def _is_container(listing: Listing, root: str, path: str) -> bool:

@@ -23,9 +23,11 @@ FOLDERS = (PROGRAMS, PROGRAMS / "further")
 
 WITHOUT_A_DIFF = {
     "foreach_divides_the_feature_list": "the next layer saved the list's tensors as well, inside its module",
+    "reduce_with_iadd_over_branches": "what the addition is to be replaced by stands inside an argument",
     "rnn_hidden_kept_attached_across_batches": "which of the state's uses shall be cut is the author's choice",
     "silent_clamp_of_an_indexed_copy_is_lost": "no finding",
     "silent_dataset_item_normalised_every_epoch": "no finding with a certain cure",
+    "silent_dict_fromkeys_one_counter": "what the keys are is told by a call",
     "silent_first_loss_becomes_the_total": "two statements may have taken the alias",
     "silent_full_backward_hook_clamps_output_gradient": "what a module's hook must return is not on the line",
     "silent_gradients_kept_then_zeroed": "no finding",
