@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import gettext
 import string
-import subprocess
-import sys
-import zipfile
-from pathlib import Path
 
 import pytest
-from scripts import ROOT, script
+from scripts import script
 
 from inplace_magic import language
 from inplace_magic.errors import OptionError
@@ -118,17 +114,3 @@ def test_auto_asks_the_variable_then_the_folder_of_the_notebook(
     monkeypatch.setenv(language.VARIABLE, variable)
     monkeypatch.setenv("JPY_SESSION_NAME", notebook)
     assert language.checked("auto") == expected
-
-
-def test_the_catalogues_are_in_the_wheel(tmp_path: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
-    (wheel,) = tmp_path.glob("*.whl")
-    names = zipfile.ZipFile(wheel).namelist()
-    for name, domain in CATALOGUES:
-        assert f"inplace_magic/locale/{name}/LC_MESSAGES/{domain}.mo" in names

@@ -55,8 +55,10 @@ def to_text(comparison: Comparison) -> str:
                 )
             )
     parts += [f"{title}\n{aligned(cost_header(), rows)}" for title, rows in cost_tables(comparison)]
-    notes = [note for note in (flipped_phrase(comparison), *comparison.notes, _(CONVENTION)) if note]
-    return "\n\n".join((*parts, "\n".join(f"- {note}" for note in notes))) + "\n"
+    notes = [note for note in (flipped_phrase(comparison), *comparison.notes, _(CONVENTION) if rows else "") if note]
+    if notes:
+        parts.append("\n".join(f"- {note}" for note in notes))
+    return "\n\n".join(parts) + "\n"
 
 
 def cost_tables(comparison: Comparison) -> list[tuple[str, list[tuple[str, ...]]]]:
