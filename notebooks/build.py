@@ -1,4 +1,4 @@
-"""Makes the lessons: the text ``en/01_….md`` becomes ``en/01_….ipynb``, run from a fresh kernel, outputs saved.
+"""Makes the notebooks: the text ``en/01_….md`` becomes ``en/01_….ipynb``, run from a fresh kernel, outputs saved.
 
     python notebooks/build.py              build all, English and Chinese
     python notebooks/build.py 01 zh/03     build some: a beginning of the path in notebooks/, the language may be left out
@@ -35,7 +35,9 @@ REPOSITORY = ""
 """``owner/name`` on GitHub. While it is empty there are no badges, and the first cell installs the checkout that the
 notebook lies in."""
 BRANCH = "main"
-CHECKOUT = "../.."
+QUICKSTART = (HERE / "quickstart.md", HERE / "zh" / "quickstart.md")
+INSTALL = re.compile(r"(?<=%pip install --quiet )\.\.(/\.\.)?$", re.MULTILINE)
+"""The checkout, as the first cell has it."""
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -64,7 +66,8 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--run", action="store_true")
     arguments = parser.parse_args()
-    chosen = [text for text in texts() if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
+    known = [*QUICKSTART, *texts()]
+    chosen = [text for text in known if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
     began = time.perf_counter()
     with ProcessPoolExecutor() as processes:
         results = list(processes.map(_timed, chosen))
@@ -88,10 +91,10 @@ def texts() -> list[Path]:
 
 
 def notebook_of(text: Path) -> Any:
-    """The notebook that a lesson's text stands for, without outputs."""
+    """The notebook that a text stands for, without outputs. A code cell may have a name there, else it gets a number."""
     notebook = jupytext.reads(text.read_text(encoding="utf-8"), fmt="md")
     for number, cell in enumerate(notebook.cells):
-        cell.id = f"{cell.cell_type}-{number:02}"
+        cell.id = cell.metadata.get("name", f"{cell.cell_type}-{number:02}")
         if cell.cell_type == "markdown":
             cell.source = LINE_END.sub("", cell.source)
         cell.metadata = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
@@ -102,20 +105,21 @@ def notebook_of(text: Path) -> Any:
 
 def published(notebook: Any, text: Path) -> Any:
     """The notebook as it is opened from somewhere else: with badges, and installing from the repository."""
-    path = f"{BRANCH}/notebooks/{text.parent.name}/{text.stem}.ipynb"
+    path = f"notebooks/{text.with_suffix('.ipynb').relative_to(HERE).as_posix()}"
     source = f"https://github.com/{REPOSITORY}"
-    binder = f"https://mybinder.org/v2/gh/{REPOSITORY}/{BRANCH}?labpath=notebooks/{text.parent.name}/{text.stem}.ipynb"
+    kept = f"{REPOSITORY}/blob/{BRANCH}/{path}"
     badges = (
         f"[![Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
-        f"(https://colab.research.google.com/github/{REPOSITORY}/blob/{path}) "
+        f"(https://colab.research.google.com/github/{kept}) "
         f"[![Kaggle](https://kaggle.com/static/images/open-in-kaggle.svg)]"
-        f"(https://kaggle.com/kernels/welcome?src={source}/blob/{path}) "
-        f"[![Binder](https://mybinder.org/badge_logo.svg)]({binder})"
+        f"(https://kaggle.com/kernels/welcome?src=https://github.com/{kept}) "
+        f"[![Binder](https://mybinder.org/badge_logo.svg)]"
+        f"(https://mybinder.org/v2/gh/{REPOSITORY}/{BRANCH}?labpath={path})"
     )
     title, _, rest = notebook.cells[0].source.partition("\n")
     notebook.cells[0].source = f"{title}\n\n{badges}\n{rest}"
     for cell in notebook.cells:
-        cell.source = cell.source.replace(f"%pip install --quiet {CHECKOUT}", f"%pip install --quiet git+{source}")
+        cell.source = INSTALL.sub(f"git+{source}", cell.source)
     return notebook
 
 
@@ -133,7 +137,8 @@ def built(text: Path) -> tuple[str, str]:
         resources={"metadata": {"path": str(text.parent)}},
     )
     # Jupyter tells a kernel which notebook it serves; from its folder the reports take their language.
-    environment = {**os.environ, "JPY_SESSION_NAME": str(text.with_suffix(".ipynb"))}
+    language = next((each for each in LANGUAGES if each == text.parent.name), LANGUAGES[0])
+    environment = {**os.environ, "JPY_SESSION_NAME": f"{language}/{text.stem}.ipynb"}
     environment.pop("INPLACE_MAGIC_LANG", None)
     try:
         client.execute(env=environment)

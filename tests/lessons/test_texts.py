@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
-from lessons.texts import BUILD, CHECK, LESSONS, NOTEBOOKS, TEXTS, code_of, exercise_cells, kept, legible, named
+from lessons.texts import BUILD, CHECK, EVERY, LESSONS, NOTEBOOKS, TEXTS, code_of, exercise_cells, kept, legible, named
 
 from inplace_magic.lessons import course
 from inplace_magic.render.packing import packed, unpacked
 
 MAX_BYTES = 1_000_000
 each_lesson = pytest.mark.parametrize("text", TEXTS, ids=named)
+each_notebook = pytest.mark.parametrize("text", EVERY, ids=named)
 
 
 def test_each_lesson_is_there_in_both_languages() -> None:
@@ -28,31 +29,41 @@ def test_both_languages_run_the_same_code(lesson: str) -> None:
     assert [cell.metadata for cell in en.cells] == [cell.metadata for cell in zh.cells]
 
 
+def test_the_quickstart_runs_the_same_code_in_both_languages() -> None:
+    en, zh = (BUILD.notebook_of(text) for text in BUILD.QUICKSTART)
+    assert [BUILD.INSTALL.sub("", source) for source in code_of(en)] == [
+        BUILD.INSTALL.sub("", source) for source in code_of(zh)
+    ]
+    assert [(cell.cell_type, cell.id, cell.metadata) for cell in en.cells] == [
+        (cell.cell_type, cell.id, cell.metadata) for cell in zh.cells
+    ]
+
+
 def test_all_lessons_begin_with_the_same_cell_that_installs_only_where_needed() -> None:
-    firsts = {code_of(BUILD.notebook_of(text))[0].split("import torch")[0] for text in TEXTS}
+    firsts = {code_of(BUILD.notebook_of(text))[0].partition("import torch")[0] for text in TEXTS}
     assert len(firsts) == 1
     assert firsts.pop().startswith("try:\n    import inplace_magic\nexcept ImportError:\n    %pip install ")
 
 
-@each_lesson
+@each_notebook
 def test_the_notebook_beside_a_text_is_made_of_it(text: Path) -> None:
     made, found = BUILD.notebook_of(text), kept(text)
     again = f"run `python notebooks/build.py {named(text)}`"
     assert [(cell.id, cell.source) for cell in made.cells] == [(cell.id, cell.source) for cell in found.cells], again
 
 
-@each_lesson
+@each_notebook
 def test_a_notebook_is_kept_as_run_from_a_fresh_kernel(text: Path) -> None:
     counts = [cell.execution_count for cell in kept(text).cells if cell.cell_type == "code"]
     assert counts == list(range(1, len(counts) + 1))
 
 
-@each_lesson
+@each_notebook
 def test_a_notebook_is_small(text: Path) -> None:
     assert text.with_suffix(".ipynb").stat().st_size <= MAX_BYTES
 
 
-@each_lesson
+@each_notebook
 def test_nothing_of_one_run_or_one_machine_is_kept(text: Path) -> None:
     content = legible(text)
     assert BUILD.ADDRESS.findall(content) == []
@@ -61,13 +72,13 @@ def test_nothing_of_one_run_or_one_machine_is_kept(text: Path) -> None:
     assert str(NOTEBOOKS.parent) not in content
 
 
-@each_lesson
+@each_notebook
 def test_a_line_of_chinese_does_not_end_in_a_space(text: Path) -> None:
     for cell in BUILD.notebook_of(text).cells:
         assert re.findall(r"[\u3400-\u9fff\uff0c\u3002]\n[\u3400-\u9fff]", cell.source) == []
 
 
-@each_lesson
+@each_notebook
 def test_a_question_stands_before_each_watched_cell(text: Path) -> None:
     said = ""
     for cell in BUILD.notebook_of(text).cells:

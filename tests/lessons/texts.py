@@ -14,6 +14,7 @@ NOTEBOOKS = ROOT / "notebooks"
 
 BUILD = script("notebooks/build.py")
 TEXTS: list[Path] = BUILD.texts()
+EVERY: list[Path] = [*BUILD.QUICKSTART, *TEXTS]
 LESSONS = sorted({text.name[:2] for text in TEXTS})
 CHECK = re.compile(r'^check\("(\d+\.\d+)".*\)$', re.MULTILINE)
 
