@@ -254,7 +254,9 @@ def _hazard(
         how = _("an entry of `{list}` and `{other}` are one tensor ({code}, line {line})").format(
             list=alias.target[:-2], other=alias.source, code=wording.code(alias.text), line=alias.line
         )
-        fix = _("Store a copy: `{name}.clone()` in {code}.").format(name=alias.source, code=wording.code(alias.text))
+        fix = _("Store a copy, `{name}.clone()` in {code}, or make a new tensor instead of writing this one.").format(
+            name=alias.source, code=wording.code(alias.text)
+        )
     elif alias is not None:
         how = _("`{one}` and `{other}` are two names of one tensor ({code}, line {line})").format(
             one=alias.target, other=alias.source, code=wording.code(alias.text), line=alias.line
@@ -276,13 +278,23 @@ def _hazard(
             "Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{name}.clone()`); if the "
             "new values are meant, bind them to the old name: `{name} = …`."
         ).format(name=owned.path)
+    reading, writing = at or read.callsite, call.callsite
+    message = (
+        _(
+            "`{name}` is read by {read}, but {part} in the same line had overwritten it before: {how}. PyTorch gives "
+            "no error; the read sees the new values."
+        )
+        if reading is not None and writing is not None and _is_one_line(reading, writing)
+        else _(
+            "`{name}` is read by {read}, but its values were overwritten by {write}: {how}. PyTorch gives no error; "
+            "the read sees the new values."
+        )
+    )
+    part = wording.code(writing.expression) if writing is not None else ""
     return Hazard(
         code=CODE,
         severity="warning",
-        message=_(
-            "`{name}` is read by {read}, but its values were overwritten by {write}: {how}. PyTorch gives no error; "
-            "the read sees the new values."
-        ).format(name=name, read=wording.spot(at or read.callsite), write=wording.spot(call.callsite), how=how),
+        message=message.format(name=name, read=wording.spot(reading), write=wording.spot(writing), how=how, part=part),
         fix=fix,
         variable=written,
         mutation=call.callsite,
@@ -292,3 +304,9 @@ def _hazard(
         tensor=mutation.tensor,
         call=call.index,
     )
+
+
+def _is_one_line(one: Callsite, other: Callsite) -> bool:
+    """Whether two different parts of one run of a line are meant, such as both operands of ``x + block(x)``."""
+    same = (one.cell, one.file, one.line, one.caller) == (other.cell, other.file, other.line, other.caller)
+    return same and one.expression != other.expression != other.statement

@@ -32,6 +32,9 @@ from inplace_magic.render.markup import (
 )
 from inplace_magic.render.reading import in_its_language
 
+OPEN_ROWS = 20
+"""Tables of costs with more rows wait to be opened."""
+
 
 @in_its_language
 def to_mimebundle(comparison: Comparison) -> dict[str, str]:
@@ -146,12 +149,13 @@ def _differences(comparison: Comparison) -> str:
 def _costs(comparison: Comparison) -> str:
     header = cost_header()
     cells = (CELL, CELL, *[NUMBER_CELL] * (len(header) - 2))
-    parts = []
+    parts, count = [], 0
     for title, rows in cost_tables(comparison):
+        count += len(rows)
         shown = [*([esc(cell) for cell in row] for row in rows[:-1]), [tag("b", "", esc(cell)) for cell in rows[-1]]]
         parts.append(tag("div", "margin:6px 0 2px 0", prose(title)))
         parts.append(table(header, shown, cells=cells))
     if not parts:
         return ""
     convention = tag("p", f"color:{style.MUTED_INK};margin:4px 0;max-width:820px", esc(_(CONVENTION)))
-    return details(_("MACs and element operations by module"), *parts, convention, opened=True)
+    return details(_("MACs and element operations by module"), *parts, convention, opened=count <= OPEN_ROWS)

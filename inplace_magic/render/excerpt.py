@@ -7,7 +7,7 @@ on line 6" is read fastest where both lines stand under each other. Places in ot
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from inplace_magic.hazards import Hazard
@@ -118,7 +118,9 @@ def _listing(group: list[Mark], trace: Trace) -> Excerpt:
     site = group[0].site
     for mark in group:
         if mark.site is not None:
-            by_line.setdefault(mark.site.line, []).append(mark)
+            beside = by_line.setdefault(mark.site.line, [])
+            told = any(mark.via == other.via for other in beside)  # two marks of one line came there by one way
+            beside.append(replace(mark, via=()) if told else mark)
     in_cell = site is not None and site.cell is not None and site.cell == trace.cell and site.file is None
     numbers = sorted(by_line)
     if in_cell and trace.source and numbers[-1] <= len(trace.source):

@@ -90,6 +90,17 @@ def test_the_bad_program_with_an_inplace_call_gives_the_write(tmp_path: Path) ->
     assert "`x` is read by" in finding.message
 
 
+def test_a_line_that_writes_and_reads_is_told_by_its_part_that_writes(tmp_path: Path) -> None:
+    shortcut = "def shortcut(x):\n    return x + F.relu(x, inplace=True).sum()\n\n\ny = shortcut(x * 1)"
+    ran = watched(tmp_path, SETUP, shortcut)
+    message = ran.the(rule.CODE).message
+    assert "but `F.relu(x, inplace=True)` in the same line had overwritten it before" in message
+    assert message.count("return x +") == 1
+    listing = [line.strip() for line in ran.report.to_text().splitlines() if line.strip().startswith("|")]
+    assert len(listing) == 1
+    assert listing[0].startswith("|   called from")
+
+
 def test_the_good_program_is_quiet(tmp_path: Path) -> None:
     ran = watched(tmp_path, SETUP, example(rule, "Good"), LABELS.split("\n", 1)[1])
     assert ran.error is None
