@@ -79,6 +79,8 @@ class CallProbe(TorchFunctionMode):
         known = FACTS.get(func)
         if known is not None and known.is_look and (known.cannot_warn or type(args[0]) is torch.nn.Parameter):
             return func(*args, **kwargs) if kwargs else func(*args)
+        if self._backward_depth and type(func) is torch._ops.OpOverload:  # OpProbe passes an op of backward on
+            return func(*args, **kwargs) if kwargs else func(*args)
         kwargs = kwargs or {}
         facts, call, pass_on = self._open(func, args, kwargs, known)
         try:

@@ -128,7 +128,8 @@ class Recorder:
         if facts.may_write or kwargs or facts.uncounted is not None:
             self._look_at_targets(call, args, kwargs)
         if facts.runs_backward:
-            self.nodes.compare_values(call.index)
+            if call.parent != call.index - 1 or not running[-1].facts.runs_backward:
+                self.nodes.compare_values(call.index)  # `Tensor.backward` has looked before it calls the function
             log.backwards.append(backward_of(facts, call.index, args, kwargs, self.identity, self.nodes))
             call.bare_leaves = without_gradient(self.nodes.live_leaves())
         if not self.meter.idle:
