@@ -10,13 +10,13 @@ careful one, with subclass overrides switched off and sizes left unknown where t
 from __future__ import annotations
 
 import ctypes
-import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import torch
 
+from inplace_magic.capture.layouts import Layout, shared
 from inplace_magic.trace import Number
 
 T = TypeVar("T")
@@ -96,73 +96,12 @@ def grad_fn(tensor: torch.Tensor) -> Any:
         return None
 
 
-_LETTERS = {torch.float32: b"f", torch.float64: b"d", torch.int64: b"q", torch.int32: b"i", torch.bool: b"?"}
-
-
-class Layout:
-    """What many tensors have in common: a program has many tensors and few layouts, so equal ones are one object, and
-    what follows from one is found once. Raw torch values; turning them into text can wait. None is unknown."""
-
-    __slots__ = ("cls", "device", "dtype", "is_view", "letter", "numel", "offset", "shape", "span", "strides")
-
-    shape: tuple[int, ...] | None
-    strides: tuple[int, ...] | None
-    offset: int | None
-    dtype: torch.dtype | None
-    device: torch.device | None
-    is_view: bool
-
-    def __init__(self, facts: Sequence[Any], cls: str) -> None:
-        self.shape, self.strides, self.offset, self.dtype, self.device, self.is_view = facts
-        self.cls = cls
-        shape, strides, dtype, device = self.shape, self.strides, self.dtype, self.device
-        self.numel = None if shape is None else math.prod(shape)
-        elements = None
-        if shape is not None and strides is not None and device is not None and device.type == "cpu":
-            elements = _elements_without_gaps(shape, strides)
-        self.span: int | None = None if elements is None or dtype is None else elements * dtype.itemsize
-        """Bytes, where the tensor fills one stretch of CPU memory without gaps."""
-        in_order = elements is not None and _in_order(shape or (), strides or ())
-        self.letter: bytes | None = _LETTERS.get(dtype) if in_order and dtype is not None else None
-        """The letter of ``struct`` for its elements, where they lie in CPU memory one after the other."""
-
-
-def _elements_without_gaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:
-    elements = 1
-    for size, stride in sorted(zip(shape, strides, strict=True), key=lambda pair: pair[1]):
-        if size == 1:
-            continue
-        if stride != elements:
-            return None
-        elements *= size
-    return elements
-
-
-def _in_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    moving = [stride for size, stride in zip(shape, strides, strict=True) if size != 1]
-    return moving == sorted(moving, reverse=True)
-
-
-_LAYOUTS: dict[tuple[Any, ...], Layout] = {}
-_MOST_LAYOUTS = 4096
-
-
-def _shared(facts: tuple[Any, ...]) -> Layout:
-    layout = _LAYOUTS.get(facts)
-    if layout is None:
-        if len(_LAYOUTS) >= _MOST_LAYOUTS:
-            _LAYOUTS.clear()
-        *own, kind = facts
-        layout = _LAYOUTS[facts] = Layout(own, kind if isinstance(kind, str) else kind.__name__)
-    return layout
-
-
 def layout(tensor: torch.Tensor) -> Layout:
     """What the tensor looks like; unknown facts are None."""
     kind = type(tensor)
     if kind in PLAIN_TYPES and tensor.layout is _STRIDED:
         try:
-            return _shared(
+            return shared(
                 (
                     tensor.shape,
                     tensor.stride(),
@@ -183,7 +122,7 @@ def _careful_layout(tensor: torch.Tensor) -> Layout:
     with _NO_SUBCLASS_CODE():
         own_sizes = _has_own_sizes(kind)
         strided = own_sizes and _try(lambda: tensor.layout) is _STRIDED  # sparse tensors answer zeros
-        return _shared(
+        return shared(
             (
                 _try(lambda: tuple(int(size) for size in tensor.shape)) if own_sizes else None,
                 _try(lambda: tuple(int(step) for step in tensor.stride())) if strided else None,
@@ -221,20 +160,6 @@ def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
 def requires_grad(tensor: torch.Tensor) -> bool:
     """Whether autograd follows the tensor."""
     return tensor.requires_grad if type(tensor) in PLAIN_TYPES else bool(_carefully(tensor, "requires_grad"))
-
-
-def readable(layout: Layout) -> dict[str, Any]:
-    """A layout as fields of ``TensorMetadata``."""
-    return {
-        "shape": None if layout.shape is None else tuple(layout.shape),
-        "strides": None if layout.strides is None else tuple(layout.strides),
-        "offset": layout.offset,
-        "dtype": "unknown" if layout.dtype is None else str(layout.dtype).removeprefix("torch."),
-        "device": "unknown" if layout.device is None else str(layout.device),
-        "nbytes": None if layout.numel is None or layout.dtype is None else layout.numel * layout.dtype.itemsize,
-        "is_view": layout.is_view,
-        "cls": layout.cls,
-    }
 
 
 bytes_at: Callable[[int, int], bytes] = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(

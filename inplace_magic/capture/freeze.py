@@ -10,6 +10,7 @@ import torch
 
 from inplace_magic.blindness import FORGOTTEN, TOO_LARGE
 from inplace_magic.capture import describe
+from inplace_magic.capture.layouts import readable
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeRecord, saved_by
 from inplace_magic.capture.recorder import Recorder
@@ -158,7 +159,7 @@ class Freezer:
                 node=None if node == UNREAD else node,
                 data_ptr=pointer,
                 python_id=record.key,
-                **describe.readable(layout),
+                **readable(layout),
             )
         return made
 
@@ -230,7 +231,7 @@ def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
             if layout is None:
                 found.append(SavedTensor(node.serial, name, hooked=True))
                 continue
-            facts = describe.readable(layout)
+            facts = readable(layout)
             found.append(
                 SavedTensor(
                     node=node.serial,

@@ -16,6 +16,7 @@ import torch
 
 from inplace_magic.capture import describe, unpacking
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.layouts import Layout
 from inplace_magic.capture.records import NODE, UNREAD, VERSION, CounterRecord, Reference, StorageRecord, TensorRecord
 from inplace_magic.capture.witness import saved_digest, still_equal
 
@@ -37,7 +38,7 @@ SavedRecord = tuple[
     StorageRecord | None,
     CounterRecord | None,
     int | None,
-    describe.Layout | None,
+    Layout | None,
     int | None,
 ]
 """What a node saved, not yet made readable: (name, serial number of the tensor, storage, counter, version, layout,
@@ -198,7 +199,7 @@ class NodeMap:
         version = describe.version(data)
         serial: int | None = None
         counter: CounterRecord | None
-        layout: describe.Layout | None = None
+        layout: Layout | None = None
         if known is not None:
             serial, storage, counter = known.serial, known.storage, known.counter
             if known.layout_at == version:

@@ -31,11 +31,10 @@ from inplace_magic.capture.records import (
     UNREAD,
     VERSION,
     Log,
-    Observation,
     RawForeignWrite,
-    TensorRecord,
 )
-from inplace_magic.capture.running import OpenCall, Written, is_among, written_region
+from inplace_magic.capture.results import Results
+from inplace_magic.capture.running import OpenCall, written_region
 from inplace_magic.options import WatchOptions
 from inplace_magic.trace import Kind
 
@@ -57,6 +56,7 @@ class Recorder:
         if options.level == "ops":
             self.identity.ops = 0
         self._observer = Observer(self.log, self.identity, self.nodes)
+        self._results = Results(self.identity, self._observer, options.max_values)
         self.running: list[OpenCall] = []
         """The calls that have not returned, outermost first."""
         self._forget_at = options.max_events
@@ -184,16 +184,17 @@ class Recorder:
         if self._digests:
             self.identity.shared.changed()  # what this call wrote was no foreign write
         call.produced = produced
-        call.written = written = self._writes(call, produced)
+        results = self._results
+        call.written = written = results.writes(call, produced)
         if written:
             nodes.moved = {entry[1].counter: entry[2] for entry in written}
-            outputs, fresh, shared = self._outputs(call, produced)
+            outputs, fresh, shared = results.outputs(call, produced)
             mutations: list[Any] = []
             for entry in written:
-                mutations += self._mutation(call, *entry)
+                mutations += results.mutation(call, *entry)
             nodes.moved = _NOTHING
         else:
-            outputs, fresh, shared = self._outputs(call, produced)
+            outputs, fresh, shared = results.outputs(call, produced)
             mutations = _NONE
         if nodes.made != call.nodes_before:
             for place, seen in enumerate(call.before):
@@ -239,57 +240,6 @@ class Recorder:
             if last is call:
                 break
 
-    def _writes(self, call: OpenCall, produced: list[torch.Tensor]) -> list[Written]:
-        """The inputs whose version counter moved, each counter once, and those known to be written without moving
-        one."""
-        found: list[Written] = _NONE
-        version_of = describe.version
-        before = call.before
-        for place, tensor in enumerate(call.tensors):
-            seen = before[place]
-            version = version_of(tensor)
-            if version != seen[VERSION]:
-                found = self._moved(call, tensor, seen, version, found, produced)
-        if call.facts.metadata_only and call.tensors:
-            self.identity.rebase(call.tensors[0], before[0][RECORD], call.index)
-        if call.uncounted or (call.targets and version_of(call.targets[0]) is None):
-            for tensor in (*call.uncounted, *(t for t in call.targets if version_of(t) is None)):
-                record = self.identity.register(tensor)
-                if all(entry[1].counter is not record.counter for entry in found):
-                    found = [*found, (tensor, record, version_of(tensor))]
-        return found
-
-    def _moved(
-        self,
-        call: OpenCall,
-        tensor: torch.Tensor,
-        seen: Observation,
-        version: int | None,
-        found: list[Written],
-        produced: list[torch.Tensor],
-    ) -> list[Written]:
-        record, _, before, *_ = seen
-        if call.keeps_layout and record.layout_at == before:
-            record.layout_at = version
-        counter = record.counter
-        for place, entry in enumerate(found):
-            if entry[1].counter is counter:
-                if is_among(tensor, produced):
-                    found[place] = (tensor, record, before)
-                return found
-        counter.note_write(call.sequence, before)
-        counter.version = version
-        return [*found, (tensor, record, before)]
-
-    def _mutation(self, call: OpenCall, tensor: torch.Tensor, record: TensorRecord, before: int | None) -> Any:
-        """(tensor afterwards, version before, values before, values after, elements written)."""
-        after = record.latest if is_among(tensor, call.produced) else None  # just seen among the outputs
-        if after is None:
-            after = self._observer.look(tensor, record, call, direct=False)
-        old = call.values.get(id(tensor))
-        new = describe.values(tensor, after[LAYOUT], self._options.max_values) if old is not None else None
-        return after, before, old, new, call.region if tensor is call.tensors[0] else None
-
     def _exported(self, call: OpenCall) -> None:
         for seen in call.before:
             storage = seen[STORAGE]
@@ -305,35 +255,6 @@ class Recorder:
         self.bury()
         self._look_at_shared_memory(None)
         self.nodes.compare_values(self.log.begun)
-
-    def _outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:
-        """The outputs; whether one has a storage of its own, and whether one shares an input's."""
-        if not produced:
-            return _NONE, False, False
-        entered: list[tuple[torch.Tensor, TensorRecord, bool]] = []
-        fresh = shared = False
-        identity = self.identity
-        for tensor in produced:
-            record = identity.known(tensor)
-            storage = record.storage if record is not None else identity.storage_of(tensor, call.index)
-            donor = None
-            for seen in call.before:
-                if seen[RECORD] is record or (storage is not None and seen[STORAGE] is storage):
-                    donor = seen[RECORD]
-                    break
-            if donor is not None:
-                shared = True
-            else:
-                fresh = True
-            if record is None:
-                record = identity.enter(tensor, storage, None if call.facts.aliases_data else donor)
-                direct = True
-            else:
-                direct = any(tensor is entry[0] for entry in call.written) if call.written else False
-            entered.append((tensor, record, direct))
-        # Looked at when all are known: the node of ``values, indices = x.topk(2)`` keeps the second output.
-        look = self._observer.look
-        return [look(tensor, record, call, direct=direct) for tensor, record, direct in entered], fresh, shared
 
     def fault(self, doing: str, fault: Exception) -> None:
         """Notes a fault of our own, once per kind."""

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-from inplace_magic.capture import describe
 from inplace_magic.capture.functions import FunctionFacts
+from inplace_magic.capture.layouts import Layout
 from inplace_magic.trace import Backward, Kind, Region
 
 _MOST_WRITES = 256
@@ -131,7 +131,7 @@ class TensorRecord(Reference):
     storage: StorageRecord | None
     counter: CounterRecord
     latest: Observation | None
-    layout: describe.Layout | None
+    layout: Layout | None
     pointer: int | None
     """``data_ptr()``."""
     layout_at: int | None
@@ -141,7 +141,7 @@ class TensorRecord(Reference):
     brought it up to date."""
 
 
-Observation = tuple[TensorRecord, StorageRecord | None, int | None, describe.Layout, int | None, bool, int | None]
+Observation = tuple[TensorRecord, StorageRecord | None, int | None, Layout, int | None, bool, int | None]
 """A tensor at one moment, not yet made readable: (record, storage, version, layout, data pointer, requires grad, serial
 number of its node).
 

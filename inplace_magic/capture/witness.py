@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture import describe
+from inplace_magic.capture.layouts import Layout
 from inplace_magic.capture.records import StorageRecord
 
 SAVED_LIMIT = 4096
@@ -78,7 +79,7 @@ class SharedMemory:
             return None
 
 
-def saved_digest(tensor: torch.Tensor, layout: describe.Layout, check_values: bool) -> int | None:
+def saved_digest(tensor: torch.Tensor, layout: Layout, check_values: bool) -> int | None:
     """The digest of a saved tensor; None where it is too large, not dense or not in CPU memory."""
     nbytes = layout.span
     if not nbytes or (nbytes > SAVED_LIMIT and not check_values):
@@ -87,7 +88,7 @@ def saved_digest(tensor: torch.Tensor, layout: describe.Layout, check_values: bo
     return hash(describe.bytes_at(address, nbytes)) if address else None
 
 
-def still_equal(record: StorageRecord, layout: describe.Layout, digest: int) -> bool:
+def still_equal(record: StorageRecord, layout: Layout, digest: int) -> bool:
     """Whether the memory holds what the digest was taken of; True as well where it is gone.
 
     Args:
