@@ -15,7 +15,8 @@ Good::
         return (self.images[i] - 0.5) / 0.25
 
 Found when one line of a ``__getitem__`` has written the same elements twice, with arithmetic that depends on the old
-values.
+values. ``torch.as_tensor(self.rows[i])`` gives another tensor, on the memory of the same array, each time; there it
+takes small items, of which the trace has the values: at the same address stands what the last edit has left.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.written import FORGETS_OLD_VALUES
 from inplace_magic.language import _
-from inplace_magic.trace import CallEvent, Callsite
+from inplace_magic.trace import CallEvent, Callsite, Mutation, Number, TensorMetadata
 
 CODE = "dataset-item-edited"
 
@@ -38,22 +39,45 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     met: dict[tuple[Callsite, object], int] = {}
     told: set[tuple[int | None, str | None, int]] = set()
+    arrays = _Arrays(story)
     for call in story.trace.calls:
         site = call.callsite
         if site is None or call.kind != "in-place" or not site.function.endswith("__getitem__"):
             continue
         line = (site.cell, site.file, site.line)
-        if line in told:
-            continue
-        if call.name.endswith(FORGETS_OLD_VALUES):
-            continue
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
-            key = (replace(site, caller=None), (after.storage, region_of(after)))
+            where, same_item = arrays.place_of(after, mutation)
+            if line in told or call.name.endswith(FORGETS_OLD_VALUES):
+                continue
+            key = (replace(site, caller=None), where)
             met[key] = met.get(key, 0) + 1
-            if met[key] == 2:
+            if met[key] >= 2 and same_item:
                 told.add(line)
                 yield _hazard(story, call, mutation.tensor, site)
                 break
+
+
+class _Arrays:
+    """Follows what edits leave in the memory of arrays, across the tensors that are made on it."""
+
+    def __init__(self, story: Story) -> None:
+        self._foreign = {storage.storage for storage in story.trace.storages if storage.foreign}
+        self._left: dict[object, tuple[Number, ...] | None] = {}
+        """What stands there, as far as edits of items tell, by address and shape."""
+        self._going_on: dict[int | None, bool] = {}
+        """By storage: whether its first edit met what an edit of another storage had left."""
+
+    def place_of(self, after: TensorMetadata, mutation: Mutation) -> tuple[object, bool]:
+        """What was written, and whether it is certain that an equal answer meant the same item."""
+        if after.storage not in self._foreign:
+            return (after.storage, region_of(after)), True
+        where = after.data_ptr, after.shape
+        before = mutation.values_before
+        if after.storage not in self._going_on:
+            unchanged = before is None or before == mutation.values_after
+            self._going_on[after.storage] = not unchanged and before == self._left.get(where)
+        self._left[where] = mutation.values_after
+        return where, self._going_on[after.storage]
 
 
 def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazard:

@@ -167,12 +167,22 @@ def _leaf(write: Written) -> Fix | None:
     """Under ``no_grad`` what updates values, into a new tensor what is part of the computation."""
     if not write.site.direct or write.call is None or write.meta is None:
         return flag_turned_off(write)
+    if _goes_through_parameters(write):
+        return _under_no_grad(write)
     others = [meta for meta in write.call.inputs if meta.tensor != write.meta.tensor]
     origin = write.hazard.origin
     made = origin is not None and bool(origin.expression) and "requires_grad" not in origin.expression
     if any(meta.requires_grad for meta in others) or (made and not write.meta.is_view):
         return None if _leaf_is_needed(write) else _bound_anew(write)
     return _under_no_grad(write)
+
+
+def _goes_through_parameters(write: Written) -> bool:
+    """Whether the write is to the variable of ``for p in net.parameters():``, which is there to be written."""
+    loop = next((node for node in write.listing.around(write.statement) if isinstance(node, ast.For)), None)
+    targets = [] if loop is None else [n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)]
+    names = [] if loop is None else [n.attr for n in ast.walk(loop.iter) if isinstance(n, ast.Attribute)]
+    return write.path in targets and bool({"parameters", "named_parameters"} & set(names))
 
 
 def _leaf_is_needed(write: Written) -> bool:
@@ -264,6 +274,7 @@ FIXES: dict[str, tuple[Callable[[Written], Fix | None], ...]] = {
     "alias-written": (flag_turned_off, copies.at_the_second_name, _value_given, _bound_anew),
     "kept-activation-overwritten": (copies.where_it_was_kept, flag_turned_off),
     "one-tensor-many-slots": (copies.in_each_slot,),
+    "dataset-item-edited": (_value_given, _bound_anew),
     "default-argument-written": (default_argument_written.made_in_the_function,),
     "same-memory-compared": (snapshot_taken,),
     "leaf-written": (_leaf,),

@@ -69,7 +69,7 @@ def written(story: Story, hazard: Hazard) -> Written | None:
     node = story.bindings.written_operand(call, hazard.tensor)
     meta = next((m for m in (*call.inputs, *call.mutated) if m.tensor == hazard.tensor), None)
     mutation = next((m for m in call.mutations if m.tensor == hazard.tensor), None)
-    alias = hazard.code in ("alias-written", "one-tensor-many-slots")
+    alias = hazard.code in ("alias-written", "one-tensor-many-slots", "dataset-item-edited")
     path = path_text(node) if site.direct and "_foreach_" not in call.name else None  # there the line names a list
     if path is None and site.direct and call.name.endswith("__setitem__"):
         path = _path_of(statement)

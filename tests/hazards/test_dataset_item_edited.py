@@ -84,3 +84,30 @@ def test_without_us_the_second_epoch_sees_other_values_and_nothing_is_said(tmp_p
     assert good.names["first"] == good.names["again"] == [2.0, 2.0, 2.0]
     assert bad.names["first"] == [2.0, 2.0, 2.0]
     assert bad.names["again"] == [6.0, 6.0, 6.0]
+
+
+ROWS = """
+import numpy as np
+class Data(torch.utils.data.Dataset):
+    def __init__(self):
+        self.rows = np.arange(6.0).reshape(2, 3)
+    def row(self, i):
+        return {row}
+    def __getitem__(self, i):
+        x = torch.as_tensor(self.row(i))
+        x -= 1.0
+        x /= 2.0
+        return x
+"""
+
+
+def test_an_item_on_the_memory_of_an_array_is_found_when_it_is_edited_again(tmp_path: Path) -> None:
+    ran = watched(tmp_path, ROWS.format(row="self.rows[i]"), EPOCHS)
+    (finding,) = [found for found in ran.report.hazards if found.code == rule.CODE][:1]
+    assert ran.at(finding.mutation) == "x -= 1.0"
+    assert ran.names["again"] != ran.names["first"]
+
+
+def test_an_array_made_anew_at_the_same_address_may_be_edited(tmp_path: Path) -> None:
+    for row in ("self.rows[i].copy()", "np.zeros(3)", "np.ones(3)"):
+        assert rule.CODE not in watched(tmp_path, ROWS.format(row=row), EPOCHS).codes()

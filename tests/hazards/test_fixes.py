@@ -26,7 +26,6 @@ WITHOUT_A_DIFF = {
     "reduce_with_iadd_over_branches": "what the addition is to be replaced by stands inside an argument",
     "rnn_hidden_kept_attached_across_batches": "which of the state's uses shall be cut is the author's choice",
     "silent_clamp_of_an_indexed_copy_is_lost": "no finding",
-    "silent_dataset_item_normalised_every_epoch": "no finding with a certain cure",
     "silent_dict_fromkeys_one_counter": "what the keys are is told by a call",
     "silent_first_loss_becomes_the_total": "two statements may have taken the alias",
     "silent_full_backward_hook_clamps_output_gradient": "what a module's hook must return is not on the line",
@@ -242,6 +241,19 @@ def test_a_hook_that_is_a_lambda_gives_a_new_gradient(loaded_shell: Any) -> None
         """,
     )
     assert found == ("-left.register_hook(lambda grad: grad.mul_(0.1))\n+left.register_hook(lambda grad: grad * 0.1)")
+
+
+def test_a_copy_into_parameters_goes_under_no_grad_although_it_reads_parameters(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+        online, target = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+        for old, new in zip(target.parameters(), online.parameters()):
+            old.copy_(new)
+        """,
+    )
+    assert found == "-    old.copy_(new)\n+    with torch.no_grad():\n+        old.copy_(new)"
 
 
 def test_in_a_file_the_statement_alone_is_enough_for_its_twin(tmp_path: Path) -> None:
