@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from inplace_magic.language import _
+from inplace_magic.language import _, listed
 from inplace_magic.lessons.exercise import Exercise, Feedback
 from inplace_magic.lessons.judging import raised, right, strangers, wrong
 from inplace_magic.lessons.running import Attempt, attempt
@@ -82,7 +82,7 @@ def _chain(chain: Callable[[Any], Any]) -> Feedback:
             run=run,
         )
     return right(
-        _("In-place, and the gradient is right: {calls}.").format(calls=", ".join(spot(call) for call in written))
+        _("In-place, and the gradient is right: {calls}.").format(calls=listed(spot(call) for call in written))
     )
 
 

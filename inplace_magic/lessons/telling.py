@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Happened
 from inplace_magic.render import words
 from inplace_magic.render.lines import step_label, step_phrase
@@ -41,7 +42,7 @@ def calls_that_write(report: Report) -> list[CallEvent]:
 def spot(call: CallEvent) -> str:
     """A call as a sentence names it: its code and its place."""
     code = words.code_of(call.callsite) or call.name
-    return f"`{code}` ({words.place(call.callsite)})"
+    return _("`{code}` ({place})").format(code=code, place=words.place(call.callsite))
 
 
 def facts_of(report: Report, tensor: object) -> TensorMetadata | None:
@@ -58,4 +59,4 @@ def line_of(call: CallEvent) -> int | None:
 def doings_of(call: CallEvent, rows: tuple[Happened, ...]) -> str:
     """What the line of a call did, as the rows of :func:`what_happened` say it."""
     place = words.place(call.callsite)
-    return "; ".join(f"`{row.what}`" for row in rows if row.place == place)
+    return _("; ").join(row.what for row in rows if row.place == place)

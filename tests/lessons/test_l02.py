@@ -20,14 +20,14 @@ def test_each_wrong_line_is_explained_and_no_right_one(lesson: Any) -> None:
     told = answer(lesson, "2.1", f"answer = { ({**KINDS, 4: 'view', 8: 'in-place'})!r}")
     assert told.status == "wrong"
     copied, rebound = told.sentences
-    assert copied.startswith("`c = b.reshape(6)` (Cell In[2], line 4) is ordinary: `+ T4 c: created`")
+    assert copied.startswith("`c = b.reshape(6)` (Cell In[2], line 4) is ordinary: + T4 c: created. It made memory")
     assert rebound.startswith("`m = m * 2` (Cell In[2], line 8) is ordinary")
     assert "rebound: `m` was T1" in rebound
 
 
 def test_a_view_and_a_write_are_told_apart(lesson: Any) -> None:
     told = answer(lesson, "2.1", f"answer = { ({**KINDS, 6: 'in-place', 7: 'view'})!r}")
-    assert "is a view: `≡ T5 d: view of T1`" in told.sentences[0]
+    assert "is a view: ≡ T5 d: view of T1" in told.sentences[0]
     assert "is in-place" in told.sentences[1]
 
 
