@@ -66,6 +66,13 @@ class Server:
         """The notebook as it is saved now."""
         return nbformat.read(self.root / name, as_version=4)
 
+    def add_kernel(self, name: str, python: Path) -> None:
+        """A further kernel, of another Python environment."""
+        folder = self.root.parent / "data" / "kernels" / name
+        folder.mkdir(parents=True)
+        start = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        (folder / "kernel.json").write_text(json.dumps({"argv": start, "display_name": name, "language": "python"}))
+
     def sign(self, name: str) -> None:
         """Trusts the notebook, as `jupyter trust` does."""
         self._request(f"/api/contents/{name}/trust", "POST")
@@ -151,10 +158,10 @@ def _wait_for(server: Server, process: subprocess.Popen[bytes], log: Path) -> No
     raise RuntimeError(f"The Jupyter server did not start:\n{log.read_text()[-3000:]}")
 
 
-def notebook_of(cells: Sequence[str]) -> Any:
+def notebook_of(cells: Sequence[str], *, kernel: str = "python3") -> Any:
     """A notebook of these code cells."""
     made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    made.metadata["kernelspec"] = {"name": kernel, "display_name": kernel, "language": "python"}
     return made
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from axe_playwright_python.sync_playwright import Axe
 from browser.front_ends import PATIENCE
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Error, Locator, Page
 
 T = TypeVar("T")
 CELLS = """() => [...jupyterapp.shell.currentWidget.content.model.cells].map(cell => cell.type + ": "
@@ -51,12 +51,22 @@ OUTSIDE = """svg => [...svg.querySelectorAll("g.n")].flatMap(node => {
 
 
 def soon(page: Page, read: Callable[[], T], holds: Callable[[T], bool]) -> T:
-    """What is read, as soon as it holds; the last reading when patience ends, so that the assertion can show it."""
+    """What is read, as soon as it holds; the last reading when patience ends, so that the assertion can show it.
+
+    Raises:
+        Error: nothing could be read until then, because an element was exchanged for another each time.
+    """
     end = time.monotonic() + PATIENCE / 1000
     while True:
-        found = read()
-        if holds(found) or time.monotonic() > end:
-            return found
+        late = time.monotonic() > end
+        try:
+            found = read()
+        except Error:
+            if late:
+                raise
+        else:
+            if late or holds(found):
+                return found
         page.wait_for_timeout(100)
 
 

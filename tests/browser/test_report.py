@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from browser.conftest import OpenPage
 from browser.front_ends import Server, command, notebook_of, open_notebook, run_all, use_theme
 from browser.looking import (
@@ -21,6 +22,8 @@ from browser.looking import (
 )
 from nbconvert import HTMLExporter
 from playwright.sync_api import Page, expect
+
+import inplace_magic
 
 LOAD = "%load_ext inplace_magic\n%xmode Minimal\nimport torch"
 SIGMOID = """%%inplace_watch
@@ -71,6 +74,9 @@ def test_a_click_lights_a_box_and_tells_what_it_is_and_a_second_click_lets_go(la
     expect(lab.locator(f"{GRAPH} g.im-dim")).not_to_have_count(0)
     expect(facts).to_contain_text((node.get_attribute("aria-label") or "?").split("\n")[0])
     expect(lab.locator(f"{REPORT} .im-code .im-hot")).not_to_have_count(0)
+    heights = "all => all.map(label => label.getBoundingClientRect().height)"
+    labels = facts.locator("dt")
+    assert soon(lab, lambda: max(labels.evaluate_all(heights)), lambda height: height < 30) < 30  # each on one line
     node.click()
     lab.mouse.move(2, 2)
     expect(lab.locator(f"{GRAPH} g.im-on, {GRAPH} g.im-dim")).to_have_count(0)
@@ -211,3 +217,19 @@ def test_nbconvert_without_scripts_shows_picture_and_tables(new_page: OpenPage, 
     report = page.locator(".inplace-magic")
     expect(report).to_contain_text(VERDICT)
     assert_drawn(report.locator("img").first)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_saved_page_is_live_and_follows_the_readers_colours(new_page: OpenPage, tmp_path: Path, scheme: str) -> None:
+    with inplace_magic.watch() as w:
+        torch.zeros(4, requires_grad=True).sigmoid().mul_(2)
+    assert w.report is not None
+    (tmp_path / "page.html").write_text(w.report.to_html(), encoding="utf-8")
+    page = new_page(color_scheme=scheme, offline=True)
+    page.goto((tmp_path / "page.html").as_uri())
+    assert_drawn(page.locator("svg.im-graph"))
+    page.locator("svg.im-graph g.n").first.click()
+    expect(page.locator("svg.im-graph g.im-on")).to_have_count(1)
+    ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
+    assert_soon(page, lambda: page.evaluate(ground) > 128, scheme == "light")
+    assert_soon(page, lambda: serious_findings(page, "body"), [])

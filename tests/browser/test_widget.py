@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import re
 import string
+from pathlib import Path
+from typing import Any
 
 import pytest
 from browser.conftest import OpenPage
@@ -27,6 +29,8 @@ weights = torch.ones(3)
 weights.mul_(2)"""
 SEEN = "seen = []\nview.observe(lambda change: seen.append(change['new']), 'selected')"
 WIDGET = ".im-widget"
+OLDEST = Path(__file__).resolve().parents[2] / ".venv-min" / "bin" / "python"
+VERSIONS = "from importlib.metadata import version as v\nprint(v('ipywidgets'), v('traitlets'), v('ipython'))"
 
 
 @pytest.fixture(scope="module")
@@ -121,17 +125,25 @@ def test_the_report_of_a_second_cell_joins_the_same_widget(lab: Page) -> None:
     assert run_cell(lab, 3, "print(view.shown, len(view.reports))") == "0 2"
 
 
-def test_a_saved_widget_opens_again_in_another_kernel_and_says_what_it_cannot(
-    lab: Page, new_page: OpenPage, server: Server
-) -> None:
+@pytest.fixture(scope="module")
+def saved(lab: Page, server: Server) -> Any:
+    """The notebook as JupyterLab saved it, with the widget's state."""
     command(lab, "@jupyter-widgets/jupyterlab-manager:saveWidgetState")
     command(lab, "docmanager:save")
-    saved = copy.deepcopy(server.read("widget.ipynb"))
-    assert "widgets" in saved.metadata
-    server.write("reopened.ipynb", saved)
-    server.sign("reopened.ipynb")
+    notebook = server.read("widget.ipynb")
+    assert "widgets" in notebook.metadata
+    return notebook
+
+
+@pytest.mark.parametrize("front_end", ["lab", "notebook"])
+def test_a_saved_widget_opens_again_in_another_kernel_and_says_what_it_cannot(
+    new_page: OpenPage, server: Server, saved: Any, front_end: str
+) -> None:
+    name = f"reopened-in-{front_end}.ipynb"
+    server.write(name, copy.deepcopy(saved))
+    server.sign(name)
     page = new_page()
-    open_notebook(page, server.lab("reopened.ipynb"))
+    open_notebook(page, getattr(server, front_end)(name))
     graph = page.locator(f"{WIDGET} svg.im-graph")
     graph.scroll_into_view_if_needed()
     assert_drawn(graph)
@@ -140,6 +152,19 @@ def test_a_saved_widget_opens_again_in_another_kernel_and_says_what_it_cannot(
     node = page.locator(f"{WIDGET} g.n").first
     node.click()
     expect(node).to_have_class(re.compile("im-on"))
+
+
+def test_where_the_notebook_is_not_trusted_the_static_report_stands_and_the_widget_is_one_line(
+    new_page: OpenPage, server: Server, saved: Any
+) -> None:
+    received = copy.deepcopy(saved)
+    received.metadata["changed"] = True  # so that what was signed is not this notebook
+    server.write("untrusted.ipynb", received)
+    page = new_page()
+    open_notebook(page, server.lab("untrusted.ipynb"))
+    outputs = page.locator(".jp-Cell").nth(1).locator(".jp-OutputArea-output")
+    assert_drawn(outputs.nth(0).locator("img").first)
+    expect(outputs.nth(1)).to_have_text("<ReportWidget: ✓ Nothing wrong found: 135 torch calls, 24 of them in-place.>")
 
 
 def test_closing_leaves_no_comm_no_view_and_no_listener(lab: Page) -> None:
@@ -159,3 +184,23 @@ def test_closing_leaves_no_comm_no_view_and_no_listener(lab: Page) -> None:
         return bool(lab.evaluate("window.gone.deref() === undefined"))
 
     assert_soon(lab, gone, True)
+
+
+@pytest.mark.skipif(not OLDEST.exists(), reason="no .venv-min: `make test` makes it")
+def test_a_kernel_with_the_oldest_ipywidgets_opens_boxes_and_is_told_what_is_selected(
+    new_page: OpenPage, server: Server
+) -> None:
+    server.add_kernel("oldest", OLDEST)
+    server.write("oldest.ipynb", notebook_of([LOAD, MODEL, SEEN, "pass"], kernel="oldest"))
+    page = new_page(viewport={"width": 1300, "height": 1800})
+    open_notebook(page, server.lab("oldest.ipynb"))
+    run_all(page)
+    expect(page.get_by_label("Detail")).to_be_enabled()
+    assert run_cell(page, 3, VERSIONS) == "7.7.1 5.7.1 7.34.0"
+    fold = next(key for key in boxes(page) if key.startswith("F"))
+    page.locator(f"{WIDGET} g.n[data-k='{fold}']").dblclick()
+    expect(page.locator(f"{WIDGET} g.n[data-k='{fold}']")).to_have_count(0)
+    last = boxes(page)[-1]
+    run_cell(page, 3, f"view.selected = {last!r}")
+    expect(page.locator(f"{WIDGET} g.im-on")).to_have_attribute("data-k", last)
+    assert run_cell(page, 3, "print(view.expanded, seen[-1])") == f"['{fold}'] {last}"

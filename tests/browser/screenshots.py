@@ -1,0 +1,115 @@
+"""Takes the screenshots of docs/front-ends.md, in real front ends: `python tests/browser/screenshots.py`."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nbconvert import HTMLExporter
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+IMAGES = ROOT / "docs" / "images"
+LIMIT = 150_000
+"""Bytes of one screenshot."""
+CELL = """%%inplace_watch{option}
+logits = torch.zeros(4, requires_grad=True)
+probs = torch.sigmoid(logits)
+probs[2] = 1.0
+probs.sum().backward()"""
+CELLS = ["%load_ext inplace_magic\n%xmode Minimal\nimport torch", CELL.format(option="")]
+SETUP = """%load_ext inplace_magic
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(inplace=True), nn.Linear(16, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x = torch.randn(4, 8)"""
+LOOP = """%%inplace_watch --widget view
+for step in range(100):
+    optimizer.zero_grad()
+    loss = model(x).square().mean()
+    loss.backward()
+    optimizer.step()"""
+REPORT = ".jp-OutputArea-output .inplace-magic"
+HEIGHT = 3000
+"""Pixels of the window: all of a report is in sight at once, so nothing is scrolled away."""
+
+
+@contextmanager
+def _page(browser: Browser, **settings: Any) -> Iterator[Page]:
+    context = browser.new_context(**{"viewport": {"width": 1100, "height": HEIGHT}, **settings})
+    context.set_default_timeout(60_000)
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
+
+
+def _save(name: str, page: Page, shown: Locator, height: int = 900, top: int = 0) -> None:
+    """Writes a part of an element: so many pixels from `top` on."""
+    shown.evaluate("element => element.scrollIntoView({ block: 'start' })")
+    page.wait_for_timeout(1000)  # a theme fades in, a notebook scrolls softly
+    box = shown.bounding_box()
+    assert box is not None
+    clip = {**box, "y": box["y"] + top, "height": min(box["height"] - top, height)}
+    file = IMAGES / f"{name}.png"
+    page.screenshot(path=file, clip=clip)
+    size = file.stat().st_size
+    print(f"{file.relative_to(ROOT)}: {size / 1000:.0f} KB")
+    assert size <= LIMIT, f"{file} takes more than {LIMIT} bytes: show less of it."
+
+
+def main() -> None:
+    """Runs a notebook in JupyterLab and shows it as other people will meet it."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, serve(Path(folder)) as server:
+        browser = launch(playwright)
+        if browser is None:
+            raise SystemExit(INSTALL)
+        server.write("live.ipynb", notebook_of(CELLS))
+        server.write("widget.ipynb", notebook_of([SETUP, LOOP]))
+        with _page(browser) as page:
+            open_notebook(page, server.lab("live.ipynb"))
+            run_all(page)
+            page.locator(f"{REPORT} svg.im-graph").wait_for()
+            page.locator(f"{REPORT} svg.im-graph g.guilty").first.click()
+            command(page, "docmanager:save")
+            _save("jupyterlab-light", page, page.locator(".jp-Notebook .jp-Cell").nth(1))
+            use_theme(page, "JupyterLab Dark")
+            _save("jupyterlab-dark", page, page.locator(REPORT), 900, 460)
+            use_theme(page, "JupyterLab Light")
+        saved = server.read("live.ipynb")
+        received = notebook_of([])
+        received.cells = saved.cells
+        received.metadata = {"kernelspec": {"name": "gone", "display_name": "Gone", "language": "gone"}}
+        server.write("received.ipynb", received)
+        with _page(browser) as page:
+            open_notebook(page, server.lab("received.ipynb"))
+            page.locator(".jp-Dialog button", has_text="No Kernel").click()
+            page.locator(f"{REPORT} img").first.wait_for()
+            _save("jupyterlab-untrusted", page, page.locator(".jp-Notebook .jp-Cell").nth(1))
+        with _page(browser, java_script_enabled=False) as page:
+            html = Path(folder) / "page.html"
+            html.write_text(HTMLExporter().from_notebook_node(saved)[0], encoding="utf-8")
+            page.goto(html.as_uri())
+            _save("nbconvert", page, page.locator(".jp-Cell").nth(1))
+        with _page(browser, viewport={"width": 1100, "height": 900}) as page:
+            open_notebook(page, server.lab("widget.ipynb"))
+            run_all(page)
+            widget = page.locator(".im-widget")
+            widget.locator("g.n", has_text="T1 x").click()
+            page.get_by_role("button", name="Values now").click()
+            page.get_by_text("holds now").wait_for()
+            _save("widget", page, widget, 760)
+        browser.close()
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "tests"))
+    from browser.front_ends import INSTALL, command, launch, notebook_of, open_notebook, run_all, serve, use_theme
+
+    main()
