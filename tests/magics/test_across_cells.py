@@ -405,8 +405,8 @@ def test_in_a_kernel_the_card_names_the_cells_even_where_two_have_the_same_text(
     for quiet in (forward, step, idle, forward2, step2):
         assert quiet.outputs == []
     for failed, wrote, saved in ((failing, step, forward), (failing2, step2, forward2)):
-        assert kinds(failed) == ["error", "display_data"]
-        text = text_of(failed, "display_data")
+        assert kinds(failed) == ["error", "report"]
+        text = text_of(failed, "report")
         assert f"by `opt.step()` (Cell In[{wrote.execution_count}], line 1)" in text
         assert f"(Cell In[{saved.execution_count}], line 5) had saved it" in text
         assert "Finding 2" not in text
