@@ -28,6 +28,10 @@ class Step:
     rebinding: Rebinding | None = None
     mixed: bool = False
     """Whether repetitions were about different tensors."""
+    one_shape: bool = True
+    """Whether all of them have the shape and dtype of the last one."""
+    one_base: bool = True
+    """Whether all views are of one tensor."""
 
     @property
     def kind(self) -> str:
@@ -77,7 +81,7 @@ def _code(call: CallEvent) -> str:
 class _Repeated:
     """A step while its repetitions are counted."""
 
-    __slots__ = ("call", "count", "effect", "error", "last", "mixed", "rebinding")
+    __slots__ = ("call", "count", "effect", "error", "last", "mixed", "one_base", "one_shape", "rebinding")
 
     def __init__(self, call: CallEvent) -> None:
         self.call = call
@@ -87,14 +91,26 @@ class _Repeated:
         self.error: str | None = None
         self.rebinding: Rebinding | None = None
         self.mixed = False
+        self.one_shape = self.one_base = True
 
     def effect_seen(self, row: Effect) -> None:
         self.effect = self.effect or row
         self.last = row
         self.mixed = self.mixed or row.tensor != self.effect.tensor
+        self.one_shape = self.one_shape and _shape_of(row) == _shape_of(self.effect)
+        self.one_base = self.one_base and _base_of(row) == _base_of(self.effect)
 
     def frozen(self) -> Step:
-        return Step(self.call, self.effect, self.last, self.count, self.error, self.rebinding, self.mixed)
+        seen = (self.effect, self.last, self.count, self.error, self.rebinding, self.mixed)
+        return Step(self.call, *seen, one_shape=self.one_shape, one_base=self.one_base)
+
+
+def _shape_of(row: Effect) -> object:
+    return None if row.after is None else (row.after.shape, row.after.dtype)
+
+
+def _base_of(row: Effect) -> int | None:
+    return None if row.base is None else row.base.tensor
 
 
 def _repeated(steps: dict[object, _Repeated], key: object, call: CallEvent) -> _Repeated:
@@ -129,6 +145,9 @@ def step_phrase(step: Step, names: dict[int, str]) -> str:
     if step.kind == "mutated":
         first_step = version_step(step.effect.version_before, step.effect.version_after)
         return _("mutated in place, {count} times; the first {step}").format(count=step.count, step=first_step)
+    if step.effect.base is not None and not step.one_base:
+        label = tensor_label(step.effect.base.tensor, names)
+        return _several(_("view of {tensor} and of others").format(tensor=label), step.count)
     return _several(effect_phrase(step.effect, names), step.count)
 
 

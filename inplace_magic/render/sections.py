@@ -125,7 +125,7 @@ def _step(story: LineStory, step: Step, place: str, first: bool, reading: Readin
     after = step.last.after if step.last is not None else None
     grad_fn = reading.node_name(after.node) if after is not None else ""
     length = MAX_ERROR if step.kind == "raised" else MAX_PHRASE
-    facts = words.shape(after) if step.kind in ("created", "viewed") else ""
+    facts = words.shape(after) if step.kind in ("created", "viewed") and step.one_shape else ""
     what = clauses((words.shortened(step_phrase(step, reading.names), length), facts))
     text = prose(f"{style.EFFECT_SYMBOL[step.kind]} {what}")
     return (

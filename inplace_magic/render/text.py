@@ -184,7 +184,7 @@ def _lines_of_stories(reading: Reading) -> Iterator[str]:
         for step in story.steps:
             after = step.last.after if step.last is not None else None
             facts = [step_label(step, names), step_phrase(step, names)]
-            if step.kind in ("created", "viewed"):
+            if step.kind in ("created", "viewed") and step.one_shape:
                 facts.append(words.shape(after))
             grad_fn = reading.node_name(after.node) if after is not None else ""
             facts.append(f"grad_fn {grad_fn}" if grad_fn else "")

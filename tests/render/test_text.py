@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import torch
 from builders import sigmoid_report, site
 from render.samples import fine_report, hostile_report, long_report
 
+import inplace_magic
 from inplace_magic.hazards import Hazard
 from inplace_magic.render.text import verdict
 from inplace_magic.report import Report
@@ -134,3 +136,15 @@ def test_a_long_report_is_cut_with_a_sentence_that_says_how_to_get_the_rest():
 @pytest.mark.parametrize("report", [Report(Trace()), hostile_report()], ids=["empty", "hostile"])
 def test_any_report_has_a_text(report):
     assert report.to_text().strip()
+
+
+def test_repetitions_that_differ_are_not_said_to_be_alike() -> None:
+    givens = (torch.zeros(2), torch.zeros(3))
+    with inplace_magic.watch() as watched:
+        made = [torch.ones(size) for size in (2, 3)]
+        rows = [given[:1] for given in givens]
+
+    text = watched.report.to_text()
+    assert len(made) == len(rows) == 2
+    assert "+ T1 … T2, created, 2 times\n" in text
+    assert "and of others, 2 times, float32[1]" in text
