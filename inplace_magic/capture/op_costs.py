@@ -71,11 +71,11 @@ ELEMENTWISE = frozenset(  # words of a table, so written as words
     _adaptive_avg_pool3d max_pool2d_with_indices max_pool3d_with_indices cumsum cumprod softplus prelu _prelu_kernel
     upsample_nearest2d upsample_bilinear2d _softmax_backward_data
     _log_softmax_backward_data glu _safe_softmax threshold _amp_foreach_non_finite_check_and_unscale
-    _amp_update_scale log_sigmoid_forward
+    _amp_update_scale log_sigmoid_forward elu celu selu hardtanh leaky_relu mish hardsigmoid relu6 softshrink hardshrink
     """.split()  # noqa: SIM905  a hundred quoted lines would hide it
 )
-"""One operation per element of the first result, though PyTorch does not tag them pointwise. So does the backward of
-each of them."""
+"""One operation per element of the first result, though PyTorch, or an older one that is supported, does not tag them
+pointwise. So does the backward of each of them."""
 REDUCTIONS = frozenset(
     (
         *("sum", "mean", "var_mean", "linalg_vector_norm", "_is_all_true", "mse_loss", "smooth_l1_loss", "huber_loss"),
