@@ -54,6 +54,13 @@ def _in_its_language(app: Any, page: str, template: str, context: dict[str, Any]
     context["ngettext"] = words.ngettext
 
 
+def _no_type_before_the_colon(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Napoleon takes ``Key of a box: …`` of an attribute for its type; an empty comment before it has no colon."""
+    if what in ("attribute", "property"):
+        lines[:0] = ["..", ""]
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", _no_type_before_the_colon, priority=400)  # before napoleon's 500
     app.connect("html-page-context", _in_its_language)

@@ -64,6 +64,7 @@ def test_every_public_name_is_explained(site: Path) -> None:
     page = (site / "docs" / "api.html").read_text(encoding="utf-8")
     ours = {name for name in inplace_magic.__all__ if not name.endswith("load_ipython_extension")}
     assert {name for name in ours if f'id="inplace_magic.{name}"' not in page} == set()
+    assert "Key of the box that is selected: " in page  # and its first words are not taken for a type
 
 
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
