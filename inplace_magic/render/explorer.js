@@ -118,7 +118,9 @@ function mount(root, state, options) {
   const roam = (node) => { for (const n of nodes) n.setAttribute("tabindex", n === node ? "0" : "-1"); };
   for (const node of nodes) {
     quiet(node).setAttribute("role", "button");
-    node.setAttribute("aria-label", (info(key(node)) || {}).title || titleOf(node) || key(node));
+    const texts = [...node.querySelectorAll("text")];
+    texts.forEach((text) => text.after(" "));  /* else its lines are read as one word */
+    node.setAttribute("aria-label", texts.map((text) => text.textContent).join(" "));
     on(node, "mouseenter focus", () => { over = key(node); refresh(); });
     on(node, "mouseleave blur", () => { over = null; refresh(); });
     on(node, "focus", () => { roam(node); view.show(node); });
@@ -176,7 +178,7 @@ function mount(root, state, options) {
 
   /* The tools above it. */
   const button = (text, label, act) => {
-    const b = quiet(make("button", { type: "button", title: label, "aria-label": label }, text));
+    const b = quiet(make("button", { type: "button", title: label, "aria-label": `${text} ${label}` }, text));
     on(b, "click", act);
     return b;
   };

@@ -91,7 +91,7 @@ def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{esc(verdict(report))}</title>\n<style>{_PAGE}</style>\n</head>\n"
         '<body class="im-alone">\n'
-        f"{fragment_of(Reading(report, rows=MANY_ROWS), raw=raw, graph=graph)}\n</body>\n</html>\n"
+        f"<main>{fragment_of(Reading(report, rows=MANY_ROWS), raw=raw, graph=graph)}</main>\n</body>\n</html>\n"
     )
 
 
