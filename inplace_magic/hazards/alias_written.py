@@ -31,11 +31,12 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from inplace_magic.analysis import expressions
-from inplace_magic.analysis.reads import level, paths_in, paths_read
+from inplace_magic.analysis.reads import level, paths_read
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.owners import Owned, owners_of, whole_of_a_part
+from inplace_magic.hazards.rereading import comes_later, names_of_tensor, reads_beside, reads_it_as
 from inplace_magic.language import _
 from inplace_magic.trace import AliasStatement, CallEvent, Callsite, Mutation
 
@@ -149,48 +150,20 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
 
     def counts(site: Callsite | None) -> bool:
         at = level(site, owned.site)
-        if site is None or at is None or not (_comes_later(at, owned) or _reads_beside(at, owned, site)):
+        if site is None or at is None or not (comes_later(at, owned) or reads_beside(at, owned, site)):
             return False
-        paths = sorted(paths_read(site, owned.site) | _names_of_tensor(story, at, mutation.tensor))
+        paths = sorted(paths_read(site, owned.site) | names_of_tensor(story, at, mutation.tensor))
         named = ((path, path if path in names else f"{path.split('[')[0]}[]") for path in paths)
         said[site] = [(at, path, name) for path, name in named if name in names]
         return bool(said[site])
 
     for read in story.readers(mutation.tensor, call.index, counts):
         for at, path, name in said[read.callsite] if read.parent is None else ():
+            if not reads_it_as(read, at, mutation.tensor, path):
+                continue
             if not _bound_anew(story, owned, path, call.index, read.index, mutation.tensor):
                 return _hazard(story, call, mutation, owned, read, at, path, names[name])
     return None
-
-
-def _names_of_tensor(story: Story, at: Callsite | None, tensor: int) -> set[str]:
-    """The arguments of an outer call, in the cell itself, that are known to be the tensor."""
-    node = expressions.parse(at.expression) if at is not None and at.function == "<module>" else None
-    arguments = node.args if isinstance(node, ast.Call) else []
-    return {
-        path
-        for argument in arguments
-        if (path := expressions.path_text(argument)) is not None and story.bindings.owners.get(path) == tensor
-    }
-
-
-def _comes_later(at: Callsite, owned: Owned) -> bool:
-    """Whether a place in the owner's function can be reached, by the same run of that function, after the write. The
-    cell itself runs once; in any other function only what stands below the write counts, since a read above it
-    belongs to another run, in which the names are bound anew. After ``return`` there is nothing."""
-    if owned.site.function == "<module>":
-        return (at.line, at.expression) != (owned.site.line, owned.site.expression)
-    return at.line > owned.site.line and not isinstance(expressions.parse(owned.site.statement), ast.Return)
-
-
-def _reads_beside(at: Callsite, owned: Owned, read: Callsite) -> bool:
-    """Whether a read in the very statement of the write is the statement's own other operand: ``self.branch(x) + x``;
-    and not a call that takes what the write gave: ``self.fc(dropout(x, inplace=True))``."""
-    same_statement = (at.line, at.statement) == (owned.site.line, owned.site.statement)
-    if not same_statement or at != read or at.expression == owned.site.expression:
-        return False
-    beside = at.expression.replace(owned.site.expression, "None")
-    return owned.path in paths_in(beside)
 
 
 def _hands_out_another_name(owned: Owned) -> bool:
@@ -273,7 +246,7 @@ def _hazard(
         if owned.site == call.callsite:
             how = _("it gave the same tensor back, written in place")
         else:
-            how = _("{line} gave the same tensor back, written in place").format(line=wording.line_of(owned.site))
+            how = _("{line} wrote the tensor that it was given").format(line=wording.line_of(owned.site))
         fix = _(
             "Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{name}.clone()`); if the "
             "new values are meant, bind them to the old name: `{name} = …`."

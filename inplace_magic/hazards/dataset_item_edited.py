@@ -14,6 +14,8 @@ Good::
     def __getitem__(self, i):
         return (self.images[i] - 0.5) / 0.25
 
+Silent where a statement of its own writes something of the dataset's, such as ``self.seen[i] += 1``.
+
 Found when one line of a ``__getitem__`` has written the same elements twice, with arithmetic that depends on the old
 values. ``torch.as_tensor(self.rows[i])`` gives another tensor, on the memory of the same array, each time; there it
 takes small items, of which the trace has the values: at the same address stands what the last edit has left.
@@ -21,13 +23,16 @@ takes small items, of which the trace has the values: at the same address stands
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from inplace_magic.analysis import expressions
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.rewriting import chain_base
 from inplace_magic.hazards.written import FORGETS_OLD_VALUES
 from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite, Mutation, Number, TensorMetadata
@@ -47,7 +52,7 @@ def check(story: Story) -> Iterator[Hazard]:
         line = (site.cell, site.file, site.line)
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
             where, same_item = arrays.place_of(after, mutation)
-            if line in told or call.name.endswith(FORGETS_OLD_VALUES):
+            if line in told or call.name.endswith(FORGETS_OLD_VALUES) or _counts_fetches(site):
                 continue
             key = (replace(site, caller=None), where)
             met[key] = met.get(key, 0) + 1
@@ -55,6 +60,15 @@ def check(story: Story) -> Iterator[Hazard]:
                 told.add(line)
                 yield _hazard(story, call, mutation.tensor, site)
                 break
+
+
+def _counts_fetches(site: Callsite) -> bool:
+    """``self.seen[i] += 1``: a statement of its own, which writes the dataset and not the item."""
+    node = expressions.parse(site.statement)
+    target = (
+        node.target if isinstance(node, ast.AugAssign) else chain_base(node) if isinstance(node, ast.Call) else None
+    )
+    return target is not node and expressions.root_name(target) == "self"
 
 
 class _Arrays:

@@ -162,3 +162,15 @@ def test_a_part_written_by_a_helper_is_meant_where_the_result_takes_the_old_name
     for call in ("clean = erase(clean)", "erase(clean)"):
         ran = watched(tmp_path, ERASE, f"{call}\ntotal = clean.sum() + clean.mean()")
         assert rule.CODE not in ran.codes()
+
+
+def test_names_that_were_given_at_once_and_bound_apart_are_two_tensors(tmp_path: Path) -> None:
+    apart = "low = high = torch.rand(3)\nlow = low - 0.1\nhigh = high + 0.1\nlow.clamp_(0, 1)\nspan = high - low"
+    assert watched(tmp_path, "", apart).codes() == set()
+
+
+def test_two_names_for_one_buffer_from_one_statement_are_found(tmp_path: Path) -> None:
+    ran = watched(tmp_path, "g = torch.ones(2)", "m = v = torch.zeros(2)\nm.add_(g)\nv.addcmul_(g, g)\nstep = m / v")
+    finding = next(found for found in ran.report.hazards if found.code == rule.CODE)
+    assert ran.at(finding.mutation) == "m.add_(g)"
+    assert "m = v = torch.zeros(2)" in finding.message

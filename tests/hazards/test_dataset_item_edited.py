@@ -111,3 +111,16 @@ def test_an_item_on_the_memory_of_an_array_is_found_when_it_is_edited_again(tmp_
 def test_an_array_made_anew_at_the_same_address_may_be_edited(tmp_path: Path) -> None:
     for row in ("self.rows[i].copy()", "np.zeros(3)", "np.ones(3)"):
         assert rule.CODE not in watched(tmp_path, ROWS.format(row=row), EPOCHS).codes()
+
+
+def test_a_counter_of_fetches_may_be_written_at_each(tmp_path: Path) -> None:
+    data = """
+class Data(torch.utils.data.Dataset):
+    def __init__(self):
+        self.images, self.seen = torch.ones(2, 3), torch.rand(2)
+    def __getitem__(self, i):
+        self.seen[i] += 1
+        self.seen[i].mul_(0.9)
+        return self.images[i] * 2
+"""
+    assert watched(tmp_path, data, EPOCHS).codes() == set()

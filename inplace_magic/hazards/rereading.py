@@ -1,0 +1,52 @@
+"""Whether a place reads a written tensor again, after the write and by the name in question."""
+
+from __future__ import annotations
+
+import ast
+
+from inplace_magic.analysis import expressions
+from inplace_magic.analysis.reads import paths_in
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.owners import Owned
+from inplace_magic.trace import CallEvent, Callsite
+
+
+def names_of_tensor(story: Story, at: Callsite | None, tensor: int) -> set[str]:
+    """The arguments of an outer call, in the cell itself, that are known to be the tensor."""
+    node = expressions.parse(at.expression) if at is not None and at.function == "<module>" else None
+    arguments = node.args if isinstance(node, ast.Call) else []
+    return {
+        path
+        for argument in arguments
+        if (path := expressions.path_text(argument)) is not None and story.bindings.owners.get(path) == tensor
+    }
+
+
+def comes_later(at: Callsite, owned: Owned) -> bool:
+    """Whether a place in the owner's function can be reached, by the same run of that function, after the write. The
+    cell itself runs once; in any other function only what stands below the write counts, since a read above it
+    belongs to another run, in which the names are bound anew. After ``return`` there is nothing."""
+    if owned.site.function == "<module>":
+        return (at.line, at.expression) != (owned.site.line, owned.site.expression)
+    return at.line > owned.site.line and not isinstance(expressions.parse(owned.site.statement), ast.Return)
+
+
+def reads_beside(at: Callsite, owned: Owned, read: Callsite) -> bool:
+    """Whether a read in the very statement of the write is the statement's own other operand: ``self.branch(x) + x``;
+    and not a call that takes what the write gave: ``self.fc(dropout(x, inplace=True))``."""
+    same_statement = (at.line, at.statement) == (owned.site.line, owned.site.statement)
+    if not same_statement or at != read or at.expression == owned.site.expression:
+        return False
+    beside = at.expression.replace(owned.site.expression, "None")
+    return owned.path in paths_in(beside)
+
+
+def reads_it_as(read: CallEvent, at: Callsite, tensor: int, path: str) -> bool:
+    """Whether a call can have read the tensor by this name: in ``span = high - low`` it is the operand in its place."""
+    if at != read.callsite or not at.direct:
+        return True
+    listed = expressions.operands(at.expression, method=read.name.startswith("Tensor."))
+    names = [expressions.path_text(node) for node in listed if not isinstance(node, ast.Constant)]
+    if len(names) != len(read.inputs):
+        return True
+    return any(given.tensor == tensor and name in (path, None) for given, name in zip(read.inputs, names, strict=True))
