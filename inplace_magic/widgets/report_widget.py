@@ -96,6 +96,8 @@ class ReportWidget(anywidget.AnyWidget):
         Args:
             key: of a tensor's box in the report shown, such as ``T4@v1``.
         """
+        if not self._reports:
+            return _("There is no report here yet.")
         report = self._reports[self.shown]
         vertex = next((each for each in Reading(report).graph.tensors if each.key == key), None)
         if vertex is None:

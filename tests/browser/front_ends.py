@@ -146,7 +146,7 @@ def serve(root: Path) -> Iterator[Server]:
 
 
 def _wait_for(server: Server, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(240):
+    for _ in range(720):
         if process.poll() is not None:
             break
         try:
