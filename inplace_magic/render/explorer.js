@@ -217,7 +217,7 @@ function mount(root, state, options) {
       lines.set(place([s, number]), row);
     }
   });
-  for (const [at, wrote, text] of state.marks) {
+  for (const [at, wrote, text] of state.marks || []) {
     const row = lines.get(place(at));
     if (!row) continue;
     row.className = wrote ? "im-wrote" : "im-kept";
