@@ -32,7 +32,7 @@ FLAGS = (
     "--disable-sync",
 )
 COUNTS = "n => jupyterapp.shell.currentWidget.content.model.cells.get(n).executionCount ?? 0"
-PATIENCE = 60_000
+PATIENCE = 180_000
 """Milliseconds that a fact may take to come true; the machine may be busy with other tests."""
 INSTALL = "no Chromium was found: `apt-get install chromium`, or `playwright install chromium`"
 SETTINGS = {"@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}}
