@@ -18,6 +18,7 @@ from inplace_magic.capture.statements import (
     segment,
     shared_defaults,
     simple_statements,
+    stands_beside,
     statements_by_function,
     writes_to,
 )
@@ -97,7 +98,8 @@ class Sources:
         self, before: Callsite, after: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite]
     ) -> Callsite | None:
         """The one statement that runs between two places of straight-line code and can have written memory; None when
-        there are several or none.
+        there are several or none. Of several that all assign in place to the same name it is the first, if that one
+        ran for sure.
 
         Args:
             before: place of the last call before.
@@ -132,7 +134,8 @@ class Sources:
         writing = [node for node in found if any(writes_to(node, name) for name in names)]
         naming = [node for node in found if any(mentions(node, name) for name in names)]
         candidates = writing or naming or found
-        if len(candidates) > 1 and any(all(writes_to(node, name) for node in writing) for name in names):
+        several = len(writing) > 1 and any(all(writes_to(node, name) for node in writing) for name in names)
+        if several and stands_beside(tree, writing[0], (first.line, end)):
             candidates = writing[:1]  # `picture -= low; picture /= high`: the first of them has written it already
         if len(candidates) != 1:
             return None

@@ -82,6 +82,14 @@ def writes_to(node: ast.stmt, name: str) -> bool:
     return False
 
 
+def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool:
+    """Whether one block holds the statement and the one at one of the lines, so that it ran whenever that did."""
+    blocks = (block for inner in ast.walk(tree) for _, block in ast.iter_fields(inner) if isinstance(block, list))
+    block = next((block for block in blocks if any(each is node for each in block)), [])
+    others = (each for each in block if each is not node)
+    return any(each.lineno <= line <= (each.end_lineno or each.lineno) for each in others for line in lines)
+
+
 def mentions(node: ast.AST, name: str) -> bool:
     """Whether a statement names something."""
     return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))

@@ -22,20 +22,25 @@ def name_of(call: CallEvent, *before: CallEvent, names: tuple[TensorName, ...] =
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
+    ("call", "text", "name"),
     [
-        ("active.mul_(2)", "active"),
-        ("active[mask] = 0", "active"),
-        ("active.data.mul_(2)", "active"),
-        ("active += other", "active"),
-        ("self.state.copy_(x)", "self.state"),
-        ("maps[1].relu_()", "maps[1]"),
+        ("mul_", "active.mul_(2)", "active"),
+        ("__setitem__", "active[mask] = 0", "active"),
+        ("mul_", "active.data.mul_(2)", "active"),
+        ("__iadd__", "active += other", "active"),
+        ("copy_", "self.state.copy_(x)", "self.state"),
+        ("relu_", "maps[1].relu_()", "maps[1]"),
     ],
 )
-def test_the_name_at_the_writing_line_wins_over_the_namespace(text: str, name: str) -> None:
+def test_the_name_at_the_writing_line_wins_over_the_namespace(call: str, text: str, name: str) -> None:
     expression = text.removesuffix(" = 0")
-    call = wrote(0, "Tensor.mul_", at(text, expression=expression), tensor(1))
-    assert name_of(call, names=(TensorName(1, "gate"),)) == name
+    writing = wrote(0, f"Tensor.{call}", at(text, expression=expression), tensor(1))
+    assert name_of(writing, names=(TensorName(1, "gate"),)) == name
+
+
+def test_a_line_that_calls_another_method_does_not_name_the_tensor() -> None:
+    writing = wrote(0, "Tensor.mul_", at('getattr(active, "mul_")(scale)'), tensor(1))
+    assert name_of(writing, names=(TensorName(1, "gate"),)) == "gate"
 
 
 def test_the_output_argument_is_what_is_written() -> None:

@@ -8,6 +8,7 @@ import gc
 import json
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -88,8 +89,10 @@ def test_values_asked_for_from_another_thread_are_read_between_cells_in_the_thre
             readers.append(threading.get_ident())
             return None
 
+    report = replace(watched()[0], live=Tensors())
+
     async def kernel() -> None:
-        widget = ReportWidget(replace(watched()[0], live=Tensors()))
+        widget = ReportWidget(report)
         key = key_of(widget, "T1 ")
         message = {
             "content": {"data": {"method": "custom", "content": {"type": "values", "key": key}}},
@@ -102,7 +105,8 @@ def test_values_asked_for_from_another_thread_are_read_between_cells_in_the_thre
         await asyncio.sleep(0)
         assert readers == [threading.get_ident()]
 
-    asyncio.run(kernel())
+    with ThreadPoolExecutor(1) as elsewhere:  # in this thread the browser tests may have left a loop running
+        elsewhere.submit(asyncio.run, kernel()).result()
 
 
 def test_a_report_from_a_file_and_a_copied_one_know_no_values() -> None:
