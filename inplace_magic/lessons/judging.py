@@ -8,7 +8,7 @@ from typing import Any
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.running import Attempt
-from inplace_magic.lessons.telling import findings_of, what_happened
+from inplace_magic.lessons.telling import calls_that_write, findings_of, what_happened
 
 
 def right(*sentences: str) -> Feedback:
@@ -37,6 +37,17 @@ def raised(run: Attempt) -> Feedback:
     text = str(run.error).strip().splitlines()
     first = f"{kind}: {text[0]}" if text else kind
     return wrong(_("Your code raised `{error}`.").format(error=first), run=run)
+
+
+def not_a_program(run: Attempt) -> Feedback | None:
+    """What is wrong with a run that did not write a tensor and return its variables by name; None for one that did."""
+    if run.error is not None:
+        return raised(run)
+    if not isinstance(run.result, dict) or not calls_that_write(run.report):
+        return wrong(
+            _("`program` was changed: it shall write a tensor in place and return its variables by name."), run=run
+        )
+    return None
 
 
 def strangers(functions: Sequence[Callable[..., Any]], answer: Collection[str]) -> Feedback | None:

@@ -7,19 +7,16 @@ from typing import Any
 
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Exercise, Feedback
-from inplace_magic.lessons.judging import raised, right, wrong
+from inplace_magic.lessons.judging import not_a_program, raised, right, wrong
 from inplace_magic.lessons.running import Attempt, attempt
 from inplace_magic.lessons.telling import calls_that_write, facts_of, spot
 
 
 def _who_holds_fives(program: Callable[[], Any], answer: Collection[str]) -> Feedback:
     run = attempt(program)
-    if run.error is not None:
-        return raised(run)
-    if not isinstance(run.result, dict) or not calls_that_write(run.report):
-        return wrong(
-            _("`program` was changed: it shall write a tensor in place and return its variables by name."), run=run
-        )
+    changed = not_a_program(run)
+    if changed is not None:
+        return changed
     holds = {name for name, tensor in run.result.items() if bool((tensor == 5).all())}
     given = set(answer)
     strange = sorted(given - run.result.keys())

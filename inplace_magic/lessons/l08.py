@@ -7,7 +7,7 @@ from typing import Any
 
 from inplace_magic.language import _, ngettext
 from inplace_magic.lessons.exercise import Exercise, Feedback
-from inplace_magic.lessons.judging import raised, right, wrong
+from inplace_magic.lessons.judging import not_a_program, right, wrong
 from inplace_magic.lessons.repairs import broken
 from inplace_magic.lessons.running import Attempt, attempt
 from inplace_magic.lessons.telling import calls_that_write, facts_of, spot
@@ -15,12 +15,9 @@ from inplace_magic.lessons.telling import calls_that_write, facts_of, spot
 
 def _versions(program: Callable[[], Any], answer: Mapping[str, Any]) -> Feedback:
     run = attempt(program)
-    if run.error is not None:
-        return raised(run)
-    if not isinstance(run.result, dict) or not calls_that_write(run.report):
-        return wrong(
-            _("`program` was changed: it shall write a tensor in place and return its variables by name."), run=run
-        )
+    changed = not_a_program(run)
+    if changed is not None:
+        return changed
     if not isinstance(answer, Mapping) or answer.keys() != run.result.keys():
         names = ", ".join(f"`{name}`" for name in run.result)
         return wrong(_("Give one number for each of {names}, as the cell has it.").format(names=names))

@@ -116,24 +116,34 @@ def effect_phrase(row: Effect, names: dict[int, str]) -> str:
     return _("created")
 
 
-def same_object(row: Effect) -> str:
+def _sameness(row: Effect) -> tuple[bool, bool]:
     """Whether it is the object that went in, and whether it is the memory that went in."""
     if row.kind == "mutated":
-        return _("same object, same memory")
+        return True, True
     if row.kind in ("reshaped", "returned"):
         moved = row.before and row.after and row.before.storage != row.after.storage
-        return _("same object, other memory") if moved else _("same object, same memory")
-    return _("new object, same memory") if row.kind == "viewed" else _("new object, new memory")
+        return True, not moved
+    return False, row.kind == "viewed"
+
+
+def same_object(row: Effect) -> str:
+    """Whether it is the object that went in, and whether it is the memory that went in."""
+    return {
+        (True, True): _("same object, same memory"),
+        (True, False): _("same object, other memory"),
+        (False, True): _("new object, same memory"),
+        (False, False): _("new object, new memory"),
+    }[_sameness(row)]
 
 
 def object_and_memory(row: Effect) -> str:
     """As :func:`same_object`, under the heading ``Object / memory``."""
-    if row.kind == "mutated":
-        return _("same / same")
-    if row.kind in ("reshaped", "returned"):
-        moved = row.before and row.after and row.before.storage != row.after.storage
-        return _("same / other") if moved else _("same / same")
-    return _("new / same") if row.kind == "viewed" else _("new / new")
+    return {
+        (True, True): _("same / same"),
+        (True, False): _("same / other"),
+        (False, True): _("new / same"),
+        (False, False): _("new / new"),
+    }[_sameness(row)]
 
 
 def place(site: Callsite | None) -> str:
