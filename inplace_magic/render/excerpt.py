@@ -94,7 +94,8 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
 
 
 def _mark(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:
-    return Mark(role, text, detail, site, callers(site, cell))
+    seen = {(caller.place, caller.text): caller for caller in reversed(callers(site, cell))}
+    return Mark(role, text, detail, site, tuple(reversed(seen.values())))
 
 
 def _step(hazard: Hazard) -> str:
@@ -118,9 +119,8 @@ def _listing(group: list[Mark], trace: Trace) -> Excerpt:
     site = group[0].site
     for mark in group:
         if mark.site is not None:
-            beside = by_line.setdefault(mark.site.line, [])
-            told = any(mark.via == other.via for other in beside)  # two marks of one line came there by one way
-            beside.append(replace(mark, via=()) if told else mark)
+            told = any(mark.via == other.via for beside in by_line.values() for other in beside)  # one way led to both
+            by_line.setdefault(mark.site.line, []).append(replace(mark, via=()) if told else mark)
     in_cell = site is not None and site.cell is not None and site.cell == trace.cell and site.file is None
     numbers = sorted(by_line)
     if in_cell and trace.source and numbers[-1] <= len(trace.source):

@@ -18,6 +18,7 @@ from inplace_magic.analysis.graph import CallVertex, TensorVertex
 from inplace_magic.language import N_, _, clauses
 from inplace_magic.render import style, words
 from inplace_magic.render.drawing import Drawing, drawing_of
+from inplace_magic.render.packing import packed_text
 from inplace_magic.render.paths import path_between
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import Roles
@@ -31,6 +32,9 @@ MAX_PLACES = 12
 """Lines of one folded box."""
 MAX_FACT = 300
 """Characters of one fact of a vertex."""
+
+PARTS = ("picture.js", "camera.js", "keys.js", "source.js", "steps.js", "explorer.js")
+"""The live view, each file after those that it uses."""
 
 _SIGNS = r"[-=+*/<>?:&|!(){}\[\];,]"
 _PIECES = re.compile(
@@ -51,6 +55,7 @@ WORDS = {
     "zoom_out": N_("Zoom out"),
     "fit": N_("Fit"),
     "fit_all": N_("Show the whole graph"),
+    "more": N_("more of the graph: drag to see it, Fit shows all"),
     "hint": N_("drag to move, Ctrl+wheel to zoom, click or Tab for details"),
     "source": N_("Source"),
     "steps": N_("Step through the calls"),
@@ -88,16 +93,24 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(),
 
 @cache
 def script() -> str:
-    """The text of ``explorer.js``, which defines ``mount``, without comments and indentation."""
-    text = files("inplace_magic.render").joinpath("explorer.js").read_text(encoding="utf-8")
-    return minified(text)
+    """The text of :data:`PARTS`, which defines ``mount``, without comments and indentation."""
+    return "\n".join(minified(_text(part)) for part in PARTS)
+
+
+@cache
+def live_script() -> str:
+    """:func:`script` and what mounts it on a report of a page, in a scope of its own."""
+    return f"(function(){{\n{script()}\n{minified(_text('page.js'))}\n}})();"
 
 
 @cache
 def page_script() -> str:
-    """The script of a page: :func:`script` and what mounts it on every report above it, in a scope of its own."""
-    page = files("inplace_magic.render").joinpath("explorer_page.js").read_text(encoding="utf-8")
-    return f"(function(){{\n{script()}\n{minified(page)}\n}})();"
+    """The script of a page: :func:`live_script` packed, and what unpacks it."""
+    return minified(_text("boot.js")).replace("LIVE", packed_text(live_script()))
+
+
+def _text(name: str) -> str:
+    return files("inplace_magic.render").joinpath(f"js/{name}").read_text(encoding="utf-8")
 
 
 def minified(script: str) -> str:

@@ -24,9 +24,9 @@ from inplace_magic.render.sections import (
     tensor_calls,
     tensor_section,
 )
-from inplace_magic.render.svg import titles_apart
+from inplace_magic.render.svg import seen
 from inplace_magic.render.text import verdict
-from inplace_magic.render.timeline import TITLED, timeline_svg
+from inplace_magic.render.timeline import timeline_svg
 from inplace_magic.report import Report
 
 _PAGE = (
@@ -49,8 +49,8 @@ def to_fragment(report: Report, *, raw: bool = False, graph: bool = True) -> str
 def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
     """As :func:`to_fragment`, of a report that is being read already."""
     report, trace = reading.report, reading.report.trace
-    drawn = _picture(reading, raw) if graph and trace.calls else ""
-    timeline, titles = _timeline(reading) if drawn else ("", [])
+    drawn, keys = _picture(reading, raw) if graph and trace.calls else ("", [])
+    timeline, marks = _timeline(reading) if drawn else ("", [])
     body = (
         verdict_bar(report),
         finding_cards(report, most=FEW_CARDS if reading.rows < MANY_ROWS else MANY_CARDS),
@@ -66,21 +66,21 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
     if "<img" not in drawn:
         return tag("div", CARD, *body, class_="inplace-magic")
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
-    state = {**explorer_state(reading), "rows": rows, "titles": titles}
+    state = {**explorer_state(reading), "rows": rows, "unseen": [keys, marks]}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
     return f"{start}{''.join(body)}</div><script>{page_script()}</script>"
 
 
 def _timeline(reading: Reading) -> tuple[str, list[str]]:
-    """The section, and the titles of the picture's marks."""
+    """The section, and what nobody sees of its picture."""
     svg = timeline_svg(reading)
     if svg is None:
         return "", []
-    plain, titles = titles_apart(svg, *TITLED)
+    shown, unseen = seen(svg, titles=True)
     alt = sentences(_("Timeline of the tensors."), verdict(reading.report))
     css = f"max-width:100%;height:auto;background-color:{style.CARD}"
-    picture = image(plain, alt, css, class_="inplace-magic-timeline")
-    return details(_("What happened to which tensor"), picture, opened=True), titles
+    picture = image(shown, alt, css, class_="inplace-magic-timeline")
+    return details(_("What happened to which tensor"), picture, opened=True), unseen
 
 
 @in_its_language
@@ -95,11 +95,13 @@ def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     )
 
 
-def _picture(reading: Reading, raw: bool) -> str:
+def _picture(reading: Reading, raw: bool) -> tuple[str, list[str]]:
+    """The graph, or why there is none, and what nobody sees of it; its titles are not needed where its facts are."""
     try:
         svg = to_svg(dot_of(reading, raw=raw))
     except InplaceMagicError as error:
-        return tag("p", f"color:{style.MUTED_INK}", prose(str(error)))
+        return tag("p", f"color:{style.MUTED_INK}", prose(str(error))), []
     css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
     alt = sentences(_("Autograd graph."), verdict(reading.report))
-    return image(titles_apart(svg)[0], alt, css, class_="inplace-magic-graph")
+    shown, unseen = seen(svg)
+    return image(shown, alt, css, class_="inplace-magic-graph"), unseen

@@ -102,6 +102,8 @@ def table(
 ) -> str:
     """A table of markup cells; an empty one carries no style, since most of a table's bytes would be styles.
 
+    A column that is empty in every row is left out.
+
     Args:
         header: titles of the columns, plain text.
         rows: markup of the cells, row by row.
@@ -110,20 +112,25 @@ def table(
         name: its class, by which a script can find it.
     """
     plain = (style.CARD, style.ZEBRA)
-    styles = [*cells, *[CELL] * (len(header) - len(cells))]
+    whole = list(rows)
+    kept = [column for column in range(len(header)) if any(row[column] for row in whole)] or range(len(header))
+    styles = [cells[column] if column < len(cells) else CELL for column in kept]
     head_css = f"background-color:{style.CARD};border-bottom:2px solid {style.LINE}"
     head = tag(
         "tr",
         head_css,
-        *(tag("th", css.partition(";")[0], esc(title), scope="col") for title, css in zip(header, styles, strict=True)),
+        *(
+            tag("th", css.partition(";")[0], esc(header[column]), scope="col")
+            for column, css in zip(kept, styles, strict=True)
+        ),
     )
     body = "".join(
         tag(
             "tr",
             f"background-color:{(tints[number] if tints else '') or plain[number % 2]}",
-            *(tag("td", _cell_css(css, cell), cell) for cell, css in zip(row, styles, strict=True)),
+            *(tag("td", _cell_css(css, row[column]), row[column]) for column, css in zip(kept, styles, strict=True)),
         )
-        for number, row in enumerate(rows)
+        for number, row in enumerate(whole)
     )
     named = {"class_": name} if name else {}
     markup = tag("table", TABLE, f"<thead>{head}</thead><tbody>{body}</tbody>", cellpadding="4", **named)

@@ -1,4 +1,4 @@
-"""What the live view reads, as an attribute: JSON deflated, in base64, a third of the bytes. HTML escapes none."""
+"""What a page carries for its script, deflated and in base64: half the bytes, and HTML escapes none of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from typing import Any
 
 def packed(state: dict[str, Any]) -> str:
     """Plain data as the value of ``data-state``."""
-    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+    return packed_text(json.dumps(state, ensure_ascii=False, separators=(",", ":")))
+
+
+def packed_text(text: str) -> str:
+    """A text, as :func:`packed` packs JSON."""
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 

@@ -1,7 +1,7 @@
 """The style sheet of the live view, and how every colour in it and in the pictures gets a dark twin.
 
 Pictures and tables are written with the light colours of :mod:`.style`, literally, because that is all that survives
-in a notebook that is not trusted. Where scripts run, ``explorer.js`` makes of each ``#0072B2`` a
+in a notebook that is not trusted. Where scripts run, ``js/picture.js`` makes of each ``#0072B2`` a
 ``var(--im-0072B2,#0072B2)``; here stands what such a variable is under a dark theme. Ground and ink are the theme's own
 in JupyterLab and VS Code.
 """
@@ -27,8 +27,8 @@ _COLOUR = re.compile(r"#([0-9A-F]{6})\b")
 
 @cache
 def style_sheet() -> str:
-    """``explorer.css`` with colours that a theme can change, and their values under dark themes."""
-    text = files("inplace_magic.render").joinpath("explorer.css").read_text(encoding="utf-8")
+    """``js/explorer.css`` with colours that a theme can change, and their values under dark themes."""
+    text = files("inplace_magic.render").joinpath("js/explorer.css").read_text(encoding="utf-8")
     plain = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     rules = _COLOUR.sub(r"var(--im-\1,#\1)", "".join(line.strip() for line in plain.splitlines()))
     twins = {**style.DARK, style.CARD: GROUND, style.INK: INK}

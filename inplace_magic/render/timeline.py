@@ -31,8 +31,6 @@ from inplace_magic.render.timeline_lane import Crime, LaneDrawing
 from inplace_magic.render.timeline_places import LEFT, RIGHT, SCALE, TOP, places_of
 from inplace_magic.render.timeline_shapes import NAME, SHAPES, rules
 
-TITLED = ("g|text", "[mv]\\b")
-"""The elements with titles, marks and gaps, as :func:`.titles_apart` wants them; scripts know them as ``.m,.v``."""
 FINDINGS = 8
 """Findings that are marked, the worst ones."""
 LABELLED_GAPS = 3

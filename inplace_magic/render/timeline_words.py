@@ -132,5 +132,6 @@ def of_lane(lane: Lane, reading: Reading) -> tuple[str, bool, list[str]]:
         line = gone[0].until.line if gone[0].until is not None else 0
         until = _("until line {line}").format(line=line) if line else _("until it was rebound")
         return ", ".join(name.name for name in gone), True, [*facts, until]
-    made = _("by {call}").format(call=maker.name) if maker is not None else lane.key
-    return made, False, facts
+    if maker is None:
+        return lane.key, False, facts[1:]
+    return _("by {call}").format(call=maker.name), False, facts

@@ -222,6 +222,44 @@ def test_nbconvert_without_scripts_shows_picture_and_tables(new_page: OpenPage, 
     assert_drawn(report.locator("img").first)
 
 
+INSIDE = """svg => {
+  const frame = svg.parentElement.getBoundingClientRect(), box = svg.querySelector(".guilty").getBoundingClientRect();
+  return box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
+}"""
+LETTERS = """svg => 11 * svg.getScreenCTM().a"""
+"""Pixels of the graph's letters, which are 11 units high."""
+
+
+@pytest.mark.parametrize("shape", ["wide", "tall"])
+def test_a_large_graph_opens_readable_at_the_guilty_box_and_says_that_there_is_more(
+    new_page: OpenPage, tmp_path: Path, shape: str
+) -> None:
+    with inplace_magic.watch() as w:
+        x = torch.zeros(4, requires_grad=True)
+        parts = [x]
+        for _ in range(17):
+            parts.append((x if shape == "wide" else parts[-1]).sigmoid())
+        parts[-1].mul_(2)
+    assert w.report is not None
+    (tmp_path / "page.html").write_text(w.report.to_html(), encoding="utf-8")
+    page = new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    graph, more = page.locator("svg.im-graph"), page.locator(".im-more")
+    assert_soon(page, lambda: graph.evaluate(INSIDE), True)
+    assert graph.evaluate(LETTERS) >= 7
+    expect(more).to_be_visible()
+    expect(more).to_contain_text({"wide": "←", "tall": "↑"}[shape])
+    page.get_by_role("button", name="Fit").click()
+    expect(more).to_be_hidden()
+    nodes = graph.locator("g.n")
+    assert nodes.count() >= 30
+    outside = """(all) => all.filter(n => {
+      const box = n.getBoundingClientRect(), frame = n.closest(".im-stage").getBoundingClientRect();
+      return box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom;
+    }).length"""
+    assert_soon(page, lambda: nodes.evaluate_all(outside), 0)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_saved_page_is_live_and_follows_the_readers_colours(new_page: OpenPage, tmp_path: Path, scheme: str) -> None:
     with inplace_magic.watch() as w:
@@ -235,4 +273,10 @@ def test_a_saved_page_is_live_and_follows_the_readers_colours(new_page: OpenPage
     expect(page.locator("svg.im-graph g.im-on")).to_have_count(1)
     ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
     assert_soon(page, lambda: page.evaluate(ground) > 128, scheme == "light")
+    page.get_by_text("Memory by line").click()
+    chart = page.get_by_role("img", name="Live bytes on cpu")
+    expect(chart).to_be_visible()
+    card = "svg => getComputedStyle(svg.querySelector('rect')).fill.match(/\\d+/g).map(Number)[0]"
+    assert_soon(page, lambda: chart.evaluate(card) > 128, scheme == "light")
+    expect(page.locator("img")).to_have_count(0)
     assert_soon(page, lambda: serious_findings(page, "body"), [])

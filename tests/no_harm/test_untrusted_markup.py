@@ -15,7 +15,9 @@ import pytest
 from cells import run_cell
 from no_harm.hostile import SCRIPTS, full_report, infected
 
+from inplace_magic.render.explorer import live_script
 from inplace_magic.render.layout import ENGINES, EngineMissing
+from inplace_magic.render.packing import packed_text
 from inplace_magic.render.save import save
 from inplace_magic.render.svg import SVG
 from inplace_magic.report import Report
@@ -175,10 +177,10 @@ def test_a_page_loads_nothing_from_anywhere() -> None:
     page = Page(with_text("http://example.invalid/x.js url(http://example.invalid/)").to_html())
 
     assert not [name for _, name, value in page.values if name in LOADS or (name == "style" and "url(" in value)]
-    assert not re.search(
-        r"fetch|XMLHttp|WebSocket|EventSource|sendBeacon|import\s*\(|importScripts|new Image", page.script
-    )
-    urls = re.findall(r"\w+://[^\s\"']+", page.script)
+    assert packed_text(live_script()) in page.script
+    script = page.script + live_script()
+    assert not re.search(r"fetch|XMLHttp|WebSocket|EventSource|sendBeacon|import\s*\(|importScripts|new Image", script)
+    urls = re.findall(r"\w+://[^\s\"']+", script)
     assert set(urls) == {SVG}
 
 

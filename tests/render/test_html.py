@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
 import subprocess
 import urllib.parse
 import xml.etree.ElementTree as ET
+import zlib
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -21,10 +23,13 @@ from inplace_magic.errors import InplaceMagicError
 from inplace_magic.render import explorer, html, reading, to_mimebundle
 from inplace_magic.render.cards import FEW_CARDS, MAX_LINES
 from inplace_magic.render.html import to_fragment, to_page
+from inplace_magic.render.markup import table
+from inplace_magic.render.packing import unpacked
 from inplace_magic.render.svg import SVG
 from inplace_magic.report import Report
 from inplace_magic.widgets.state import state_of
 
+SCRIPT = re.compile("<script>(.*?)</script>", re.DOTALL)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
@@ -67,6 +72,13 @@ def picture(markup: str) -> str:
     assert source is not None
     assert source.startswith("data:image/svg+xml,<svg ")
     return urllib.parse.unquote(source.split(",", 1)[1])
+
+
+def state_in(markup: str) -> dict[str, Any]:
+    """What the live view reads."""
+    (state,) = [attributes["data-state"] for _, attributes in Elements(markup).found if "data-state" in attributes]
+    assert state is not None
+    return unpacked(state)
 
 
 def test_what_an_untrusted_notebook_drops_carries_nothing():
@@ -122,14 +134,29 @@ def test_the_picture_has_the_finding_as_its_alternative_text():
     assert "`probs` was overwritten (Cell In[7], line 6)" in alt
 
 
-def test_the_picture_is_the_svg_of_the_report_but_for_what_an_img_does_not_show():
-    embedded, drawn = picture(to_fragment(hostile_report())), hostile_report().to_svg()
+def test_the_picture_is_the_svg_of_the_report_and_what_an_img_does_not_show_travels_packed():
+    markup, drawn = to_fragment(hostile_report()), hostile_report().to_svg()
+    shown, apart = picture(markup), iter(state_in(markup)["unseen"][0])
+    joined = re.sub(r"<(svg|g|text class='v')[^>]*>", lambda tag: tag[0][:-1] + next(apart), shown)
 
-    for group in (tree := ET.fromstring(drawn)).iter(f"{{{SVG}}}g"):
+    for group in (tree := ET.fromstring(drawn)).iter():
         for title in group.findall(f"{{{SVG}}}title"):
-            group.remove(title)
-    same = [ET.canonicalize(each, rewrite_prefixes=True) for each in (embedded, ET.tostring(tree))]
+            group.remove(title)  # of a graph a script knows more than the titles
+    same = [ET.canonicalize(each, rewrite_prefixes=True) for each in (joined, ET.tostring(tree))]
     assert same[0] == same[1]
+    assert list(apart) == []
+    assert " data-" not in shown
+
+
+def test_the_script_of_a_page_is_the_same_in_every_page_and_holds_the_live_view():
+    scripts = {SCRIPT.search(to_fragment(report))[1] for report in (sigmoid_report(), hostile_report())}  # type: ignore[index]
+    (script,) = scripts
+    packed = max(re.findall(r'"([^"]*)"', script), key=len)
+
+    assert zlib.decompress(base64.b64decode(packed)).decode() == explorer.live_script()
+    assert (
+        script.count("script.text=") == script.count("script.text=await unpacked(live)") == 1
+    )  # markup never becomes code
 
 
 def test_raw_addresses_reach_the_picture_only_when_asked_for():
@@ -149,6 +176,12 @@ def test_without_a_graph_there_is_neither_picture_nor_script():
 
     assert page.graphs == []
     assert "script" not in {tag for tag, _ in page.found}
+
+
+def test_a_column_that_is_empty_in_every_row_is_left_out():
+    shown = table(("Line", "Code", "grad_fn"), [("1", "", ""), ("2", "x", "")])
+
+    assert Elements(shown).text == "LineCode12x"
 
 
 def test_when_the_graph_cannot_be_drawn_a_sentence_stands_in_its_place(monkeypatch):

@@ -99,11 +99,25 @@ def test_the_guilty_line_is_pointed_at():
 
 def test_a_place_in_another_file_gets_its_own_listing_with_the_lines_that_led_there():
     (finding,) = sigmoid_report().findings
-    inside = replace(site(6), cell=None, file="/home/me/model.py", line=31, text="x.mul_(2)", caller=site(6))
+    inside = replace(site(6), cell=None, file="/srv/project/model.py", line=31, text="x.mul_(2)", caller=site(6))
     text = Report(sigmoid_report().trace, (replace(finding, mutation=inside, mutations=(inside,)),)).to_text()
 
     assert "  model.py:\n  > 31 | x.mul_(2)  <- overwritten here" in text
     assert "called from Cell In[7], line 6: probs[2] = 2.0" in text
+
+
+def test_lines_that_were_reached_by_one_way_say_it_once():
+    (finding,) = sigmoid_report().findings
+    call = replace(site(6), line=20, text="train(model)")
+    way = replace(call, caller=call)  # twice on one line, as `train(model).backward()` leads to a hook
+    saved, written = (
+        replace(place, cell=None, file="/srv/project/model.py", caller=way) for place in (site(5), site(6))
+    )
+    told = replace(finding, saved=saved, mutation=written, mutations=(written,), raised=False)
+    text = Report(sigmoid_report().trace, (told,)).to_text()
+
+    assert text.count("called from Cell In[7], line 20: train(model)") == 1
+    assert text.index("<- saved here") < text.index("called from Cell") < text.index("<- overwritten here")
 
 
 def test_every_later_write_is_marked():

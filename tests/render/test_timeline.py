@@ -9,6 +9,8 @@ from dataclasses import replace
 from builders import sigmoid_report
 from render.samples import hostile_report, long_report
 
+from inplace_magic.analysis.lanes import Lane
+from inplace_magic.render import timeline_words as say
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline import timeline_svg
 from inplace_magic.report import Report
@@ -83,10 +85,16 @@ def test_the_axis_names_the_lines_that_the_tables_name_and_not_their_callers() -
     assert "20" not in texts(svg)
 
 
+def test_a_lane_that_nobody_named_or_made_is_called_by_its_storage_once() -> None:
+    lane = Lane("S10", 10, nbytes=40, alive=True)
+
+    assert say.of_lane(lane, Reading(sigmoid_report())) == ("S10", False, ["40 B"])
+
+
 def test_where_lines_are_of_several_files_the_axis_names_these_too() -> None:
     trace = sigmoid_report().trace
     first, *others = trace.calls
-    calls = (replace(first, callsite=Callsite(31, file="/home/ana/model.py", text="x = torch.randn(8)")), *others)
+    calls = (replace(first, callsite=Callsite(31, file="/srv/project/model.py", text="x = torch.randn(8)")), *others)
 
     svg = timeline_svg(Reading(Report(replace(trace, calls=calls))))
 
