@@ -15,7 +15,11 @@ from typing import Any
 import pytest
 import shapes
 
+from inplace_magic.analysis.lanes import lanes_of
+from inplace_magic.analysis.story import Story
 from inplace_magic.render import to_mimebundle
+from inplace_magic.render.measure import fitting
+from inplace_magic.render.reading import Reading
 
 LENGTHS = (400, 800, 1600)
 """Long enough for every table to be full and for the picture to be folded."""
@@ -56,6 +60,22 @@ def test_the_work_for_a_report_grows_in_step_with_the_calls(name: str) -> None:
     for short, middle, long in (reports, displays):
         assert long - middle <= 2.3 * (middle - short), (reports, displays)
     assert sizes[2] <= 1.1 * sizes[1], "what is shown has its bounds, however long the cell ran"
+
+
+def test_a_weight_that_every_step_saves_and_writes_takes_no_more_per_step_in_a_longer_loop() -> None:
+    counts = []
+    for calls in LENGTHS:
+        reading = Reading(shapes.record(shapes.training_loop(calls))())
+        story, graph = Story(reading.trace), reading.graph
+        count, lanes = work(lambda: lanes_of(story, reading.bindings, graph, reading.kept))  # noqa: B023
+        assert any(len(lane.kept) > calls // 20 and len(lane.marks) > calls // 20 for lane in lanes)
+        counts.append(count)
+    assert counts[2] - counts[1] <= 2.3 * (counts[1] - counts[0]), counts
+
+
+def test_a_text_that_is_far_too_long_is_cut_with_no_more_work_than_one_that_is_a_little_too_long() -> None:
+    assert fitting("x" * 5_000, 60, 10) == fitting("x" * 11, 60, 10) == "xxxxxxxx…"
+    assert work(lambda: fitting("x" * 5_000, 60, 10))[0] <= work(lambda: fitting("x" * 20, 60, 10))[0]
 
 
 @pytest.mark.parametrize("name", shapes.SHAPES)

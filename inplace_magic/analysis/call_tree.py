@@ -63,7 +63,16 @@ class Branch:
 
 def call_tree(calls: Sequence[CallVertex]) -> tuple[Branch, ...]:
     """The tree of some calls; every level has at least two parts or is a call."""
-    return _branches([_Placed(call, _way_to(call)) for call in calls], 0)
+    # In a loop the same calls come from the same places: by these, and not by each call, ways are found.
+    ways: dict[tuple[int, tuple[str, ...], str], list[tuple[Step, Callsite | None]]] = {}
+    placed: list[_Placed] = []
+    for call in calls:
+        place = id(call.site), call.modules, call.name
+        way = ways.get(place)
+        if way is None:
+            way = ways[place] = _way_to(call)
+        placed.append(_Placed(call, way))
+    return _branches(placed, 0)
 
 
 def module_path(branch: Branch) -> str:

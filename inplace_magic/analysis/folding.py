@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from operator import attrgetter
 
 from inplace_magic.analysis.call_tree import Branch, call_tree, chunked, lines_of, module_path
 from inplace_magic.analysis.graph import AutogradGraph, Edge, TensorVertex
@@ -20,6 +21,7 @@ from inplace_magic.trace import Callsite
 
 LIMIT = 40
 """Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
+_key = attrgetter("key")
 FEW = 5
 """A group of fewer boxes is opened where there is room, although its neighbours are not."""
 
@@ -78,18 +80,41 @@ class FoldedGraph:
         return len(self.graph) + len(self.folds)
 
 
+@dataclass(frozen=True, slots=True)
+class CallGroups:
+    """A graph with the tree of its calls; the same for every cut through it."""
+
+    graph: AutogradGraph
+    top: list[Branch]
+    tensors: dict[str, TensorVertex]
+    makers: dict[str, str]
+    """By the key of a version: that of the call that made it."""
+    made: dict[str, list[str]]
+    """By the key of a call: those of the versions that it made."""
+
+
+def groups_of(graph: AutogradGraph) -> CallGroups:
+    """What can be folded in a graph."""
+    tensors = {vertex.key: vertex for vertex in graph.tensors}
+    makers = {edge.target: edge.source for edge in graph.edges if edge.kind == "data" and edge.target in tensors}
+    made: dict[str, list[str]] = {}
+    for tensor, maker in makers.items():
+        made.setdefault(maker, []).append(tensor)
+    return CallGroups(graph, chunked(call_tree(graph.calls)), tensors, makers, made)
+
+
 def folded(
-    graph: AutogradGraph, *, keep: Collection[str] = (), expanded: Collection[str] = (), limit: int = LIMIT
+    groups: CallGroups, *, keep: Collection[str] = (), expanded: Collection[str] = (), limit: int = LIMIT
 ) -> FoldedGraph:
     """Folds a graph.
 
     Args:
-        graph: what to draw.
+        groups: what to draw, as :func:`groups_of` gives it.
         keep: keys of vertices that must be drawn themselves.
         expanded: keys of folds to open, whatever the limit says.
         limit: up to how many boxes further groups are opened.
     """
-    return _Cut(graph, keep, expanded, limit).result()
+    return _Cut(groups, keep, expanded, limit).result()
 
 
 @dataclass(slots=True)
@@ -99,26 +124,16 @@ class _Opened:
 
 
 class _Cut:
-    def __init__(self, graph: AutogradGraph, keep: Collection[str], expanded: Collection[str], limit: int) -> None:
-        self.graph = graph
+    def __init__(self, groups: CallGroups, keep: Collection[str], expanded: Collection[str], limit: int) -> None:
+        self.graph, self.top = groups.graph, groups.top
+        self.tensors, self.makers, self.made = groups.tensors, groups.makers, groups.made
         self.expanded = frozenset(expanded)
-        self.tensors = {vertex.key: vertex for vertex in graph.tensors}
-        makers = {
-            edge.target: edge.source for edge in graph.edges if edge.kind == "data" and edge.target in self.tensors
-        }
-        made = Counter(makers.values())
-        self.keep = {makers.get(key, key) for key in keep}
-        self.sizes = {call.key: 1 + made[call.key] for call in graph.calls}
-        self.made: dict[str, list[str]] = {}
-        for tensor, maker in makers.items():
-            self.made.setdefault(maker, []).append(tensor)
-        self.makers = makers
-        self.tracks = any(call.nodes for call in graph.calls)
+        self.keep = {self.makers.get(key, key) for key in keep}
+        self.tracks = any(call.nodes for call in self.graph.calls)
         self.opened: dict[str, _Opened] = {}
         self.more: set[str] = set()
         self.deep = limit > LIMIT
         """More is asked for than a reader takes in at once: then further passes of a loop open like the first."""
-        self.top = chunked(call_tree(graph.calls))
         self._open_all(limit)
 
     def _open_all(self, limit: int) -> None:
@@ -154,10 +169,10 @@ class _Cut:
         )
 
     def _must(self, branch: Branch) -> bool:
-        return branch.key in self.expanded or any(call.key in self.keep for call in branch.calls)
+        return branch.key in self.expanded or not self.keep.isdisjoint(map(_key, branch.calls))
 
     def _cost(self, branch: Branch) -> int:
-        return self.sizes[branch.calls[0].key] if branch.kind == "call" else 1
+        return 1 + len(self.made.get(branch.calls[0].key, ())) if branch.kind == "call" else 1
 
     def _parts(self, branch: Branch) -> list[Branch]:
         """The parts of a group; of a loop, the passes to show and the passes between them as one part each."""
@@ -195,7 +210,7 @@ class _Cut:
                 leaves.setdefault(source, {})[edge.source] = None
             if source == target or (edge.kind != "data" and (source, target) != (edge.source, edge.target)):
                 continue
-            edges[replace(edge, source=source, target=target)] = None
+            edges[Edge(source, target, edge.kind, edge.name)] = None
         shown = AutogradGraph(
             tuple(vertex for vertex in self.graph.tensors if vertex.key not in inside),
             tuple(call for call in self.graph.calls if call.key not in inside),

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from inplace_magic.analysis.bindings import names_of
 from inplace_magic.analysis.effects import Effect, EffectKind, effects_of
@@ -74,9 +74,8 @@ class CallVertex:
     """Names of the named parameters that it reads, e.g. ``model.layer1[0].conv1.weight``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """An arrow between two vertices, named by their keys."""
+class Edge(NamedTuple):
+    """An arrow between two vertices, named by their keys. A tuple, because a long watch has the most of these."""
 
     source: str
     target: str

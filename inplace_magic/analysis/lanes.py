@@ -7,6 +7,7 @@ what it does not say (a death that nobody saw, a version that nobody read) is No
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -243,7 +244,7 @@ class _Builder:
         ended = storage.ended if storage is not None else None
         # A name leaves a tensor after the call that gave it another one: what was dead before had lost it already.
         lived = [mark for mark in lane.marks if mark.kind != "rebound" or ended is None or ended > mark.call]
-        marks = [_judged(mark, kept) for mark in lived]
+        marks = _judged(lived, kept)
         if created is None and born is not None:
             maker = self.story.calls.get(born)
             marks.append(Mark(born, "created", site=maker.callsite if maker is not None else None))
@@ -269,12 +270,33 @@ class _Builder:
         return [*stays, *(LaneName(name, site) for name, site in lane.left.items())]
 
 
-def _judged(mark: Mark, kept: list[Keeping]) -> Mark:
-    """The mark; of a write, whether it passed by the version counter of what was kept then."""
-    if mark.kind != "mutated" or mark.counter is None:
-        return mark
-    passed = any(
-        keeping.call < mark.call <= keeping.unbroken_until and keeping.counter not in (None, mark.counter)
-        for keeping in kept
-    )
-    return replace(mark, kind="uncounted") if passed else mark
+def _judged(marks: list[Mark], kept: list[Keeping]) -> list[Mark]:
+    """The marks; of each write, whether it passed by the version counter of what was kept then.
+
+    A weight that every step reads and the optimizer writes has as many marks as keepings, so these are not held against
+    each other: of the keepings that began before a write, it is enough to know the one that lasts longest, and the one
+    that lasts longest of those on another counter.
+
+    Args:
+        marks: of one lane; the writes among them in the order of time.
+        kept: the lane's keepings, in the order in which they began.
+    """
+    found: list[Mark] = []
+    waiting = deque(keeping for keeping in kept if keeping.counter is not None)
+    counter: int | None = None
+    longest = on_another = -1.0
+    for mark in marks:
+        if mark.kind != "mutated" or mark.counter is None:
+            found.append(mark)
+            continue
+        while waiting and waiting[0].call < mark.call:
+            keeping = waiting.popleft()
+            if keeping.counter == counter:
+                longest = max(longest, keeping.unbroken_until)
+            elif keeping.unbroken_until > longest:
+                counter, longest, on_another = keeping.counter, keeping.unbroken_until, longest
+            else:
+                on_another = max(on_another, keeping.unbroken_until)
+        passed = mark.call <= (on_another if mark.counter == counter else longest)
+        found.append(replace(mark, kind="uncounted") if passed else mark)
+    return found

@@ -15,7 +15,7 @@ from inplace_magic.language import N_, _, clauses
 from inplace_magic.render import style, words
 from inplace_magic.render.dot_folds import draw_frames, fold_box
 from inplace_magic.render.dot_labels import CODE_LENGTH, label_of, tail, tooltip_of
-from inplace_magic.render.drawing import Drawing, drawing_of
+from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
@@ -49,7 +49,7 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
     """As :func:`to_dot`, of a report that is being read already."""
     import graphviz
 
-    drawing = drawing_of(reading.graph, reading.report.findings, expanded=expanded, limit=limit)
+    drawing = reading.drawing(expanded, limit)
     shown, roles = drawing.graph, drawing.roles
     dot = graphviz.Digraph(
         "autograd",

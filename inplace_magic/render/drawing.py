@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-from inplace_magic.analysis.folding import LIMIT, Fold, FoldedGraph, Frame, folded
-from inplace_magic.analysis.graph import AutogradGraph, CallVertex, Edge, TensorVertex
+from inplace_magic.analysis.folding import LIMIT, CallGroups, Fold, FoldedGraph, Frame, folded, groups_of
+from inplace_magic.analysis.graph import AutogradGraph, CallVertex, TensorVertex
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
 from inplace_magic.render import style, words
@@ -49,16 +49,26 @@ class Drawing:
     frames: tuple[Frame, ...] = ()
 
 
-def drawing_of(
-    whole: AutogradGraph, findings: tuple[Hazard, ...], *, expanded: Collection[str] = frozenset(), limit: int = LIMIT
-) -> Drawing:
-    """Chooses what to draw of a graph.
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What all drawings of a graph have in common, whatever is folded in them."""
+
+    whole: AutogradGraph
+    graph: AutogradGraph
+    """What is left to draw or to fold."""
+    roles: Roles
+    notes: dict[str, list[str]]
+    captions: list[str]
+    tree: CallGroups | None = None
+    """The groups that can be folded; None where the graph is small enough to be drawn as it is."""
+
+
+def outline_of(whole: AutogradGraph, findings: tuple[Hazard, ...]) -> Outline:
+    """Leaves out of a large graph what no drawing of it shows.
 
     Args:
         whole: the graph of the trace.
         findings: what must stay visible.
-        expanded: keys of :class:`Fold` boxes to open; ignored where the picture would become too large.
-        limit: up to how many boxes other groups are opened.
     """
     roles = roles_of(whole, findings)
     graph, captions = whole, []
@@ -72,20 +82,32 @@ def drawing_of(
     notes: dict[str, list[str]] = {}
     if len(whole) > SMALL:
         graph, notes = _moved_into_calls(graph, roles)
+    return Outline(whole, graph, roles, notes, captions, groups_of(graph) if len(graph) > SMALL else None)
+
+
+def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> Drawing:
+    """Chooses what to draw of a graph.
+
+    Args:
+        outline: what :func:`outline_of` gives for it.
+        expanded: keys of :class:`Fold` boxes to open; ignored where the picture would become too large.
+        limit: up to how many boxes other groups are opened.
+    """
+    whole, graph, roles, notes, captions = outline.whole, outline.graph, outline.roles, outline.notes, outline.captions
     cut = FoldedGraph(graph)
-    if len(graph) > SMALL:
-        cut = _folded(graph, roles, expanded, limit)
+    if outline.tree is not None:
+        cut = _folded(outline.tree, roles, expanded, limit)
         if len(cut) > MAX_NODES:
             near = graph.around(_starts(graph, roles) or [graph.calls[0].key], MAX_NODES)
             said = _("{shown} of {count} nodes are drawn: those nearest to the findings.")
-            captions.append(said.format(shown=len(near), count=len(whole)))
+            captions = [*captions, said.format(shown=len(near), count=len(whole))]
             cut = FoldedGraph(near)
         elif cut.folds:
             inside = words.calls_of(sum(len(fold.calls) for fold in cut.folds))
             said = ngettext(
                 "{calls} folded into {count} green box.", "{calls} folded into {count} green boxes.", len(cut.folds)
             )
-            captions.append(said.format(calls=inside, count=len(cut.folds)))
+            captions = [*captions, said.format(calls=inside, count=len(cut.folds))]
     graph = cut.graph
     makers = _makers(whole, graph, roles)
     made = {maker.key for maker in makers.values()}
@@ -106,10 +128,10 @@ def drawing_of(
     )
 
 
-def _folded(graph: AutogradGraph, roles: Roles, expanded: Collection[str], limit: int) -> FoldedGraph:
-    keep = _neighbourhood(graph, roles)
-    cut = folded(graph, keep=keep, expanded=expanded, limit=limit)
-    return cut if len(cut) <= MAX_NODES else folded(graph, keep=keep)  # too much was asked to be open
+def _folded(tree: CallGroups, roles: Roles, expanded: Collection[str], limit: int) -> FoldedGraph:
+    keep = _neighbourhood(tree.graph, roles)
+    cut = folded(tree, keep=keep, expanded=expanded, limit=limit)
+    return cut if len(cut) <= MAX_NODES else folded(tree, keep=keep)  # too much was asked to be open
 
 
 def _neighbourhood(graph: AutogradGraph, roles: Roles) -> set[str]:
@@ -158,11 +180,13 @@ def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGrap
 
 def _moved_into_calls(graph: AutogradGraph, roles: Roles) -> tuple[AutogradGraph, dict[str, list[str]]]:
     named = set(roles.keys)
-    sources: dict[str, list[Edge]] = {}
-    targets: dict[str, list[Edge]] = {}
+    sources: dict[str, set[str]] = {tensor.key: set() for tensor in graph.tensors}
+    targets: dict[str, set[str]] = {tensor.key: set() for tensor in graph.tensors}
     for edge in graph.edges:
-        targets.setdefault(edge.source, []).append(edge)
-        sources.setdefault(edge.target, []).append(edge)
+        if edge.source in targets:
+            targets[edge.source].add(edge.target)
+        if edge.target in sources:
+            sources[edge.target].add(edge.source)
     written: dict[str, list[TensorVertex]] = {call.key: [] for call in graph.calls}
     for tensor in graph.tensors:
         if tensor.mutated and f"C{tensor.made_by}" in written:  # else nobody saw who wrote it
@@ -170,8 +194,7 @@ def _moved_into_calls(graph: AutogradGraph, roles: Roles) -> tuple[AutogradGraph
     reads: dict[str, list[TensorVertex]] = {}
     writes: dict[str, list[TensorVertex]] = {}
     for tensor in graph.tensors:
-        into = {edge.target for edge in targets.get(tensor.key, ())}
-        out_of = {edge.source for edge in sources.get(tensor.key, ())}
+        into, out_of = targets[tensor.key], sources[tensor.key]
         if tensor.key in named:
             continue
         if not out_of and (len(into) == 1 or _is_parameter(tensor)):
@@ -191,7 +214,7 @@ def _moved_into_calls(graph: AutogradGraph, roles: Roles) -> tuple[AutogradGraph
         )
     passed_on = {tensor.key: key for key, tensors in writes.items() for tensor in tensors if "+" not in tensor.key}
     edges = [
-        replace(edge, source=passed_on[edge.source]) if edge.source in passed_on and edge.kind == "data" else edge
+        edge._replace(source=passed_on[edge.source]) if edge.source in passed_on and edge.kind == "data" else edge
         for edge in graph.edges
     ]
     return _without(replace(graph, edges=tuple(dict.fromkeys(edges))), gone, roles), notes

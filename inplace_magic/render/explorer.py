@@ -17,7 +17,7 @@ from inplace_magic.analysis.folding import LIMIT, Fold
 from inplace_magic.analysis.graph import CallVertex, TensorVertex
 from inplace_magic.language import N_, _, clauses
 from inplace_magic.render import style, words
-from inplace_magic.render.drawing import Drawing, drawing_of
+from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.packing import packed_text
 from inplace_magic.render.paths import path_between
 from inplace_magic.render.reading import Reading
@@ -77,7 +77,7 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(),
         expanded: keys of folded groups that the picture has open, as for ``to_svg``.
         limit: up to how many boxes other groups are opened.
     """
-    drawing = drawing_of(reading.graph, reading.report.findings, expanded=expanded, limit=limit)
+    drawing = reading.drawing(expanded, limit)
     sources = Sources(reading.trace)
     nodes = dict(_nodes(drawing, reading, sources))
     return {

@@ -17,6 +17,7 @@ def fitting(text: str, room: float, size: float, *, bold: bool = False) -> str:
     """The text, or its beginning and an ellipsis where it is wider than `room` pixels; empty where nothing fits."""
     if width(text, size, bold=bold) <= room:
         return text
+    text = text[: max(0, int(room / width(NARROW[0], size, bold=bold)))]  # more letters fit in no case
     while text and width(f"{text}…", size, bold=bold) > room:
         text = text[:-1]
     return f"{text.rstrip()}…" if text else ""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import cached_property, lru_cache, wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from inplace_magic.analysis.bindings import Bindings, names_of
+from inplace_magic.analysis.folding import LIMIT
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.ledger import Ledger
 from inplace_magic.analysis.memory import LineMemory, Peak, memory_by_line, peaks_of, tensors_by_storage
 from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.language import LANGUAGES, _, use_language
+from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
 from inplace_magic.render.lines import LineStory, lines_of
 from inplace_magic.report import Report
 from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, Trace
@@ -83,6 +85,19 @@ class Reading:
     @cached_property
     def graph(self) -> AutogradGraph:
         return AutogradGraph.from_trace(self.trace, self.names, self.kept)
+
+    @cached_property
+    def outline(self) -> Outline:
+        """What of the graph is drawn or folded."""
+        return outline_of(self.graph, self.report.findings)
+
+    def drawing(self, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> Drawing:
+        """The graph as it is drawn, for its picture and for the script beside it; the arguments are `drawing_of`'s."""
+        return self._drawings(frozenset(expanded), limit)
+
+    @cached_property
+    def _drawings(self) -> Callable[[frozenset[str], int], Drawing]:
+        return lru_cache(1)(lambda expanded, limit: drawing_of(self.outline, expanded=expanded, limit=limit))
 
     @cached_property
     def lines(self) -> tuple[LineStory, ...]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from inplace_magic.analysis.graph import AutogradGraph, TensorVertex
+from inplace_magic.analysis.graph import AutogradGraph, Edge, TensorVertex
 from inplace_magic.language import _
 from inplace_magic.render import words
 
@@ -37,7 +37,7 @@ def without_temporaries(graph: AutogradGraph, keep: Collection[str]) -> tuple[Au
 
     gone = {tensor.key: makers[tensor.key] for tensor in graph.tensors if is_temporary(tensor)}
     edges = [
-        replace(edge, source=gone.get(edge.source, edge.source), target=gone.get(edge.target, edge.target))
+        Edge(gone.get(edge.source, edge.source), gone.get(edge.target, edge.target), edge.kind, edge.name)
         for edge in graph.edges
     ]
     kept = {edge.source for edge in edges if edge.source == edge.target and edge.kind == "saved"}

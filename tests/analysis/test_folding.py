@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from builders import made, site, tensor
 
-from inplace_magic.analysis.folding import FoldedGraph, folded
+from inplace_magic.analysis.folding import FoldedGraph, folded, groups_of
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.trace import AutogradNode, CallEvent, Callsite, Trace
 
@@ -30,7 +30,7 @@ def inside(cut: FoldedGraph) -> list[int]:
 
 
 def test_a_long_loop_reads_as_one_pass_and_the_number_of_the_others():
-    cut = folded(training(500))
+    cut = folded(groups_of(training(500)))
 
     (rest,) = cut.folds
     assert (rest.passes, rest.more, len(rest.calls), rest.lines) == (499, True, 4 * 499, (3, 6))
@@ -40,18 +40,18 @@ def test_a_long_loop_reads_as_one_pass_and_the_number_of_the_others():
 
 def test_no_call_is_lost_and_none_is_drawn_twice():
     for keep in ((), ("C7", "C1000"), ("T77@v0",)):
-        assert inside(folded(training(500), keep=keep)) == list(range(2002))
+        assert inside(folded(groups_of(training(500)), keep=keep)) == list(range(2002))
 
 
 def test_what_must_be_kept_is_drawn_and_its_pass_is_open():
-    cut = folded(training(500), keep=["C1002"])
+    cut = folded(groups_of(training(500)), keep=["C1002"])
 
     assert {"C1001", "C1002", "C1003", "C1004"} <= {call.key for call in cut.graph.calls}
     assert [(fold.passes, fold.more) for fold in cut.folds] == [(250, True), (249, True)]
 
 
 def test_arrows_lead_to_the_boxes_that_stand_for_what_they_met():
-    cut = folded(training(500))
+    cut = folded(groups_of(training(500)))
 
     (rest,) = cut.folds
     keys = {vertex.key for vertex in cut.graph.tensors} | {call.key for call in cut.graph.calls} | {rest.key}
@@ -62,21 +62,21 @@ def test_arrows_lead_to_the_boxes_that_stand_for_what_they_met():
 
 
 def test_a_box_opens_by_its_key_and_the_others_keep_theirs():
-    (rest,) = folded(training(500)).folds
+    (rest,) = folded(groups_of(training(500))).folds
 
-    opened = folded(training(500), expanded=[rest.key])
+    opened = folded(groups_of(training(500)), expanded=[rest.key])
 
     assert [call.site.line for call in opened.graph.calls if call.site] == [1, *[3, 4, 5, 6] * 2, 9]
     assert [(fold.passes, fold.more) for fold in opened.folds] == [(498, True)]
-    assert folded(training(500), expanded=["F1-2", "nonsense"]) == folded(training(500))
+    assert folded(groups_of(training(500)), expanded=["F1-2", "nonsense"]) == folded(groups_of(training(500)))
 
 
 def test_the_same_graph_is_folded_the_same_way():
-    assert folded(training(50), keep=["C9"]) == folded(training(50), keep=["C9"])
+    assert folded(groups_of(training(50)), keep=["C9"]) == folded(groups_of(training(50)), keep=["C9"])
 
 
 def test_many_different_lines_become_a_few_groups():
-    cut = folded(chain(*range(1, 99)))
+    cut = folded(groups_of(chain(*range(1, 99))))
 
     assert not cut.graph.calls
     assert len(cut) <= 40
@@ -94,7 +94,7 @@ def test_a_box_has_the_path_of_the_parameters_inside():
 
     names = tuple(TensorName(100 + i, f"net.layer{1 + i // 30}[{i % 30}].weight") for i in range(60))
 
-    cut = folded(AutogradGraph.from_trace(Trace(calls=tuple(events), nodes=nodes, names=names)))
+    cut = folded(groups_of(AutogradGraph.from_trace(Trace(calls=tuple(events), nodes=nodes, names=names))))
 
     assert {fold.path for fold in cut.folds} == {"net"}
     assert [frame.name for frame in cut.frames] == ["Block"]

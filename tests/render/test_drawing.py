@@ -8,7 +8,7 @@ from builders import sigmoid_report, site, tensor
 from render.samples import long_report
 
 from inplace_magic.analysis.graph import AutogradGraph, Edge
-from inplace_magic.render.drawing import MAX_NODES, SMALL, drawing_of
+from inplace_magic.render.drawing import MAX_NODES, SMALL, drawing_of, outline_of
 from inplace_magic.render.temporaries import without_temporaries
 from inplace_magic.trace import AutogradNode, CallEvent, Mutation, Trace
 
@@ -29,7 +29,7 @@ def network(layers: int) -> Trace:
 def test_a_small_graph_is_drawn_as_it_is_but_for_calls_that_made_a_tensor_out_of_nothing():
     graph = AutogradGraph.from_trace(sigmoid_report().trace)
 
-    drawing = drawing_of(graph, sigmoid_report().findings)
+    drawing = drawing_of(outline_of(graph, sigmoid_report().findings))
 
     assert drawing.graph.tensors == graph.tensors
     assert [call.key for call in drawing.graph.calls] == ["C2", "C3", "C4", "C5", "C6"]
@@ -37,7 +37,7 @@ def test_a_small_graph_is_drawn_as_it_is_but_for_calls_that_made_a_tensor_out_of
 
 
 def test_in_a_large_graph_parameters_and_statistics_stand_in_the_box_of_the_only_call_that_uses_them():
-    drawing = drawing_of(AutogradGraph.from_trace(network(SMALL // 2)), ())
+    drawing = drawing_of(outline_of(AutogradGraph.from_trace(network(SMALL // 2)), ()))
 
     assert drawing.notes["C3"] == ["reads T103 and 1 more", "✎ writes T203"]
     assert {vertex.tensor for vertex in drawing.graph.tensors} == set(range(1, SMALL // 2 + 1))
@@ -45,7 +45,7 @@ def test_in_a_large_graph_parameters_and_statistics_stand_in_the_box_of_the_only
 
 
 def test_in_a_small_graph_they_stay_boxes_of_their_own():
-    drawing = drawing_of(AutogradGraph.from_trace(network(3)), ())
+    drawing = drawing_of(outline_of(AutogradGraph.from_trace(network(3)), ()))
 
     assert drawing.notes == {}
     assert len(drawing.graph.tensors) == 4 + 3 + 2 * 3
@@ -57,7 +57,7 @@ def nameless(trace: Trace) -> AutogradGraph:
 
 
 def test_in_a_large_graph_a_result_without_a_name_stands_in_the_box_of_its_maker():
-    drawing = drawing_of(nameless(network(SMALL // 2)), ())
+    drawing = drawing_of(outline_of(nameless(network(SMALL // 2)), ()))
 
     assert drawing.notes["C3"] == ["reads T103 and 1 more", "✎ writes T203", "gives T4  float32[8]"]
     assert {vertex.tensor for vertex in drawing.graph.tensors} == {SMALL // 2}, "the last result, which nothing uses"
@@ -90,7 +90,7 @@ def test_what_a_finding_names_is_never_left_out():
     report = long_report(400)
     untracked = replace(report.trace, nodes=report.trace.nodes[:10])
 
-    drawing = drawing_of(AutogradGraph.from_trace(untracked), report.findings)
+    drawing = drawing_of(outline_of(AutogradGraph.from_trace(untracked), report.findings))
 
     assert set(drawing.roles.keys) <= {vertex.key for vertex in (*drawing.graph.tensors, *drawing.graph.calls)}
     assert "C200" in drawing.roles.keys
@@ -99,7 +99,7 @@ def test_what_a_finding_names_is_never_left_out():
 def test_a_graph_without_autograd_is_still_drawn():
     trace = replace(network(SMALL // 2), nodes=())
 
-    assert len(drawing_of(AutogradGraph.from_trace(trace), ()).graph.calls) == SMALL // 2
+    assert len(drawing_of(outline_of(AutogradGraph.from_trace(trace), ())).graph.calls) == SMALL // 2
 
 
 def test_however_many_findings_there_are_no_picture_is_larger_than_the_limit():
@@ -107,7 +107,7 @@ def test_however_many_findings_there_are_no_picture_is_larger_than_the_limit():
     (finding,) = report.findings
     many = tuple(replace(finding, call=call, saved_call=call - 1) for call in range(1, 400))
 
-    drawing = drawing_of(AutogradGraph.from_trace(report.trace), many)
+    drawing = drawing_of(outline_of(AutogradGraph.from_trace(report.trace), many))
 
     assert len(drawing.graph) + len(drawing.folds) <= MAX_NODES
     assert "nearest to the findings" in " ".join(drawing.captions) or "folded into" in " ".join(drawing.captions)
@@ -115,9 +115,9 @@ def test_however_many_findings_there_are_no_picture_is_larger_than_the_limit():
 
 def test_opening_more_than_a_picture_can_hold_changes_nothing():
     graph = AutogradGraph.from_trace(long_report(400).trace)
-    keys = {fold.key for fold in drawing_of(graph, ()).folds}
+    keys = {fold.key for fold in drawing_of(outline_of(graph, ())).folds}
 
-    one = drawing_of(graph, (), expanded=set(sorted(keys)[:1]))
+    one = drawing_of(outline_of(graph, ()), expanded=set(sorted(keys)[:1]))
 
     assert {call.key for call in one.graph.calls} == {f"C{i}" for i in range(20)}
-    assert drawing_of(graph, (), expanded=keys) == drawing_of(graph, ())
+    assert drawing_of(outline_of(graph, ()), expanded=keys) == drawing_of(outline_of(graph, ()))
