@@ -97,7 +97,8 @@ class Reading:
 
     @cached_property
     def _drawings(self) -> Callable[[frozenset[str], int], Drawing]:
-        return lru_cache(1)(lambda expanded, limit: drawing_of(self.outline, expanded=expanded, limit=limit))
+        outline = self.outline  # and not self: a reading in a cycle would outlive its last reader
+        return lru_cache(1)(lambda expanded, limit: drawing_of(outline, expanded=expanded, limit=limit))
 
     @cached_property
     def lines(self) -> tuple[LineStory, ...]:

@@ -22,10 +22,9 @@ from inplace_magic.language import _, use_language
 from inplace_magic.live import ValuesNow
 from inplace_magic.render.drawing import MAX_NODES
 from inplace_magic.render.explorer import minified, script
-from inplace_magic.render.reading import Reading
 from inplace_magic.render.words import number
 from inplace_magic.report import Report
-from inplace_magic.widgets.state import state_of
+from inplace_magic.widgets.state import LiveView
 
 DETAILS = {"overview": 12, "normal": LIMIT, "detailed": MAX_NODES}
 """Level of detail -> up to how many boxes folded groups are opened."""
@@ -67,6 +66,7 @@ class ReportWidget(anywidget.AnyWidget):
 
     def __init__(self, *reports: Report) -> None:
         self._reports = list(reports)
+        self._view: LiveView | None = None
         self._home = _here()
         super().__init__(_esm=_module(), shown=max(len(reports) - 1, 0))
         self._draw()
@@ -98,13 +98,17 @@ class ReportWidget(anywidget.AnyWidget):
         """
         if not self._reports:
             return _("There is no report here yet.")
-        report = self._reports[self.shown]
-        vertex = next((each for each in Reading(report).graph.tensors if each.key == key), None)
+        report, vertex = self._reports[self.shown], self._on_top().tensor(key)
         if vertex is None:
             return _("{key} is no tensor: select a tensor's box.").format(key=key)
         found = report.live.values(vertex.tensor) if report.live is not None else None
         with use_language(report.language):
             return _said(vertex, found)
+
+    def close(self) -> None:
+        """Takes the widget off the page; its reports are kept, and what was worked out to show them is not."""
+        self._view = None
+        super().close()
 
     @traitlets.validate("shown")
     def _valid_shown(self, proposal: Any) -> int:
@@ -134,9 +138,15 @@ class ReportWidget(anywidget.AnyWidget):
         if not self._reports:
             return {"problem": _("There is no report here yet.")}
         try:
-            return state_of(self._reports[self.shown], expanded=self.expanded, limit=DETAILS[self.detail])
+            return self._on_top().state(expanded=self.expanded, limit=DETAILS[self.detail])
         except InplaceMagicError as error:
             return {"problem": str(error)}
+
+    def _on_top(self) -> LiveView:
+        report = self._reports[self.shown]
+        if self._view is None or self._view.report is not report:
+            self._view = LiveView(report)
+        return self._view
 
     def _answer(self, content: Any, _buffers: Any) -> None:
         """Answers the browser: that a kernel is there, and what a tensor holds.

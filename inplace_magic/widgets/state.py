@@ -3,18 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 from typing import Any
 
 from inplace_magic.analysis.folding import LIMIT
+from inplace_magic.analysis.graph import TensorVertex
+from inplace_magic.garbage import collection_paused
+from inplace_magic.language import use_language
 from inplace_magic.render.dot import dot_of
 from inplace_magic.render.explorer import explorer_state
 from inplace_magic.render.layout import to_svg
-from inplace_magic.render.reading import Reading, in_its_language
+from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline import timeline_svg
 from inplace_magic.report import Report
 
 
-@in_its_language
+class LiveView:
+    """A report while it is on top of a widget: what all its states share is worked out once, and kept.
+
+    That is large, for a long watch larger than the report; so let go of the view when another report comes on top.
+
+    Args:
+        report: what to show.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self._reading = Reading(report)
+
+    def state(self, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
+        """As :func:`state_of`."""
+        reading = self._reading
+        with collection_paused(), use_language(self.report.language):
+            svg = to_svg(dot_of(reading, expanded=expanded, limit=limit))
+            return {"svg": svg, "timeline": self._timeline, **explorer_state(reading, expanded=expanded, limit=limit)}
+
+    def tensor(self, key: str) -> TensorVertex | None:
+        """The tensor behind a box, or None where no tensor has that key."""
+        return self._tensors.get(key)
+
+    @cached_property
+    def _timeline(self) -> str | None:
+        return timeline_svg(self._reading)
+
+    @cached_property
+    def _tensors(self) -> dict[str, TensorVertex]:
+        return {tensor.key: tensor for tensor in self._reading.graph.tensors}
+
+
 def state_of(report: Report, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
     """What ``mount`` of ``explorer.js`` takes: the pictures as SVG, and :func:`.explorer_state`.
 
@@ -28,6 +64,4 @@ def state_of(report: Report, *, expanded: Collection[str] = frozenset(), limit: 
     Raises:
         InplaceMagicError: the graph cannot be drawn.
     """
-    reading = Reading(report)
-    svg = to_svg(dot_of(reading, expanded=expanded, limit=limit))
-    return {"svg": svg, "timeline": timeline_svg(reading), **explorer_state(reading, expanded=expanded, limit=limit)}
+    return LiveView(report).state(expanded=expanded, limit=limit)

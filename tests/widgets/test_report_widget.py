@@ -19,6 +19,7 @@ from ipywidgets import Widget
 import inplace_magic
 from inplace_magic import Report
 from inplace_magic.live import ValuesNow
+from inplace_magic.render.reading import Reading
 from inplace_magic.widgets.report_widget import ReportWidget
 
 
@@ -130,6 +131,30 @@ def test_a_second_report_joins_and_the_selection_of_the_first_does_not_carry_ove
     assert widget.state["nodes"] == first.to_widget().state["nodes"]
     with pytest.raises(traitlets.TraitError, match="There is no report 2: this widget has 2, counted from 0"):
         widget.shown = 2
+
+
+def readings() -> list[Reading]:
+    gc.collect()
+    return [each for each in gc.get_objects() if type(each) is Reading]
+
+
+def test_a_report_is_read_once_for_all_that_is_shown_of_it_and_let_go_with_it() -> None:
+    before = len(readings())
+    first, _ = watched(60)
+    widget = first.to_widget()
+    (reading,) = readings()[before:]
+    graph = reading.graph
+    widget.expanded = [next(key for key in widget.state["nodes"] if key.startswith("F"))]
+    widget.detail = "overview"
+    widget.values("T1@v0")
+    assert [each is reading for each in readings()[before:]] == [True]
+    assert reading.graph is graph
+    gone = weakref.ref(reading)
+    del reading, graph
+    widget.add(watched()[0])
+    assert gone() is None
+    widget.close()
+    assert len(readings()) == before
 
 
 def test_python_hears_what_is_selected() -> None:
