@@ -1,14 +1,16 @@
 """Names by which the user's namespace reaches tensors, looked up once, when the watch ends.
 
-Only plain containers are entered (dict, list, tuple, a module's own tables, the attributes of objects whose class the
-user defined in the notebook), and only by reading their storage: no property, ``__getattr__`` or ``__iter__`` of the
-user's runs.
+Only plain containers are entered (dict, list, tuple, deque, a module's own tables, the attributes of objects whose
+class the user defined in the notebook, and the tensors of such a class itself), and only by reading their storage: no
+property, ``__getattr__`` or ``__iter__`` of the user's runs.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import torch
@@ -92,8 +94,10 @@ def _items(value: Any) -> list[tuple[str, Any]]:
         return [
             (f"[{_quoted(key)}]", item) for key, item in list(value.items())[:_MAX_ITEMS] if type(key) in (str, int)
         ]
-    if kind in (list, tuple):
-        return [(f"[{i}]", item) for i, item in enumerate(value[:_MAX_ITEMS])]
+    if kind in (list, tuple, deque):
+        return [(f"[{i}]", item) for i, item in enumerate(islice(value, _MAX_ITEMS))]
+    if kind is type and value.__module__ == "__main__":
+        return [(f".{name}", item) for name, item in list(vars(value).items()) if isinstance(item, torch.Tensor)]
     if kind.__module__ == "__main__" and isinstance(getattr(value, "__dict__", None), dict):
         return [(f".{name}", item) for name, item in list(vars(value).items())[:_MAX_ITEMS]]
     return []

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import (
     alias_written,
+    class_attribute_written,
     could_be_in_place,
     dataset_item_edited,
     default_argument_written,
@@ -20,6 +21,7 @@ from inplace_magic.hazards import (
     kept_by_the_graph,
     leaf_written,
     one_tensor_many_slots,
+    operand_overwritten_first,
     overlapping_write,
     same_memory_compared,
     saved_tensor_overwritten,
@@ -38,6 +40,7 @@ RULES: tuple[Callable[[Story], Iterable[Hazard]], ...] = (
     saved_tensor_overwritten.check,
     saved_values_changed.check,
     overlapping_write.check,
+    operand_overwritten_first.check,
     expanded_write.check,
     gradient_edited.check,
     alias_written.check,
@@ -45,6 +48,7 @@ RULES: tuple[Callable[[Story], Iterable[Hazard]], ...] = (
     one_tensor_many_slots.check,
     dataset_item_edited.check,
     default_argument_written.check,
+    class_attribute_written.check,
     same_memory_compared.check,
     leaf_written.check,
     view_written.check,

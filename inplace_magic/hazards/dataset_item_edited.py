@@ -17,8 +17,10 @@ Good::
 Silent where a statement of its own writes something of the dataset's, such as ``self.seen[i] += 1``.
 
 Found when one line of a ``__getitem__`` has written the same elements twice, with arithmetic that depends on the old
-values. ``torch.as_tensor(self.rows[i])`` gives another tensor, on the memory of the same array, each time; there it
-takes small items, of which the trace has the values: at the same address stands what the last edit has left.
+values. So has a line anywhere else that writes an entry of a shallow copy (``sample = dict(samples[i])``, which keeps
+the stored tensors), or adds to integer labels in a list of batches, which then go into ``cross_entropy`` or the like.
+``torch.as_tensor(self.rows[i])`` gives another tensor, on the memory of the same array, each time; there it takes
+small items, of which the trace has the values: at the same address stands what the last edit has left.
 """
 
 from __future__ import annotations
@@ -32,12 +34,17 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.listing import listing_of
 from inplace_magic.hazards.rewriting import chain_base
-from inplace_magic.hazards.written import FORGETS_OLD_VALUES
+from inplace_magic.hazards.written import FORGETS_OLD_VALUES, copies_entries
 from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite, Mutation, Number, TensorMetadata
 
 CODE = "dataset-item-edited"
+
+_INTEGERS = ("int64", "int32", "uint8")
+_SHIFTING = ("add_", "sub_", "__iadd__", "__isub__")
+_LOSSES = ("cross_entropy", "nll_loss", "one_hot")
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -47,19 +54,55 @@ def check(story: Story) -> Iterator[Hazard]:
     arrays = _Arrays(story)
     for call in story.trace.calls:
         site = call.callsite
-        if site is None or call.kind != "in-place" or not site.function.endswith("__getitem__"):
+        if site is None or call.kind != "in-place":
             continue
+        fetched = site.function.endswith("__getitem__")
         line = (site.cell, site.file, site.line)
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
-            where, same_item = arrays.place_of(after, mutation)
-            if line in told or call.name.endswith(FORGETS_OLD_VALUES) or _counts_fetches(site):
+            if line in told or call.name.endswith(FORGETS_OLD_VALUES):
                 continue
+            if _counts_fetches(site) if fetched else not _is_stored(story, call, after, site):
+                continue
+            where, same_item = arrays.place_of(after, mutation)
             key = (replace(site, caller=None), where)
             met[key] = met.get(key, 0) + 1
             if met[key] >= 2 and same_item:
                 told.add(line)
                 yield _hazard(story, call, mutation.tensor, site)
                 break
+
+
+def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
+    """Whether a line outside of a ``__getitem__`` writes data that is meant to be the same in each epoch."""
+    if not any(name.endswith("]") for name in story.names.get(after.tensor, ())):
+        return False  # no list or dict of the user's holds it
+    path = expressions.path_text(story.bindings.written_operand(call, after.tensor))
+    if path is None:
+        return False
+    if path.isidentifier():
+        return after.dtype in _INTEGERS and call.name.endswith(_SHIFTING) and _is_label(story, after.tensor, call.index)
+    return path.endswith('"]') and _is_shallow_copy(story, site, path.split("[")[0])
+
+
+def _is_label(story: Story, tensor: int, written: int) -> bool:
+    """Whether the tensor goes into a loss as class indices."""
+    return any(read.name.endswith(_LOSSES) for read in story.readers(tensor, written, lambda site: True))
+
+
+def _is_shallow_copy(story: Story, site: Callsite, name: str) -> bool:
+    """Whether the function binds a name to a new dict of the old entries, and to nothing else."""
+    listing = listing_of(story.trace, site)
+    statement = listing.statement_at(site) if listing is not None else None
+    if listing is None or statement is None or not listing.whole:
+        return False
+    scope = listing.scope_of(statement)
+    bound = [n.value for n in ast.walk(scope) if isinstance(n, ast.Assign) and _binds(n.targets, name)]
+    return bool(bound) and all(copies_entries(value) for value in bound)
+
+
+def _binds(targets: list[ast.expr], name: str) -> bool:
+    """Whether an assignment binds just this name."""
+    return len(targets) == 1 and expressions.path_text(targets[0]) == name
 
 
 def _counts_fetches(site: Callsite) -> bool:
@@ -101,8 +144,8 @@ def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazar
         code=CODE,
         severity="warning",
         message=_(
-            "{line} edited {tensor} in place for the second time: the item is a view of the stored data, so each time "
-            "it is fetched the edit is made on top of the last one. PyTorch gives no error."
+            "{line} edited {tensor} in place for the second time: it is the stored data, or a view of it, so each "
+            "time it is fetched the edit is made on top of the last one. PyTorch gives no error."
         ).format(line=wording.spot(site), tensor=what),
         fix=_("Edit out of place, or fetch a copy first (`.clone()`)."),
         variable=variable,

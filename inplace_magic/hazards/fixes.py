@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from inplace_magic.analysis.expressions import path_text
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import copies, default_argument_written, reordering
+from inplace_magic.hazards import copies, default_argument_written, operand_overwritten_first, reordering
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.listing import Edit, diff
 from inplace_magic.hazards.modules import flag_turned_off
@@ -269,6 +269,7 @@ FIXES: dict[str, tuple[Callable[[Written], Fix | None], ...]] = {
     "saved-tensor-overwritten": (_saved_overwritten,),
     "saved-values-changed": (_values_changed,),
     "overlapping-write": (_overlapping,),
+    "operand-overwritten-first": (operand_overwritten_first.argument_first,),
     "expanded-tensor-written": (copies.where_it_was_made,),
     "shared-gradient-edited": (_gradient,),
     "alias-written": (flag_turned_off, copies.at_the_second_name, _value_given, _bound_anew),

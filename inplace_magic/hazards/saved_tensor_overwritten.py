@@ -45,7 +45,6 @@ from inplace_magic.trace import AutogradNode, CallEvent, Callsite, SavedTensor
 
 CODE = "saved-tensor-overwritten"
 
-_RAISED = re.compile(r"has been modified by an inplace operation")
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+) instead")
 _SAVE_NOTHING = frozenset(("__setitem__", "copy_", "fill_", "zero_", "add_", "sub_", "neg_"))
 """In-place ops whose gradient needs none of the values."""
@@ -70,7 +69,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields the saver that backward failed on, then those on which a backward still to come will fail."""
     named: set[tuple[int, int]] = set()
     for call, text in story.failures():
-        if _RAISED.search(text) is None:
+        if wording.VERSION_ERROR not in text:
             continue
         hazard, stale = _raised(story, call, text)
         if stale is not None:
@@ -112,8 +111,12 @@ def _failing(
         candidates.append((stale.saved.shape == shape, stale.node.sequence or 0, -stale.saved.node, stale))
     if candidates:
         return max(candidates, key=lambda entry: entry[:3])[3]
-    wrapped = [s for s in _wrapped_stale(story, end, expected, found) if reached is None or s.node.node in reached]
-    return wrapped[0] if len(wrapped) == 1 else None
+    hidden = [
+        stale
+        for stale in (*_wrapped_stale(story, end, expected, found), *_changed_unseen(story, end, expected, found))
+        if reached is None or stale.node.node in reached
+    ]
+    return hidden[0] if len(hidden) == 1 else None
 
 
 def _only_write(
@@ -146,6 +149,16 @@ def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | No
             writes = story.writes_after(saved, expected, end)
             if expected is not None and writes and writes[-1].after == found:
                 yield _Stale(saved, node, expected, writes)
+
+
+def _changed_unseen(story: Story, end: int, expected: int | None, found: int | None) -> Iterator[_Stale]:
+    """Saved at the version that the message names, and of another content when this backward began: somebody wrote it
+    whom the watch does not see, such as another thread."""
+    for saved in story.trace.saved:
+        if expected is None or saved.version != expected or saved.changed != end:
+            continue
+        if not story.writes_after(saved, expected, end):
+            yield _Stale(saved, story.nodes[saved.node], expected, [Write(expected, found, end)])
 
 
 def _all_stale(story: Story, end: int, expected: int | None = None) -> Iterator[_Stale]:

@@ -86,7 +86,9 @@ def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Chan
             break
     changes += [_Change(f.noticed, foreign=f) for f in story.foreign_writes.get(saved.storage, ()) if f.noticed > since]
     if not changes and saved.changed is not None and not story.writes_after(saved, saved.version):
-        changes.append(_Change(saved.changed))
+        noticed = story.calls.get(saved.changed)
+        if noticed is None or wording.VERSION_ERROR not in (noticed.error or ""):  # else PyTorch did notice
+            changes.append(_Change(saved.changed))
     return min(changes, key=lambda change: change.at) if changes else None
 
 

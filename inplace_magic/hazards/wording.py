@@ -11,6 +11,9 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import N_, _, ngettext, sentences
 from inplace_magic.trace import CallEvent, Callsite
 
+VERSION_ERROR = "has been modified by an inplace operation"
+"""How PyTorch's version check speaks."""
+
 _MAX_CODE = 70
 
 _INTACT_RAISED = N_(

@@ -141,7 +141,20 @@ def _is_container(listing: Listing, root: str, path: str) -> bool:
         for node in ast.walk(listing.tree)
         if isinstance(node, ast.Assign) and any(path_text(target) == root for target in node.targets)
     ]
-    return bool(values) and all(isinstance(v, (ast.List, ast.ListComp, ast.Dict, ast.DictComp)) for v in values)
+    literal = (ast.List, ast.ListComp, ast.Dict, ast.DictComp)
+    return bool(values) and all(isinstance(value, literal) or copies_entries(value) for value in values)
+
+
+def copies_entries(value: ast.expr) -> bool:
+    """Whether an expression gives a new dict or list of the old entries: ``dict(d)``, ``list(l)``, ``copy.copy(d)``,
+    ``d.copy()`` and ``{**d}``."""
+    if isinstance(value, ast.Dict):
+        return value.keys == [None]
+    if not isinstance(value, ast.Call) or value.keywords:
+        return False
+    if isinstance(value.func, ast.Attribute) and value.func.attr == "copy":
+        return len(value.args) <= 1
+    return isinstance(value.func, ast.Name) and value.func.id in ("dict", "list", "copy") and len(value.args) == 1
 
 
 def _bound_in(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import site, tensor, wrote
+from cells import run_cell
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import dataset_item_edited as rule
@@ -124,3 +126,50 @@ class Data(torch.utils.data.Dataset):
         return self.images[i] * 2
 """
     assert watched(tmp_path, data, EPOCHS).codes() == set()
+
+
+STORED = """
+stored = [{"image": torch.rand(2, 2)} for _ in range(2)]
+def load(i):
+    sample = {copied}
+    sample["image"] *= 0.5
+    return sample
+for epoch in range(2):
+    batch = [load(i)["image"].sum() for i in range(2)]
+"""
+
+
+def edits_found(shell: Any, copied: str) -> list[str]:
+    run_cell(shell, "%%inplace_watch --out report\nimport copy, torch" + STORED.replace("{copied}", copied))
+    found = [hazard.mutation for hazard in shell.user_ns["report"].hazards if hazard.code == rule.CODE]
+    return [site.statement for site in found]
+
+
+@pytest.mark.parametrize("copied", ["dict(stored[i])", "stored[i].copy()", "{**stored[i]}", "copy.copy(stored[i])"])
+def test_a_shallow_copy_of_a_stored_sample_is_edited_again_in_the_next_epoch(loaded_shell: Any, copied: str) -> None:
+    assert edits_found(loaded_shell, copied) == ['sample["image"] *= 0.5']
+
+
+@pytest.mark.parametrize("copied", ["copy.deepcopy(stored[i])", "stored[i]", '{"image": stored[i]["image"].clone()}'])
+def test_a_deep_copy_and_an_edit_without_any_are_left_alone(loaded_shell: Any, copied: str) -> None:
+    assert edits_found(loaded_shell, copied) == []
+
+
+LABELS = """
+net = nn.Linear(3, 4)
+batches = [(torch.rand(2, 3), torch.tensor([3, 4])), (torch.rand(2, 3), torch.tensor([4, 3]))]
+for epoch in range(2):
+    for x, y in batches:
+        {write}
+        F.cross_entropy(net(x), {read}).backward()
+"""
+
+
+def test_labels_in_a_list_that_every_epoch_shifts_in_place_are_found(tmp_path: Path) -> None:
+    ran = watched(tmp_path, "", LABELS.format(write="y -= 1", read="y"))
+    assert ran.at(ran.the(rule.CODE).mutation) == "y -= 1"
+
+
+@pytest.mark.parametrize(("write", "read"), [("y = y - 1", "y"), ("y.clamp_(max=3)", "y"), ("x *= 1.0", "y - 1")])
+def test_labels_that_every_epoch_sees_alike_are_none(tmp_path: Path, write: str, read: str) -> None:
+    assert rule.CODE not in watched(tmp_path, "", LABELS.format(write=write, read=read)).codes()

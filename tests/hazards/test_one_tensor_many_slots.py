@@ -72,3 +72,58 @@ def test_without_us_all_entries_are_equal_and_nothing_is_said(tmp_path: Path) ->
     ran = plainly(tmp_path, SETUP, example(rule, "Bad"), "path = torch.stack(history)[:, 0].tolist()")
     assert ran.error is None
     assert ran.names["path"] == [4.0, 4.0, 4.0, 4.0]
+
+
+FILLED = """
+rows, buffer = torch.rand(6, 3), torch.empty(2, 3)
+def collate(pair):
+    for slot, row in enumerate(pair):
+        buffer[slot] = rows[row]
+    return {given}
+"""
+LISTED = "batches = [collate(pair) for pair in ((0, 1), (2, 3))]\nmeans = [batch.mean().item() for batch in batches]"
+APPENDED = """
+batches = []
+for pair in ((0, 1), (2, 3)):
+    batches.append(collate(pair))
+    print(batches[-1].mean())
+"""
+
+
+@pytest.mark.parametrize("reading", [LISTED, APPENDED + "means = [batch.mean() for batch in batches]"])
+def test_a_list_that_a_helper_fills_with_its_one_buffer_is_found(tmp_path: Path, reading: str) -> None:
+    finding = watched(tmp_path, FILLED.format(given="buffer") + "print(buffer.shape)", reading).the(rule.CODE)
+    assert finding.mutation is not None
+    assert finding.mutation.statement == "buffer[slot] = rows[row]"
+
+
+@pytest.mark.parametrize(("given", "reading"), [("buffer.clone()", LISTED), ("buffer", APPENDED)])
+def test_a_buffer_that_is_copied_or_read_before_it_is_filled_again_is_none(
+    tmp_path: Path, given: str, reading: str
+) -> None:
+    assert rule.CODE not in watched(tmp_path, FILLED.format(given=given), reading).codes()
+
+
+KEPT = """
+net = nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+kept = []
+for epoch in range(2):
+    opt.zero_grad()
+    net(torch.ones(1, 2)).sum().backward()
+    opt.step()
+    kept.append({key: {value} for key, value in net.state_dict().items()})
+average = torch.stack([state["weight"] for state in kept]).mean(0)
+"""
+
+
+def test_states_that_were_kept_in_each_epoch_and_are_the_live_weights_are_found(tmp_path: Path) -> None:
+    live, copied = (KEPT.replace("{value}", value) for value in ("value", "value.clone()"))
+    ran = watched(tmp_path, "", live)
+    assert ran.at(ran.the(rule.CODE).mutation) == "opt.step()"
+    assert rule.CODE not in watched(tmp_path, "", copied).codes()
+
+
+def test_views_of_one_row_taken_without_a_write_between_them_may_be_stacked(tmp_path: Path) -> None:
+    program = "x = torch.rand(3, 2)\nx.mul_(2)\nx.mul_(3)\ny = torch.stack([x[0], x[0], x[1]])"
+    assert rule.CODE not in watched(tmp_path, "", program).codes()

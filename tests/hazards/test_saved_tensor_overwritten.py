@@ -164,3 +164,25 @@ def test_a_write_to_other_elements_says_that_what_was_saved_is_intact(tmp_path: 
     finding = ran.the("saved-tensor-overwritten")
     assert "what was saved is intact" in finding.message
     assert "share one version counter" in finding.message
+
+
+THREAD = """
+import threading
+w, scale = torch.ones(3, requires_grad=True), torch.ones(3)
+def decay():
+    scale.mul_(0.9)
+out = (w * scale).sum()
+worker = threading.Thread(target=decay)
+worker.start()
+worker.join()
+out.backward()
+"""
+
+
+def test_a_write_on_another_thread_is_one_finding_that_names_the_saver_and_both_versions(tmp_path: Path) -> None:
+    ran = watched(tmp_path, "", THREAD)
+    (finding,) = [hazard for hazard in ran.report.hazards if hazard.severity != "info"]
+    assert (finding.code, finding.variable, finding.saved_by) == (rule.CODE, "scale", "MulBackward0")
+    assert (finding.expected_version, finding.found_version) == (0, 1)
+    assert ran.at(finding.saved) == "out = (w * scale).sum()"
+    assert finding.mutation is None

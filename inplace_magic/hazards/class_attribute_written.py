@@ -1,0 +1,99 @@
+"""Objects add in place to a tensor that belongs to their class, so each goes on with what the others have left.
+
+A tensor made in the body of a class is made once, when the class is defined, and so is the default of a dataclass's
+field: all objects share it (https://docs.python.org/3/library/dataclasses.html, "Mutable default values"; a tensor
+passes that module's check, since it can be hashed).
+
+Bad::
+
+    class Histogram:
+        counts = torch.zeros(4)             # one tensor for all histograms
+
+        def add(self, labels):
+            self.counts.index_add_(0, labels, torch.ones(len(labels)))
+
+Good::
+
+    class Histogram:
+        def __init__(self):
+            self.counts = torch.zeros(4)
+
+Found when one line wrote ``self.counts`` for two objects, by arithmetic that depends on the old values, and it was the
+tensor of the class. Silent where the class is written by its name (``Histogram.counts += 1``), which says that all
+objects are meant, and where the tensor is filled anew each time (``copy_``, ``zero_``).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_magic.analysis import expressions
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.written import FORGETS_OLD_VALUES
+from inplace_magic.language import _
+from inplace_magic.trace import CallEvent, Callsite
+
+CODE = "class-attribute-written"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing line."""
+    objects: dict[tuple[object, ...], str] = {}
+    told: set[tuple[object, ...]] = set()
+    for call in story.trace.calls:
+        site = call.callsite
+        if site is None or site.caller is None or call.kind != "in-place" or call.name.endswith(FORGETS_OLD_VALUES):
+            continue
+        place = (site.cell, site.file, site.line)
+        for mutation in call.mutations if place not in told else ():
+            shared = _of_the_class(story, call, mutation.tensor, site)
+            owner = _object_of(site.caller) if shared is not None else None
+            if shared is None or owner is None:
+                continue
+            before = objects.setdefault((place, mutation.tensor), owner)
+            if before != owner:
+                told.add(place)
+                yield _hazard(call, mutation.tensor, site, shared, before, owner)
+                break
+
+
+def _of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) -> str | None:
+    """``Histogram.counts`` for a write of ``self.counts`` in a method of that class, if both are one tensor."""
+    names = story.names.get(tensor, ())
+    path = expressions.path_text(story.bindings.written_operand(call, tensor)) if names else None
+    owner = site.function.rpartition(".")[0]
+    if path is None or not owner or path.count(".") != 1 or not path.startswith("self."):
+        return None
+    shared = f"{owner}.{path[5:]}"
+    return shared if shared in names else None
+
+
+def _object_of(site: Callsite) -> str | None:
+    """``train`` of ``train.add(labels)`` and of ``train(labels)``."""
+    node = expressions.parse(site.expression)
+    called = node.func if isinstance(node, ast.Call) else None
+    return expressions.path_text(called.value if isinstance(called, ast.Attribute) else called)
+
+
+def _hazard(call: CallEvent, tensor: int, site: Callsite, shared: str, before: str, owner: str) -> Hazard:
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{line} writes `self.{attribute}` for `{other}` after it wrote it for `{one}`, and both times it is "
+            "`{shared}`: a tensor that is made in the body of a class is one tensor for all its objects. PyTorch gives "
+            "no error."
+        ).format(line=wording.spot(site), attribute=shared.rpartition(".")[2], one=before, other=owner, shared=shared),
+        fix=_(
+            "Make the tensor in `__init__`, once for each object; in a dataclass write "
+            "`field(default_factory=lambda: …)`."
+        ),
+        variable=f"self.{shared.rpartition('.')[2]}",
+        mutation=site,
+        mutations=(site,),
+        tensor=tensor,
+        call=call.index,
+    )

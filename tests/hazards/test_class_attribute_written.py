@@ -1,0 +1,56 @@
+"""A tensor of the class that objects add to as if each had its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cells import run_cell
+from hazards.running import example
+
+from inplace_magic.hazards import Hazard
+from inplace_magic.hazards import class_attribute_written as rule
+
+TWO = """
+import torch
+{histogram}
+train, valid = Histogram(), Histogram()
+train.add(torch.tensor([0, 1, 1]))
+valid.add(torch.tensor([3]))
+total = valid.counts.sum().item()
+"""
+BAD = TWO.format(histogram=example(rule, "Bad"))
+GOOD = TWO.format(histogram=example(rule, "Good").rstrip() + "\n\n" + example(rule, "Bad").partition("\n\n")[2])
+MEANT = {
+    "written by the name of the class": BAD.replace("self.counts.index", "Histogram.counts.index"),
+    "filled anew": BAD.replace("self.counts.index_add_(0, labels, torch.ones(len(labels)))", "self.counts.zero_()"),
+    "one object": BAD.replace("train.add", "valid.add"),
+    "handed to both": GOOD.replace("def __init__(self):", "def __init__(self, counts):")
+    .replace("self.counts = torch.zeros(4)", "self.counts = counts")
+    .replace("Histogram(), Histogram()", "(Histogram(shared) for shared in [torch.zeros(4)] * 2)"),
+}
+
+
+def found(shell: Any, source: str) -> dict[str, Hazard]:
+    run_cell(shell, "%%inplace_watch --out report\n" + source)
+    return {hazard.code: hazard for hazard in shell.user_ns["report"].hazards}
+
+
+def test_the_bad_program_gives_the_line_that_adds_and_both_objects(loaded_shell: Any) -> None:
+    finding = found(loaded_shell, BAD)[rule.CODE]
+
+    assert loaded_shell.user_ns["total"] == 4  # the class's tensor counted for both
+    assert finding.severity == "warning"
+    assert finding.mutation.statement.startswith("self.counts.index_add_")
+    assert "`valid` after it wrote it for `train`" in finding.message
+    assert finding.variable == "self.counts"
+
+
+def test_the_good_program_is_quiet(loaded_shell: Any) -> None:
+    assert rule.CODE not in found(loaded_shell, GOOD)
+    assert loaded_shell.user_ns["total"] == 1
+
+
+@pytest.mark.parametrize("program", MEANT.values(), ids=MEANT)
+def test_a_tensor_that_is_meant_for_all_is_none(loaded_shell: Any, program: str) -> None:
+    assert rule.CODE not in found(loaded_shell, program)
