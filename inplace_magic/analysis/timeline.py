@@ -17,6 +17,7 @@ from inplace_magic.analysis.lanes import Lane
 from inplace_magic.trace import Callsite, Trace
 
 LANES = 12
+"""Lanes that are shown; of more than these a sixth fewer, since some are left out anyway."""
 COLUMNS = 120
 ROOMY = 30
 """Up to so many calls, every pass of a loop is shown."""
@@ -85,7 +86,7 @@ def timeline_of(
     tree = _columns(trace, set().union(*events.values(), failed), set(wanted))
     visible = {column.first for column in tree if not column.gap}
     happened = [lane for lane in lanes if own[lane.key] & visible]
-    shown = _ranked(happened, focus)[:most]
+    shown = _ranked(happened, focus)[: most if len(happened) <= most else most * 5 // 6]
     keys = {lane.key for lane in shown}
     touching = set().union(*(events[key] for key in keys), wanted)
     fitting = _fitting([column for column in tree if column.first in touching and not column.gap], wanted, columns)

@@ -26,9 +26,9 @@ def _html(reading: Reading, *, raw: bool, graph: bool) -> str:
 
 
 def _text(reading: Reading, *, raw: bool, graph: bool) -> str:
-    from inplace_magic.render.text import FEW_ROWS, text_of
+    from inplace_magic.render.text import FEW_LINES, FEW_ROWS, text_of
 
-    return text_of(reading, rows=FEW_ROWS)
+    return text_of(reading, rows=FEW_ROWS, lines=FEW_LINES)
 
 
 def _html_card(reading: Reading, *, hazards: Sequence[Hazard], more: str) -> str:

@@ -21,7 +21,8 @@ MAX_HEADLINE = 300
 MAX_LINES = 30
 """More findings than cards and so many lines are counted."""
 
-_LINE = f"font-family:{style.CODE_FONTS};font-size:13px;line-height:1.5;vertical-align:top;text-align:left"
+_LINE = "line-height:1.5;vertical-align:top"
+"""What JupyterLab's theme sets on each cell is set on each cell again; the rest comes from the table."""
 _ROLE = {
     "overwritten": (style.VERMILION_INK, style.VERMILION_TINT, style.VERMILION, "✎"),
     "saved": (style.BLUE_INK, style.BLUE_TINT, style.BLUE, "●"),
@@ -43,7 +44,7 @@ def verdict_bar(report: Report) -> str:
     else:
         accent, ink, tint = style.SEVERITY_COLOURS["error"] if report.trace.error else style.FINE_COLOURS
     css = (
-        f"background-color:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px 0;"
+        f"background-color:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px;"
         "font-size:16px;font-weight:bold"
     )
     return tag("div", css, prose(verdict(report)))
@@ -71,7 +72,7 @@ def _cards(findings: Sequence[Hazard], report: Report, most: int, more: str) -> 
     lines = [_one_line(finding) for finding in findings[most : most + MAX_LINES]]
     left = len(findings) - len(cards) - len(lines)
     rest = _sentence(more.format(count=left)) if left else ""
-    return "".join(cards) + (tag("ul", "margin:4px 0 10px 0", *lines) if lines else "") + rest
+    return "".join(cards) + (tag("ul", "margin:4px 0 10px", *lines) if lines else "") + rest
 
 
 def _one_line(finding: Hazard) -> str:
@@ -85,19 +86,19 @@ def _card(finding: Hazard, report: Report) -> str:
     title = f"{style.SEVERITY_SYMBOL[finding.severity]} {_(style.SEVERITY_WORD[finding.severity])}"
     head = tag("div", f"color:{ink};font-weight:bold", esc(title), " ", code(finding.code))
     listings = "".join(_listing(excerpt) for excerpt in excerpts(finding, report.trace))
-    fix_css = f"background-color:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:6px 0 6px 0"
+    fix_css = f"background-color:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:6px 0"
     fix = tag("div", fix_css, tag("b", "", esc(_("Fix: "))), prose(finding.fix))
-    why = tag("div", "margin:4px 0 0 0", prose(finding.message))
-    css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:8px 12px;margin:0 0 10px 0"
+    why = tag("div", "margin:4px 0 0", prose(finding.message))
+    css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:8px 12px;margin:0 0 10px"
     return tag("div", css, head, listings, fix, diffs.to_markup(finding), why)
 
 
 def _listing(excerpt: Excerpt) -> str:
-    caption = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px 0", esc(excerpt.source))
+    caption = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source))
     room = max((round(len(line.text) * (_HEAVY if _is_heavy(line) else _LIGHT)) for line in excerpt.lines), default=0)
     rows = "".join(_line(line, room + 16) for line in excerpt.lines)
     css = "border-collapse:collapse;table-layout:auto;width:100%;margin:0"
-    css += f";background-color:{style.CARD};color:{style.INK}"
+    css += f";background-color:{style.CARD};color:{style.INK};font-family:{style.CODE_FONTS};font-size:13px"
     return caption + tag("div", "overflow-x:auto;max-width:100%", tag("table", css, f"<tbody>{rows}</tbody>"))
 
 
@@ -117,7 +118,12 @@ def _line(line: ExcerptLine, room: int) -> str:
     code_css += f";display:inline-block;min-width:{room}px" if marks else ""
     cells = [
         tag("td", number_css, esc(str(line.number))),
-        tag("td", f"{_LINE};padding:1px 6px 1px 0", tag("span", code_css, esc(line.text)), *map(_mark, marks)),
+        tag(
+            "td",
+            f"{_LINE};text-align:left;padding:1px 6px 1px 0",
+            tag("span", code_css, esc(line.text)),
+            *map(_mark, marks),
+        ),
     ]
     return tag("tr", f"background-color:{tint}", *cells)
 

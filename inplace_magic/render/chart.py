@@ -16,9 +16,9 @@ from inplace_magic.render.reading import Reading
 
 WIDTH, HEIGHT = 760, 250
 LEFT, RIGHT, TOP, BOTTOM = 84, 744, 46, 196
-COLUMNS = 165
+COLUMNS = 110
 """Calls that fall on one column are drawn as one: its highest point, and where it ended."""
-MARKS = 82
+MARKS = 55
 """Marks that fit side by side: in-place calls that fall on the same one share it."""
 
 
@@ -79,11 +79,11 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
     top = _round_up(peak.nbytes)
     span = len(indexes)
 
-    def x(place: int) -> str:
-        return _short(round(LEFT + (RIGHT - LEFT) * place / span))
+    def x(place: int) -> int:
+        return round(LEFT + (RIGHT - LEFT) * place / span)
 
-    def y(nbytes: int) -> str:
-        return _short(BOTTOM - (BOTTOM - TOP) * nbytes / top)
+    def y(nbytes: int) -> int:
+        return round(BOTTOM - (BOTTOM - TOP) * nbytes / top)
 
     ends = [*(column.first for column in columns[1:]), span]
     outline = _steps([y(column.highest) for column in columns], [x(end) for end in ends])
@@ -94,7 +94,7 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
     at = max(0, bisect_right(indexes, peak.call) - 1) if peak.call is not None else 0
     label = _peak_label(reading, peak)
     anchor, beside = ("start", 8) if at < span / 2 else ("end", -8)
-    height = _short(float(y(peak.nbytes)))
+    height = y(peak.nbytes)
     title = _("Live memory on {device}, call by call").format(device=peak.device)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
@@ -108,7 +108,7 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
         f'<path d="{marks}" fill="{style.ORANGE_INK}"/>' if marks else "",
         f'<circle cx="{x(at)}" cy="{height}" r="4" fill="{style.CARD}" stroke="{style.VERMILION_INK}" '
         'stroke-width="2"/>',
-        f'<text x="{_short(float(x(at)) + beside)}" y="{_short(float(height) - 7)}" text-anchor="{anchor}" '
+        f'<text x="{x(at) + beside}" y="{height - 7}" text-anchor="{anchor}" '
         f'fill="{style.VERMILION_INK}" font-weight="bold" stroke="{style.CARD}" stroke-width="3" '
         f'paint-order="stroke">{esc(label)}</text>',
         f'<text x="{LEFT}" y="{BOTTOM + 28}">{_call(indexes[0])}</text>',
@@ -119,23 +119,24 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
     return "".join(parts)
 
 
-def _scale(top: int, y: Callable[[int], str]) -> list[str]:
+def _scale(top: int, y: Callable[[int], int]) -> list[str]:
     parts = []
     for part in (0, 1, 2):
         nbytes = top * part // 2
         parts.append(f'<path d="M{LEFT} {y(nbytes)}H{RIGHT}" stroke="{style.LINE}"/>')
-        parts.append(
-            f'<text x="{LEFT - 6}" y="{float(y(nbytes)) + 4:g}" text-anchor="end">{words.bytes_of(nbytes)}</text>'
-        )
+        parts.append(f'<text x="{LEFT - 6}" y="{y(nbytes) + 4}" text-anchor="end">{words.bytes_of(nbytes)}</text>')
     return parts
 
 
-def _steps(heights: list[str], ends: list[str]) -> str:
-    """A staircase as path commands; a step of the same height as the one before is not drawn anew."""
+def _steps(heights: list[int], ends: list[int]) -> str:
+    """A staircase from the left end of the ground line, as relative path commands in whole pixels; a step of the same
+    height as the one before is not drawn anew."""
     parts = []
-    for height, end, then in zip(heights, ends, [*heights[1:], ""], strict=True):
+    x, y = LEFT, BOTTOM
+    for height, end, then in zip(heights, ends, [*heights[1:], None], strict=True):
         if height != then:
-            parts.append(f"V{height}H{end}")
+            parts.append(f"v{height - y}h{end - x}" if height != y else f"h{end - x}")
+            x, y = end, height
     return "".join(parts)
 
 
@@ -172,7 +173,3 @@ def _round_up(nbytes: int) -> int:
     while unit < nbytes:
         unit *= 2
     return unit * 3 // 4 if unit > 4 and nbytes <= unit * 3 // 4 else unit
-
-
-def _short(number: float) -> str:
-    return f"{number:.1f}".removesuffix(".0")

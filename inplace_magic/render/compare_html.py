@@ -90,7 +90,7 @@ def _verdict_bar(comparison: Comparison) -> str:
         accent, ink, tint = style.FINE_COLOURS
         symbol = style.FINE_SYMBOL
     css = (
-        f"background-color:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px 0;"
+        f"background-color:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px;"
         "font-size:16px;font-weight:bold"
     )
     return tag("div", css, esc(f"{symbol} "), prose(verdict(comparison)))
@@ -153,7 +153,7 @@ def _costs(comparison: Comparison) -> str:
     for title, rows in cost_tables(comparison):
         count += len(rows)
         shown = [*([esc(cell) for cell in row] for row in rows[:-1]), [tag("b", "", esc(cell)) for cell in rows[-1]]]
-        parts.append(tag("div", "margin:6px 0 2px 0", prose(title)))
+        parts.append(tag("div", "margin:6px 0 2px", prose(title)))
         parts.append(table(header, shown, cells=cells))
     if not parts:
         return ""

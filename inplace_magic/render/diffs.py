@@ -51,5 +51,5 @@ def to_markup(finding: Hazard) -> str:
         f"border:1px solid {style.LINE};padding:4px 8px;margin:4px 0;overflow-x:auto;white-space:pre"
     )
     cost = price(finding)
-    note = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:0 0 6px 0", esc(cost)) if cost else ""
+    note = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:0 0 6px", esc(cost)) if cost else ""
     return tag("pre", css, "\n".join(rows)) + note

@@ -26,7 +26,7 @@ from inplace_magic.render.source_panel import Sources
 from inplace_magic.render.theme import style_sheet
 from inplace_magic.trace import CallEvent
 
-MAX_STEPS = 300
+MAX_STEPS = 150
 """Calls that the scrubber stops at; of a longer cell it stops once at each box of the picture."""
 MAX_PLACES = 12
 """Lines of one folded box."""

@@ -11,6 +11,7 @@ from inplace_magic.language import _, sentences
 from inplace_magic.render import style
 from inplace_magic.render.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_bar
 from inplace_magic.render.dot import dot_of
+from inplace_magic.render.embedded import embedded
 from inplace_magic.render.explorer import explorer_state, page_script
 from inplace_magic.render.layout import to_svg
 from inplace_magic.render.markup import CARD, details, esc, image, prose, tag
@@ -24,7 +25,6 @@ from inplace_magic.render.sections import (
     tensor_calls,
     tensor_section,
 )
-from inplace_magic.render.svg import seen
 from inplace_magic.render.text import verdict
 from inplace_magic.render.timeline import timeline_svg
 from inplace_magic.report import Report
@@ -71,12 +71,12 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
     return f"{start}{''.join(body)}</div><script>{page_script()}</script>"
 
 
-def _timeline(reading: Reading) -> tuple[str, list[str]]:
+def _timeline(reading: Reading) -> tuple[str, list[list[str]]]:
     """The section, and what nobody sees of its picture."""
     svg = timeline_svg(reading)
     if svg is None:
         return "", []
-    shown, unseen = seen(svg, titles=True)
+    shown, unseen = embedded(svg, titles=True)
     alt = sentences(_("Timeline of the tensors."), verdict(reading.report))
     css = f"max-width:100%;height:auto;background-color:{style.CARD}"
     picture = image(shown, alt, css, class_="inplace-magic-timeline")
@@ -95,7 +95,7 @@ def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     )
 
 
-def _picture(reading: Reading, raw: bool) -> tuple[str, list[str]]:
+def _picture(reading: Reading, raw: bool) -> tuple[str, list[list[str]]]:
     """The graph, or why there is none, and what nobody sees of it; its titles are not needed where its facts are."""
     try:
         svg = to_svg(dot_of(reading, raw=raw))
@@ -103,5 +103,5 @@ def _picture(reading: Reading, raw: bool) -> tuple[str, list[str]]:
         return tag("p", f"color:{style.MUTED_INK}", prose(str(error))), []
     css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
     alt = sentences(_("Autograd graph."), verdict(reading.report))
-    shown, unseen = seen(svg)
+    shown, unseen = embedded(svg)
     return image(shown, alt, css, class_="inplace-magic-graph"), unseen

@@ -22,9 +22,9 @@ CARD = (
     "overflow-x:auto;text-align:left"
 )
 CODE = f"background-color:{style.ZEBRA};color:{style.INK}"
-SUMMARY = f"cursor:pointer;font-weight:bold;color:{style.INK};padding:4px 0"
+SUMMARY = "cursor:pointer;font-weight:bold;padding:4px 0"
 TABLE = (
-    f"border-collapse:collapse;font-size:13px;margin:4px 0 8px 0;table-layout:auto;color:{style.INK};"
+    f"border-collapse:collapse;font-size:13px;margin:4px 0 8px;table-layout:auto;color:{style.INK};"
     f"background-color:{style.CARD};width:max-content"
 )
 CELL = "text-align:left"
@@ -39,6 +39,8 @@ NUMBER_CELL = "text-align:right"
 
 
 SVG_SOURCE = "data:image/svg+xml,"
+_BARE = re.compile(r"[\w:;#-]+")
+"""What needs no quotation marks (https://html.spec.whatwg.org/multipage/syntax.html#unquoted): most cells' styles."""
 _TAG = re.compile("<[^>]*>")
 _ENCODED = {ord(letter): f"%{ord(letter):02X}" for letter in '%#&"\n\r\t'}
 
@@ -51,7 +53,7 @@ def esc(text: str) -> str:
 def tag(name: str, css: str, *children: str, **attributes: str) -> str:
     """An element; the children are markup already, the attributes are escaped here."""
     more = "".join(f' {key.rstrip("_")}="{esc(value)}"' for key, value in attributes.items())
-    styled = f' style="{esc(css)}"' if css else ""
+    styled = f" style={css}" if _BARE.fullmatch(css) else f' style="{esc(css)}"' if css else ""
     return f"<{name}{styled}{more}>{''.join(children)}</{name}>"
 
 

@@ -8,11 +8,13 @@ from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.language import _
 from inplace_magic.render import memory_words, style, words
 from inplace_magic.render.chart import memory_chart
+from inplace_magic.render.embedded import embedded
 from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, prose, table, tag
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.sections import code_cell, more_rows
+from inplace_magic.render.sections import code_cell, fitting_rows, more_rows
+from inplace_magic.trace import Callsite
 
-_NOTE = f"color:{style.MUTED_INK};margin:2px 0 6px 0"
+_NOTE = f"color:{style.MUTED_INK};margin:2px 0 6px"
 
 
 def memory_section(reading: Reading) -> str:
@@ -20,6 +22,7 @@ def memory_section(reading: Reading) -> str:
     lines = reading.memory
     if not lines:
         return ""
+    shown = fitting_rows(lines, reading.rows)
     rows = [
         (
             esc(memory_words.line_place(row, reading.trace)),
@@ -37,7 +40,7 @@ def memory_section(reading: Reading) -> str:
             ),
             esc(row.device),
         )
-        for row in lines[: reading.rows]
+        for row in lines[:shown]
     ]
     header = (
         *(_("Line"), _("Code"), _("Allocated"), _("Freed"), _("Net"), _("Peak"), _("Still alive")),
@@ -46,7 +49,7 @@ def memory_section(reading: Reading) -> str:
     body = table(header, rows, cells=(CELL, CODE_CELL, *[NUMBER_CELL] * 6))
     told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
     notes = "".join(tag("p", _NOTE, prose(text)) for text in (*told, *memory_words.allocator(reading.trace)))
-    return details(_("Memory by line"), _chart(reading), body, more_rows(lines, "lines", reading.rows), notes)
+    return details(_("Memory by line"), _chart(reading), body, more_rows(lines, "lines", shown), notes)
 
 
 def saved_section(reading: Reading) -> str:
@@ -54,17 +57,23 @@ def saved_section(reading: Reading) -> str:
     saved = kept_for_backward(reading.trace)
     if not saved:
         return ""
-    rows: list[Sequence[str]] = [
-        (
-            esc(f"{memory_words.kept_label(kept, reading)} {words.version(kept.saved.version)}"),
-            esc(f"{kept.node.name if kept.node else _('unknown node')}.{kept.saved.name}"),
-            esc(memory_words.kept_place(kept, reading.trace)),
-            code_cell(kept.call.callsite if kept.call is not None else None),
-            esc(memory_words.kept_size(kept)),
-            prose(memory_words.kept_remark(kept)),
+    shown = fitting_rows(saved, reading.rows)
+    rows: list[Sequence[str]] = []
+    before: tuple[bool, Callsite | None] | None = None
+    for kept in saved[:shown]:
+        site = kept.call.callsite if kept.call is not None else None
+        place = kept.call is None, site
+        again, before = place == before, place  # a place is said once, as in the table of lines
+        rows.append(
+            (
+                esc(f"{memory_words.kept_label(kept, reading)} {words.version(kept.saved.version)}"),
+                esc(f"{kept.node.name if kept.node else _('unknown node')}.{kept.saved.name}"),
+                "" if again else esc(memory_words.kept_place(kept, reading.trace)),
+                "" if again else code_cell(site),
+                esc(memory_words.kept_size(kept)),
+                prose(memory_words.kept_remark(kept)),
+            )
         )
-        for kept in saved[: reading.rows]
-    ]
     header = (_("Tensor"), _("Kept by"), _("Where"), _("Code"), _("Bytes"), _("Whose memory"))
     total = sum(kept.saved.nbytes or 0 for kept in saved if kept.first and kept.origin != "leaf")
     note = tag(
@@ -79,7 +88,7 @@ def saved_section(reading: Reading) -> str:
     return details(
         _("{title} ({count})").format(title=_("Saved for backward"), count=len(saved)),
         table(header, rows, cells=(CELL, CELL, CELL, CODE_CELL)),
-        more_rows(saved, "saved", reading.rows),
+        more_rows(saved, "saved", shown),
         note,
     )
 
@@ -89,4 +98,4 @@ def _chart(reading: Reading) -> str:
     if chart is None:
         return ""
     css = f"max-width:100%;height:auto;background-color:{style.CARD}"
-    return image(chart.svg, chart.sentence, css)
+    return image(embedded(chart.svg)[0], chart.sentence, css)

@@ -15,7 +15,8 @@ def packed(state: dict[str, Any]) -> str:
 
 def packed_text(text: str) -> str:
     """A text, as :func:`packed` packs JSON."""
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+    deflate = zlib.compressobj(9, memLevel=9)
+    return base64.b64encode(deflate.compress(text.encode()) + deflate.flush()).decode()
 
 
 def unpacked(text: str) -> dict[str, Any]:

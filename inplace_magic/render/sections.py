@@ -47,7 +47,7 @@ def line_section(reading: Reading) -> str:
     return details(
         _("What each line did"),
         body,
-        more_rows(steps, "calls", LINE_ROWS * reading.rows),
+        more_rows(steps, "calls", fitting_rows(steps, LINE_ROWS * reading.rows)),
         opened=len(steps) <= OPEN_ROWS,
     )
 
@@ -64,7 +64,7 @@ def _guilty(reading: Reading) -> set[int | None]:
 def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
     """The first rows; of a longer table also all of the lines that findings name, in the order of the table."""
     steps = [(story, step) for story in reading.lines for step in story.steps]
-    most = LINE_ROWS * reading.rows
+    most = fitting_rows(steps, LINE_ROWS * reading.rows)
     if len(steps) <= most:
         return steps
     serious = [finding for finding in reading.report.findings if finding.severity != "info"]
@@ -93,7 +93,7 @@ def tensor_section(reading: Reading) -> str:
     )  # fmt: skip
     title = _("Tensors: id, data_ptr, version, grad_fn ({count})").format(count=len(graph.tensors))
     body = table(header, rows, tints=tints, name="im-tensors")
-    return details(title, body, more_rows(graph.tensors, "tensors", reading.rows))
+    return details(title, body, more_rows(graph.tensors, "tensors", fitting_rows(graph.tensors, reading.rows)))
 
 
 def tensor_calls(reading: Reading) -> list[int]:
@@ -105,7 +105,8 @@ def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
     """The first ones; of a longer table also those that the findings are about, in the order of the table."""
     tensors = reading.graph.tensors
     named = roles_of(reading.graph, reading.report.findings).tensors
-    kept = sorted(range(len(tensors)), key=lambda n: tensors[n].key not in named)[: reading.rows]
+    kept = sorted(range(len(tensors)), key=lambda n: tensors[n].key not in named)
+    kept = kept[: fitting_rows(tensors, reading.rows)]
     return [tensors[n] for n in sorted(kept)]
 
 
@@ -116,7 +117,7 @@ def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = Fal
     items = "".join(tag("li", "", prose(sentence)) for sentence in sentences[:MAX_SENTENCES])
     return details(
         _("{title} ({count})").format(title=title, count=len(sentences)),
-        tag("ul", "margin:2px 0 6px 0", items),
+        tag("ul", "margin:2px 0 6px", items),
         opened=opened,
     )
 
@@ -182,6 +183,11 @@ def code_cell(site: Callsite | None) -> str:
     return esc(words.shortened(text, MAX_CODE))
 
 
+def fitting_rows(rows: Sequence[object], most: int) -> int:
+    """How many rows of a table to show: all where these are at most so many, else a sixth less: it is cut anyway."""
+    return most if len(rows) <= most else most * 5 // 6
+
+
 def more_rows(rows: Sequence[object], view: str, shown: int) -> str:
     """How many rows of a table are not shown, and how to get them."""
     more = len(rows) - shown
@@ -192,4 +198,4 @@ def more_rows(rows: Sequence[object], view: str, shown: int) -> str:
         "{count} more rows not shown; {frame} gives all of them.",
         more,
     ).format(count=more, frame=f'`report.to_frame("{view}")`')
-    return tag("p", f"color:{style.MUTED_INK};margin:2px 0 6px 0", prose(text))
+    return tag("p", f"color:{style.MUTED_INK};margin:2px 0 6px", prose(text))

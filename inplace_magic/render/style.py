@@ -100,7 +100,7 @@ KIND_SYMBOL: Final[dict[str, str]] = {
 
 DOT_FONT: Final = "Helvetica"
 """One name only: Graphviz measures text by it, and a list of names makes it guess widths that overflow the boxes."""
-SVG_FONTS: Final = "Helvetica, Arial, 'Liberation Sans', 'Nimbus Sans', sans-serif"
+SVG_FONTS: Final = "Helvetica, Arial, Liberation Sans, Nimbus Sans, sans-serif"
 """What the name above becomes in the SVG; the first four have the same letter widths."""
 HTML_FONTS: Final = "Helvetica, Arial, Liberation Sans, sans-serif"
 CODE_FONTS: Final = "Menlo, Consolas, monospace"

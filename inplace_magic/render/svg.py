@@ -1,8 +1,9 @@
 """Graphviz's SVG made small: a picture travels inside every saved notebook, and notebooks are kept in version control.
 
 Graphviz repeats font, colours and two decimals on every line of text and writes a rounded box as twelve points. Here
-every distinct look becomes one class in one ``<style>``, boxes become ``<rect>``, curves get whole numbers relative to
-each other, and comments, links and ids go; ids also because a notebook holds many of these pictures in one page.
+every distinct look becomes one class in one ``<style>``, rounded boxes become ``<rect>``, curves and other boxes get
+whole numbers relative to each other, and comments, links and ids go; ids also because a notebook holds many of these
+pictures in one page.
 
 What scripts and tests can rely on, and nothing else:
 
@@ -37,12 +38,6 @@ LOOK = ("fill", "stroke", "stroke-width", "stroke-dasharray")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _MOVE = re.compile(r"translate\((\S+) (\S+)\)")
 
-BEARERS = re.compile(
-    r"""(?P<start><(?:svg|g|text class="v")[^>]*?)(?P<data>(?: data-[a-z]+="[^"]*")*)>"""
-    r"(?P<title><title>[^<]*</title>)?"
-)
-"""The tags that bear titles or ``data-`` attributes; ``js/page.js`` finds the same."""
-
 Point = tuple[float, float]
 
 
@@ -70,28 +65,6 @@ def compact(svg: str) -> str:
         root.extend(writer.shapes([element for element in graph if _tag(element) == "text"], {}))
         rules.text = "".join(writer.rules())
     return ET.tostring(root, encoding="unicode", short_empty_elements=True).replace(" />", "/>")
-
-
-def seen(svg: str, *, titles: bool = False) -> tuple[str, list[str]]:
-    """The picture without what nobody sees in an ``<img>``, its ``data-`` attributes and titles, and these apart.
-
-    Packed they are a third of their bytes, and only a script asks for them.
-
-    Args:
-        svg: the picture; in a tag ``data-`` attributes come last.
-        titles: keep the titles among what is apart; else they are gone.
-
-    Returns:
-        The picture, and in the order of its tags that :data:`BEARERS` finds what belongs in the place of each one's
-        ``>``.
-    """
-    unseen: list[str] = []
-
-    def without(found: re.Match[str]) -> str:
-        unseen.append(f"{found['data']}>{(found['title'] or '') if titles else ''}")
-        return f"{found['start']}>"
-
-    return BEARERS.sub(without, svg), unseen
 
 
 class _Writer:
@@ -179,13 +152,18 @@ def _named(letter: str, look: dict[str, str]) -> str:
 def _box(points: Sequence[Point], radius: int) -> ET.Element:
     left, top = (min(point[axis] for point in points) for axis in (0, 1))
     right, bottom = (max(point[axis] for point in points) for axis in (0, 1))
-    box = {"x": left, "y": top, "width": round(right) - round(left), "height": round(bottom) - round(top)}
-    return ET.Element("rect", {key: _short(value) for key, value in box.items()} | ({"rx": "6"} if radius else {}))
+    width, height = round(right) - round(left), round(bottom) - round(top)
+    if not radius:
+        return ET.Element("path", {"d": f"M{_short(left)} {_short(top)}h{width}v{height}h{-width}z"})
+    box = {"x": left, "y": top, "width": width, "height": height, "rx": radius}
+    return ET.Element("rect", {key: _short(value) for key, value in box.items()})
 
 
 def _path(points: Sequence[Point], letter: str, digits: int) -> str:
     """Relative to the point before (of a curve: before its two control points), with rounding that does not add up."""
     here = (round(points[0][0], digits), round(points[0][1], digits))
+    if letter == "c" and len({round(x, digits) for x, _ in points}) == 1:  # most arrows are straight
+        return f"M{_short(here[0], digits)} {_short(here[1], digits)}V{_short(points[-1][1], digits)}"
     text = f"M{_short(here[0], digits)} {_short(here[1], digits)}{letter}"
     size = 3 if letter == "c" else 1
     for start in range(1, len(points), size):

@@ -18,8 +18,8 @@ from inplace_magic.report import Report
 
 MAX_ROWS = 100
 """Lines of each section; the rest is counted, and ``to_frame`` has them all."""
-FEW_ROWS = 15
-"""Lines of each section where the text stands beside the same report as HTML."""
+FEW_ROWS, FEW_LINES = 8, 14
+"""Findings and lines of a section, and lines of what each line did, where the text stands beside the same as HTML."""
 MAX_CELL = 160
 """Characters of a table's cell, to which all cells of its column are padded."""
 
@@ -101,13 +101,19 @@ def to_text(report: Report) -> str:
     return text_of(Reading(report))
 
 
-def text_of(reading: Reading, *, rows: int = MAX_ROWS) -> str:
-    """As :func:`to_text`, of a report that is being read already, with at most so many lines of each section."""
+def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) -> str:
+    """As :func:`to_text`, of a report that is being read already.
+
+    Args:
+        reading: the report while it is being read.
+        rows: findings, and lines of each section, at most.
+        lines: lines of what each line did, at most.
+    """
     report = reading.report
     sections = [verdict(report)]
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings[:rows], 1)]
     sections += _left_out(len(report.findings) - rows, "report.hazards")
-    sections.append(_section(_("What each line did"), _stories(reading, rows)))
+    sections.append(_section(_("What each line did"), _stories(reading, lines)))
     sections.append(_section(_("Memory by line"), _memory(reading, rows)))
     sections.append(_section(_("Saved for backward"), _saved(reading, rows)))
     sections.append(_section(_("What this watch could not see"), [f"- {line}" for line in report.blindness]))

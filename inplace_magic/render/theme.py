@@ -32,5 +32,5 @@ def style_sheet() -> str:
     plain = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     rules = _COLOUR.sub(r"var(--im-\1,#\1)", "".join(line.strip() for line in plain.splitlines()))
     twins = {**style.DARK, style.CARD: GROUND, style.INK: INK}
-    dark = ";".join(f"--im-{light[1:]}:{twin}" for light, twin in twins.items())
+    dark = ";".join(f"--im-{light[1:]}:{twin}" for light, twin in twins.items() if twin != light)
     return f"{rules}{','.join(SELECTORS)}{{{dark}}}@media (prefers-color-scheme:dark){{.im-alone{{{dark}}}}}"

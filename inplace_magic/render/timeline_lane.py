@@ -113,7 +113,7 @@ class LaneDrawing:
         name = say.of_savers(bar.kept)
         told = self.crime is not None and any(keeping.call == self.crime.saved_call for keeping in bar.kept)
         if self.roomy and not told and end - x > width(name, 9) + 24:
-            inner += f'<text class="p" x="{short((x + end) / 2)}" y="{y + 3}">{esc(name)}</text>'
+            inner += f'<text class="p" x="{round((x + end) / 2)}" y="{y + 3}">{esc(name)}</text>'
         first = bar.kept[0]
         key = first.key if len(bar.kept) == 1 else ""
         return self.group("mk", first.call, key, first.tensor, say.of_keepings(bar.kept, self.reading), inner)

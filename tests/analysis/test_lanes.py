@@ -209,7 +209,7 @@ def test_lanes_of_findings_come_first_then_named_ones_then_large_ones():
     calls[4] = made(5, "f", site(2, CELL), (), (tensor(5),))
     trace = Trace(calls=tuple(calls), storages=storages)
 
-    shown = timeline_of(trace, tuple(lanes(trace).values()), (Focus("S2", 2),), most=4)
+    shown = timeline_of(trace, tuple(lanes(trace).values()), (Focus("S2", 2),), most=5)
 
     assert {lane.key for lane in shown.lanes} == {"S2", "S5", "S29", "S28"}
     assert shown.lanes_left_out == 25

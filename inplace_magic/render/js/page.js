@@ -1,15 +1,20 @@
 /* Makes one report of a page a live one. Its pictures and its state are all that is read.
 
-   The pictures stand in the page without what nobody sees in an <img>, see `seen` in svg.py; `state.unseen` has it. */
-function pictureIn(img, unseen) {
+   A picture stands in the page without what nobody sees in an <img>, see embedded.py; `unseen` has it. */
+function pictureIn(img, [tags, bundled]) {
   const text = decodeURIComponent(img.src.slice(img.src.indexOf(",") + 1));
-  let n = 0;
-  return !unseen ? text : text.replace(/<(svg|g|text class='v')[^>]*>/g, (tag) => tag.slice(0, -1) + unseen[n++]);
+  return text.replace(/(<g class='(?:B )?)([nek])/g, (start, tag, letter) => `${tag}${letter} ${letter}`)
+    .replace(/<(svg|g(?! class='B )|text class='v')[^>]*>/g, (tag) => tag.slice(0, -1) + (tags.shift() || ">"))
+    .replace(/<g class='B ([^']*)'>(.*?)<\/g>/g, (all, look, paths) => {
+      const parts = [...paths.matchAll(/d='([^']*)'/g)].map((path) => path[1].split(/(?=M)/));
+      return parts[0].map((first, n) => `<g class='${look}'${bundled.shift()}`
+        + parts.map((part) => `<path d='${part[n]}'/>`).join("") + "</g>").join("");
+    });
 }
 
 /* Under a dark theme an <img> would stay a light card. */
 function inline(img) {
-  const svg = picture(pictureIn(img));
+  const svg = picture(pictureIn(img, [[], []]));
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", img.alt);
   svg.setAttribute("style", "max-width:100%;height:auto");
