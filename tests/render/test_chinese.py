@@ -113,6 +113,7 @@ def test_a_box_is_as_wide_as_the_chinese_letters_in_it(loaded_shell: Any) -> Non
     seen = 0
     for group in svg.iter(f"{SVG}g"):
         boxes = [float(box.get("width", "0")) for box in group.iter(f"{SVG}rect")]
+        boxes += [float(side) for box in group.iter(f"{SVG}path") for side in re.findall(r"h(\d+)v", box.get("d", ""))]
         for text in group.iter(f"{SVG}text") if boxes else ():
             said = text.text or ""
             wide = len(CHINESE.findall(said))
