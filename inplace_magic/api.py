@@ -138,6 +138,7 @@ class watch:
         self._session = None
         return report
 
+    @collection_paused()
     def _make_report(
         self,
         namespace: Mapping[str, Any] | None,
@@ -158,15 +159,14 @@ class watch:
         cell, filename, source = self._place
         live = None
         try:
-            with collection_paused():
-                trace = self._session.trace(
-                    sources=Sources(cell, filename, source, cells),
-                    namespace=namespace or {},
-                    error=error,
-                    cell=cell,
-                    source=source,
-                    last=last,
-                )
+            trace = self._session.trace(
+                sources=Sources(cell, filename, source, cells),
+                namespace=namespace or {},
+                error=error,
+                cell=cell,
+                source=source,
+                last=last,
+            )
             live = self._session.live()
         except Exception as fault:  # containment: the block's own result or error must come through
             trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({type(fault).__name__}: {fault}). {_ASK}",))

@@ -16,7 +16,6 @@ import pytest
 import shapes
 
 from inplace_magic.analysis.lanes import lanes_of
-from inplace_magic.analysis.story import Story
 from inplace_magic.render import to_mimebundle
 from inplace_magic.render.measure import fitting
 from inplace_magic.render.reading import Reading
@@ -66,8 +65,8 @@ def test_a_weight_that_every_step_saves_and_writes_takes_no_more_per_step_in_a_l
     counts = []
     for calls in LENGTHS:
         reading = Reading(shapes.record(shapes.training_loop(calls))())
-        story, graph = Story(reading.trace), reading.graph
-        count, lanes = work(lambda: lanes_of(story, reading.bindings, graph, reading.kept))  # noqa: B023
+        known = reading.story, reading.graph, reading.kept
+        count, lanes = work(lambda known=known: lanes_of(*known))
         assert any(len(lane.kept) > calls // 20 and len(lane.marks) > calls // 20 for lane in lanes)
         counts.append(count)
     assert counts[2] - counts[1] <= 2.3 * (counts[1] - counts[0]), counts

@@ -96,7 +96,11 @@ class AutogradGraph:
 
     @classmethod
     def from_trace(
-        cls, trace: Trace, names: dict[int, str] | None = None, kept: dict[SavedTensor, int] | None = None
+        cls,
+        trace: Trace,
+        names: dict[int, str] | None = None,
+        kept: dict[SavedTensor, int] | None = None,
+        effects: dict[int, tuple[Effect, ...]] | None = None,
     ) -> AutogradGraph:
         """The graph of a trace. Calls that gave no tensor are left out, unless they raised.
 
@@ -104,8 +108,9 @@ class AutogradGraph:
             trace: what was recorded.
             names: what :func:`names_of` gives for it, if that is known already.
             kept: the same of :func:`tensors_of_saved`.
+            effects: the same of :attr:`.Story.effects`.
         """
-        builder = _Builder(trace, names_of(trace) if names is None else names, kept)
+        builder = _Builder(trace, names_of(trace) if names is None else names, kept, effects)
         for call in trace.calls:
             if call.kind != "query" or call.error is not None:
                 builder.add_call(call)
@@ -148,7 +153,14 @@ class AutogradGraph:
 class _Builder:
     """Walks the calls once and remembers the newest version of each tensor."""
 
-    def __init__(self, trace: Trace, names: dict[int, str], kept: dict[SavedTensor, int] | None) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        names: dict[int, str],
+        kept: dict[SavedTensor, int] | None,
+        effects: dict[int, tuple[Effect, ...]] | None,
+    ) -> None:
+        self.effects = effects
         self.names = names
         self.kept = tensors_of_saved(trace) if kept is None else kept
         self.nodes = {node.node: node for node in trace.nodes}
@@ -176,7 +188,7 @@ class _Builder:
         given = self.inputs[key] = {facts.tensor: self.observe(facts) for facts in call.inputs}
         for source in given.values():
             self.join(source, key, "data")
-        rows = effects_of(call)
+        rows = effects_of(call) if self.effects is None else self.effects[call.index]
         for row in rows:
             if row.mutation is not None and row.before is None and row.tensor in self.newest:
                 self.join(self.newest[row.tensor], key, "data")

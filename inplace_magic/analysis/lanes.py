@@ -11,8 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from inplace_magic.analysis.bindings import Bindings
-from inplace_magic.analysis.effects import Effect, effects_of
+from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.keepings import Keeping, keepings_of
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
@@ -97,24 +96,23 @@ class _Lane:
     nbytes: int | None = None
 
 
-def lanes_of(story: Story, bindings: Bindings, graph: AutogradGraph, kept: dict[SavedTensor, int]) -> tuple[Lane, ...]:
+def lanes_of(story: Story, graph: AutogradGraph, kept: dict[SavedTensor, int]) -> tuple[Lane, ...]:
     """The lanes of a trace, in the order in which their storages were first met.
 
     Args:
         story: the trace.
-        bindings: its names.
         graph: its graph, for the keys of vertices.
         kept: what :func:`tensors_of_saved` gives for it.
     """
-    return _Builder(story, bindings, graph).lanes(keepings_of(story, graph, kept))
+    return _Builder(story, graph).lanes(keepings_of(story, graph, kept))
 
 
 class _Builder:
     """Walks the calls once."""
 
-    def __init__(self, story: Story, bindings: Bindings, graph: AutogradGraph) -> None:
+    def __init__(self, story: Story, graph: AutogradGraph) -> None:
         self.story = story
-        self.bindings = bindings
+        self.bindings = story.bindings
         self.found: dict[str, _Lane] = {}
         self.lane_of: dict[int, str] = {}
         self.by_counter: dict[int, str] = {}
@@ -163,7 +161,7 @@ class _Builder:
     def add_call(self, call: CallEvent) -> None:
         for facts in call.inputs:
             self.see(facts, call.index)
-        for row in effects_of(call):
+        for row in self.story.effects[call.index]:
             if row.kind != "returned":
                 self.add_effect(call, row)
         changes = call.kind in ("in-place", "metadata") or call.name.endswith("_")

@@ -122,8 +122,16 @@ def memory_by_op(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRow,
     return tuple(MemoryRow(entry, 0) for entry in (ledger or Ledger(trace)).ops)
 
 
-def memory_by_line(trace: Trace, ledger: Ledger | None = None) -> tuple[LineMemory, ...]:
-    """The rows of :func:`memory_by_call` summed by line and device, in the order in which the lines first ran."""
+def memory_by_line(
+    trace: Trace, ledger: Ledger | None = None, on_storage: dict[int, tuple[int, ...]] | None = None
+) -> tuple[LineMemory, ...]:
+    """The rows of :func:`memory_by_call` summed by line and device, in the order in which the lines first ran.
+
+    Args:
+        trace: the record.
+        ledger: its ledger, where that is at hand already.
+        on_storage: the same of what :func:`tensors_by_storage` gives.
+    """
     sites = {call.index: call.callsite for call in trace.calls}
     groups: dict[tuple[object, str], list[MemoryRow]] = {}
     for row in memory_by_call(trace, ledger):
@@ -131,7 +139,7 @@ def memory_by_line(trace: Trace, ledger: Ledger | None = None) -> tuple[LineMemo
         if row.entry.workspace:
             key = "workspace"
         groups.setdefault((key, row.device), []).append(row)
-    on_storage = tensors_by_storage(trace.calls)
+    on_storage = tensors_by_storage(trace.calls) if on_storage is None else on_storage
     return tuple(_line(rows, sites, on_storage) for rows in groups.values())
 
 

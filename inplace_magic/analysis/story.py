@@ -12,6 +12,7 @@ from itertools import accumulate
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.backwards import Backwards
 from inplace_magic.analysis.bindings import Bindings
+from inplace_magic.analysis.effects import Effect, effects_of
 from inplace_magic.trace import (
     AliasStatement,
     AutogradNode,
@@ -31,6 +32,11 @@ class Story(Backwards):
     @cached_property
     def bindings(self) -> Bindings:
         return Bindings.from_trace(self.trace)
+
+    @cached_property
+    def effects(self) -> dict[int, tuple[Effect, ...]]:
+        """What each call did to which tensor, by its index."""
+        return {call.index: effects_of(call) for call in self.trace.calls}
 
     @cached_property
     def aliases(self) -> list[AliasStatement]:

@@ -92,12 +92,16 @@ def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> H
     """A helper that gave the written tensor a second name before the write and returns both as if they were two
     tensors."""
     site = call.callsite
-    node = story.bindings.written_operand(call, mutation.tensor)
-    path = expressions.path_text(node) if node is not None else None
-    if site is None or path is None or site.caller is None:
+    if site is None or site.caller is None:
         return None
     here = story.aliases_beside(site)
     returned = {alias.source for alias in here if alias.target == "return"}
+    if not returned:
+        return None
+    node = story.bindings.written_operand(call, mutation.tensor)
+    path = expressions.path_text(node) if node is not None else None
+    if path is None:
+        return None
     for alias in here:
         names = {alias.target, alias.source}
         if path in names and names <= returned and alias.target != "return" and alias.line < site.line:

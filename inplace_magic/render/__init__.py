@@ -81,13 +81,14 @@ def _bundle(renderers: Mapping[str, Renderer], report: Report, **settings: Any) 
     from inplace_magic.render.reading import Reading
 
     bundle: dict[str, str] = {}
-    reading = Reading(report)
+    reading: Reading | None = Reading(report)
     with collection_paused(), use_language(report.language):
         for mime, renderer in renderers.items():
             try:
                 bundle[mime] = renderer(reading, **settings)
             except Exception as error:  # Shown after the user's cell has run, it must not become that cell's failure.
                 bundle[mime] = _apology(mime, error)
+        reading = None  # gone before the collector looks at what is there, and at each of its parts
     return bundle
 
 

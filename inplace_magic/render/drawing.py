@@ -9,6 +9,7 @@ what is next to it, is always drawn.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
@@ -135,8 +136,9 @@ def _folded(tree: CallGroups, roles: Roles, expanded: Collection[str], limit: in
 
 
 def _neighbourhood(graph: AutogradGraph, roles: Roles) -> set[str]:
-    near = graph.around(_starts(graph, roles)[:STARTS], NEAR)
-    return _keys(near) | set(roles.keys[: MAX_NODES // 2])
+    starts = _starts(graph, roles)[:STARTS]
+    near = _keys(graph.around(starts, NEAR)) if starts else set()
+    return near | set(roles.keys[: MAX_NODES // 2])
 
 
 def _keys(graph: AutogradGraph) -> set[str]:
@@ -180,13 +182,11 @@ def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGrap
 
 def _moved_into_calls(graph: AutogradGraph, roles: Roles) -> tuple[AutogradGraph, dict[str, list[str]]]:
     named = set(roles.keys)
-    sources: dict[str, set[str]] = {tensor.key: set() for tensor in graph.tensors}
-    targets: dict[str, set[str]] = {tensor.key: set() for tensor in graph.tensors}
-    for edge in graph.edges:
-        if edge.source in targets:
-            targets[edge.source].add(edge.target)
-        if edge.target in sources:
-            sources[edge.target].add(edge.source)
+    sources: dict[str, list[str]] = defaultdict(list)
+    targets: dict[str, list[str]] = defaultdict(list)
+    for source, target, _kind, _name in graph.edges:
+        targets[source].append(target)
+        sources[target].append(source)
     written: dict[str, list[TensorVertex]] = {call.key: [] for call in graph.calls}
     for tensor in graph.tensors:
         if tensor.mutated and f"C{tensor.made_by}" in written:  # else nobody saw who wrote it
@@ -194,9 +194,9 @@ def _moved_into_calls(graph: AutogradGraph, roles: Roles) -> tuple[AutogradGraph
     reads: dict[str, list[TensorVertex]] = {}
     writes: dict[str, list[TensorVertex]] = {}
     for tensor in graph.tensors:
-        into, out_of = targets[tensor.key], sources[tensor.key]
         if tensor.key in named:
             continue
+        into, out_of = set(targets[tensor.key]), set(sources[tensor.key])
         if not out_of and (len(into) == 1 or _is_parameter(tensor)):
             for key in into:
                 reads.setdefault(key, []).append(tensor)

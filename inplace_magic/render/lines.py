@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from inplace_magic.analysis.bindings import Bindings
-from inplace_magic.analysis.effects import Effect, effects_of
+from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.memory import line_key
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
+from inplace_magic.analysis.story import Story
 from inplace_magic.language import _, ngettext
 from inplace_magic.render.words import changed_values, effect_phrase, tensor_label, version_step
-from inplace_magic.trace import CallEvent, Callsite, Trace
+from inplace_magic.trace import CallEvent, Callsite
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +49,19 @@ class LineStory:
     steps: tuple[Step, ...]
 
 
-def lines_of(trace: Trace, bindings: Bindings | None = None) -> tuple[LineStory, ...]:
+def lines_of(story: Story) -> tuple[LineStory, ...]:
     """Every line that made, viewed, wrote or returned a tensor, or raised, in the order of first running.
 
     Args:
-        trace: what was recorded.
-        bindings: what is known of its names, if that was read off it already.
+        story: what was recorded.
     """
     stories: dict[object, tuple[Callsite | None, dict[object, _Repeated]]] = {}
     rebound: dict[int, list[Rebinding]] = {}
-    for rebinding in rebindings(trace, bindings):
+    for rebinding in rebindings(story.trace, story.bindings):
         rebound.setdefault(rebinding.call, []).append(rebinding)
-    for call in trace.calls:
+    for call in story.trace.calls:
         steps = stories.setdefault(line_key(call.callsite), (call.callsite, {}))[1]
-        for position, row in enumerate(effects_of(call)):
+        for position, row in enumerate(story.effects[call.index]):
             _repeated(steps, (call.name, _code(call), row.kind, position), call).effect_seen(row)
         for rebinding in rebound.get(call.index, ()):
             _repeated(steps, ("rebound", rebinding.name), call).rebinding = rebinding

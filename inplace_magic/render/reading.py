@@ -13,11 +13,12 @@ from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.ledger import Ledger
 from inplace_magic.analysis.memory import LineMemory, Peak, memory_by_line, peaks_of, tensors_by_storage
 from inplace_magic.analysis.saved import tensors_of_saved
+from inplace_magic.analysis.story import Story
 from inplace_magic.language import LANGUAGES, _, use_language
 from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
 from inplace_magic.render.lines import LineStory, lines_of
 from inplace_magic.report import Report
-from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, Trace
+from inplace_magic.trace import CallEvent, SavedTensor, Trace
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -74,8 +75,13 @@ class Reading:
         return self.report.trace
 
     @cached_property
+    def story(self) -> Story:
+        """The trace with its indexes."""
+        return Story(self.trace)
+
+    @property
     def bindings(self) -> Bindings:
-        return Bindings.from_trace(self.trace)
+        return self.story.bindings
 
     @cached_property
     def names(self) -> dict[int, str]:
@@ -84,7 +90,7 @@ class Reading:
 
     @cached_property
     def graph(self) -> AutogradGraph:
-        return AutogradGraph.from_trace(self.trace, self.names, self.kept)
+        return AutogradGraph.from_trace(self.trace, self.names, self.kept, self.story.effects)
 
     @cached_property
     def outline(self) -> Outline:
@@ -103,7 +109,7 @@ class Reading:
     @cached_property
     def lines(self) -> tuple[LineStory, ...]:
         """What each line of the user's code did."""
-        return lines_of(self.trace, self.bindings)
+        return lines_of(self.story)
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -113,20 +119,16 @@ class Reading:
     @cached_property
     def memory(self) -> tuple[LineMemory, ...]:
         """Bytes by line."""
-        return memory_by_line(self.trace, self.ledger)
+        return memory_by_line(self.trace, self.ledger, self.on_storage)
 
     @cached_property
     def peaks(self) -> tuple[Peak, ...]:
         """When most was alive on each device."""
         return peaks_of(self.trace, self.ledger)
 
-    @cached_property
+    @property
     def calls(self) -> dict[int, CallEvent]:
-        return {call.index: call for call in self.trace.calls}
-
-    @cached_property
-    def nodes(self) -> dict[int, AutogradNode]:
-        return {node.node: node for node in self.trace.nodes}
+        return self.story.calls
 
     @cached_property
     def kept(self) -> dict[SavedTensor, int]:
@@ -142,5 +144,5 @@ class Reading:
         """What PyTorch calls a ``grad_fn``: empty for none, ``unknown`` for one that was not recorded."""
         if node is None:
             return ""
-        known = self.nodes.get(node)
+        known = self.story.nodes.get(node)
         return known.name if known is not None else _("unknown")

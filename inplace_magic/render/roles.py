@@ -46,6 +46,8 @@ def roles_of(graph: AutogradGraph, findings: tuple[Hazard, ...]) -> Roles:
         for call in (finding.call, finding.saved_call, finding.read_call):
             if call is not None:
                 roles.versions.setdefault(f"C{call}", [])
+    if not roles.versions:
+        return roles
     touched = {edge.source for edge in graph.edges if edge.target in roles.guilty}
     for edge in graph.edges:
         if edge.source in roles.guilty:

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inplace_magic.analysis.lanes import Lane, lanes_of
-from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.timeline import Column, Timeline, timeline_of
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
@@ -47,7 +46,7 @@ def timeline_svg(reading: Reading) -> str | None:
         A standalone SVG, 840 units wide or, for many calls, up to about twice that, each as large as a unit of the
         graph's picture; None when nothing happened to any tensor.
     """
-    lanes = lanes_of(Story(reading.trace), reading.bindings, reading.graph, reading.kept)
+    lanes = lanes_of(reading.story, reading.graph, reading.kept)
     crimes = _crimes(reading.report.findings, lanes)
     shown = timeline_of(reading.trace, lanes, crimes)
     return _svg(reading, shown, crimes) if shown.lanes and shown.columns else None

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from builders import made, sigmoid_trace, site, tensor, wrote
 
-from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.lanes import Lane, lanes_of
 from inplace_magic.analysis.saved import tensors_of_saved
@@ -27,7 +26,7 @@ CELL = ("%%inplace_watch", "x = torch.ones(8)", "v = x[:4]", "y = torch.exp(x)",
 
 
 def lanes(trace: Trace) -> dict[str, Lane]:
-    found = lanes_of(Story(trace), Bindings.from_trace(trace), AutogradGraph.from_trace(trace), tensors_of_saved(trace))
+    found = lanes_of(Story(trace), AutogradGraph.from_trace(trace), tensors_of_saved(trace))
     return {lane.key: lane for lane in found}
 
 
