@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from browser.front_ends import INSTALL, PATIENCE, Server, launch, serve
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 OpenPage = Callable[..., Page]
+VIEWPORT: dict[str, Any] = {"viewport": {"width": 1200, "height": 1400}}
 
 
 @pytest.fixture(scope="package")
@@ -28,17 +30,32 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield server
 
 
+@pytest.fixture(scope="package")
+def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+    """Where pages without settings of their own open: JupyterLab comes from the cache from the second one on."""
+    context = browser.new_context(**VIEWPORT)
+    context.set_default_timeout(PATIENCE)
+    yield context
+    context.close()
+
+
 @pytest.fixture(scope="module")
-def new_page(browser: Browser) -> Iterator[OpenPage]:
-    """Opens a page in a context of its own; keyword arguments are those of Playwright's ``new_context``."""
-    contexts = []
+def new_page(browser: Browser, shared_context: BrowserContext) -> Iterator[OpenPage]:
+    """Opens a page; with keyword arguments, those of Playwright's ``new_context``, in a context of its own."""
+    contexts: list[BrowserContext] = []
+    pages: list[Page] = []
 
     def open_page(**settings: object) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1200, "height": 1400}, **settings})  # type: ignore[arg-type]
+        if not settings:
+            pages.append(shared_context.new_page())
+            return pages[-1]
+        context = browser.new_context(**{**VIEWPORT, **settings})  # type: ignore[arg-type]
         contexts.append(context)
         context.set_default_timeout(PATIENCE)
         return context.new_page()
 
     yield open_page
+    for page in pages:
+        page.close()
     for context in contexts:
         context.close()

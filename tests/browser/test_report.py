@@ -222,6 +222,31 @@ def test_nbconvert_without_scripts_shows_picture_and_tables(new_page: OpenPage, 
     assert_drawn(report.locator("img").first)
 
 
+def test_nbconvert_with_scripts_shows_the_live_view_and_asks_the_network_for_nothing_more(
+    new_page: OpenPage, saved: Any, tmp_path: Path
+) -> None:
+    bare = copy.deepcopy(saved)
+    for cell in bare.cells:
+        cell.outputs = []
+    asked: list[set[str]] = []
+    page = new_page(offline=True)
+    page.on("request", lambda request: asked[-1].add(request.url))
+    for notebook in (bare, saved):
+        asked.append(set())
+        body, _ = HTMLExporter().from_notebook_node(notebook)
+        (tmp_path / "page.html").write_text(body, encoding="utf-8")
+        page.goto((tmp_path / "page.html").as_uri())
+    graph = page.locator(".inplace-magic svg.im-graph")
+    assert_drawn(graph)
+    node = graph.locator("g.n.guilty").first
+    node.click()
+    expect(node).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".inplace-magic .im-code .im-hot")).not_to_have_count(0)
+    expect(page.locator(".inplace-magic")).to_contain_text(VERDICT)
+    # nbconvert's own template asks a CDN for require.js and MathJax; the report adds no request to these.
+    assert [url for url in asked[1] - asked[0] if not url.startswith(("data:", "blob:"))] == []
+
+
 INSIDE = """svg => {
   const frame = svg.parentElement.getBoundingClientRect(), box = svg.querySelector(".guilty").getBoundingClientRect();
   return box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
