@@ -11,7 +11,7 @@ from inplace_magic.render.chart import memory_chart
 from inplace_magic.render.embedded import embedded
 from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, prose, table, tag
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.sections import code_cell, fitting_rows, more_rows
+from inplace_magic.render.sections import code_cell, more_rows
 from inplace_magic.trace import Callsite
 
 _NOTE = f"color:{style.MUTED_INK};margin:2px 0 6px"
@@ -22,7 +22,7 @@ def memory_section(reading: Reading) -> str:
     lines = reading.memory
     if not lines:
         return ""
-    shown = fitting_rows(lines, reading.rows)
+    shown = words.rows_shown(len(lines), reading.rows)
     rows = [
         (
             esc(memory_words.line_place(row, reading.trace)),
@@ -57,7 +57,7 @@ def saved_section(reading: Reading) -> str:
     saved = kept_for_backward(reading.trace)
     if not saved:
         return ""
-    shown = fitting_rows(saved, reading.rows)
+    shown = words.rows_shown(len(saved), reading.rows)
     rows: list[Sequence[str]] = []
     before: tuple[bool, Callsite | None] | None = None
     for kept in saved[:shown]:

@@ -47,7 +47,7 @@ def line_section(reading: Reading) -> str:
     return details(
         _("What each line did"),
         body,
-        more_rows(steps, "calls", fitting_rows(steps, LINE_ROWS * reading.rows)),
+        more_rows(steps, "calls", words.rows_shown(len(steps), LINE_ROWS * reading.rows)),
         opened=len(steps) <= OPEN_ROWS,
     )
 
@@ -64,7 +64,7 @@ def _guilty(reading: Reading) -> set[int | None]:
 def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
     """The first rows; of a longer table also all of the lines that findings name, in the order of the table."""
     steps = [(story, step) for story in reading.lines for step in story.steps]
-    most = fitting_rows(steps, LINE_ROWS * reading.rows)
+    most = words.rows_shown(len(steps), LINE_ROWS * reading.rows)
     if len(steps) <= most:
         return steps
     serious = [finding for finding in reading.report.findings if finding.severity != "info"]
@@ -93,7 +93,7 @@ def tensor_section(reading: Reading) -> str:
     )  # fmt: skip
     title = _("Tensors: id, data_ptr, version, grad_fn ({count})").format(count=len(graph.tensors))
     body = table(header, rows, tints=tints, name="im-tensors")
-    return details(title, body, more_rows(graph.tensors, "tensors", fitting_rows(graph.tensors, reading.rows)))
+    return details(title, body, more_rows(graph.tensors, "tensors", words.rows_shown(len(graph.tensors), reading.rows)))
 
 
 def tensor_calls(reading: Reading) -> list[int]:
@@ -106,7 +106,7 @@ def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
     tensors = reading.graph.tensors
     named = roles_of(reading.graph, reading.report.findings).tensors
     kept = sorted(range(len(tensors)), key=lambda n: tensors[n].key not in named)
-    kept = kept[: fitting_rows(tensors, reading.rows)]
+    kept = kept[: words.rows_shown(len(tensors), reading.rows)]
     return [tensors[n] for n in sorted(kept)]
 
 
@@ -181,11 +181,6 @@ def code_cell(site: Callsite | None) -> str:
     """The source line of a place, shortened."""
     text = words.code_of(site)
     return esc(words.shortened(text, MAX_CODE))
-
-
-def fitting_rows(rows: Sequence[object], most: int) -> int:
-    """How many rows of a table to show: all where these are at most so many, else a sixth less: it is cut anyway."""
-    return most if len(rows) <= most else most * 5 // 6
 
 
 def more_rows(rows: Sequence[object], view: str, shown: int) -> str:

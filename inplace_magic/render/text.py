@@ -18,7 +18,7 @@ from inplace_magic.report import Report
 
 MAX_ROWS = 100
 """Lines of each section; the rest is counted, and ``to_frame`` has them all."""
-FEW_ROWS, FEW_LINES = 8, 14
+FEW_ROWS, FEW_LINES = 8, 16
 """Findings and lines of a section, and lines of what each line did, where the text stands beside the same as HTML."""
 MAX_CELL = 160
 """Characters of a table's cell, to which all cells of its column are padded."""
@@ -177,8 +177,9 @@ def _excerpt(excerpt: Excerpt) -> list[str]:
 
 
 def _stories(reading: Reading, most: int) -> list[str]:
-    shown = list(islice(_lines_of_stories(reading), most))
     lines = sum(1 + len(story.steps) for story in reading.lines)
+    most = words.rows_shown(lines, most)
+    shown = list(islice(_lines_of_stories(reading), most))
     return shown + _left_out(lines - most, 'report.to_frame("calls")')
 
 

@@ -258,6 +258,11 @@ def padded(text: str, columns: int, *, right: bool = False) -> str:
     return spaces + text if right else text + spaces
 
 
+def rows_shown(count: int, most: int) -> int:
+    """How many of a table's rows to show: all up to `most`; of more a sixth less than that, since it is cut anyway."""
+    return most if count <= most else most * 5 // 6
+
+
 def first_sentence(message: str) -> str:
     """The message up to the first full stop outside backticks; a Latin one ends a sentence where a space follows."""
     quoted = False
