@@ -19,6 +19,7 @@ Reading exactly the elements that are written, each for its own position (``x.mu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from inplace_magic.analysis.overlap import reads_what_it_writes, region_of
@@ -72,6 +73,9 @@ _ELEMENTWISE = frozenset(
 )
 """Ops that go through memory element by element; others (``cumsum_``, ``matmul``) take their own precautions."""
 
+_AUGMENTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*) *(?P<operator>[-+*/%&|^]|\*\*|//)=(?!=)")
+"""``prices /= …``: what is written and the operator."""
+
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place, however often it ran."""
@@ -89,7 +93,7 @@ def check(story: Story) -> Iterator[Hazard]:
                 code=CODE,
                 severity="silent",
                 message=_message(variable, call),
-                fix=_fix(variable, call),
+                fix=_fix(call),
                 variable=variable,
                 mutation=call.callsite,
                 mutations=(call.callsite,) if call.callsite is not None else (),
@@ -125,11 +129,15 @@ def _message(variable: str | None, call: CallEvent) -> str:
     ).format(line=wording.spot(call.callsite), tensor=f"`{variable}`" if variable else _("a tensor"))
 
 
-def _fix(variable: str | None, call: CallEvent) -> str:
+def _fix(call: CallEvent) -> str:
     if call.name.endswith("__setitem__"):
         return _("Read from a copy: put `.clone()` behind the right-hand side of {line}.").format(
             line=wording.line_of(call.callsite)
         )
-    return _("Make a new tensor (`{name} = {name} - …` instead of `{name} -= …`), or clone what is read first.").format(
-        name=variable or "x"
-    )
+    written = _AUGMENTED.match(call.callsite.statement) if call.callsite is not None else None
+    if written is None:
+        return _("Make a new tensor instead of writing into this one, or clone what is read first.")
+    return _(
+        "Make a new tensor (`{name} = {name} {operator} …` instead of `{name} {operator}= …`), or clone what is read "
+        "first."
+    ).format(name=written["name"], operator=written["operator"])

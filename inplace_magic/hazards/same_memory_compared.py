@@ -32,7 +32,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import _, sentences
-from inplace_magic.trace import CallEvent, TensorMetadata
+from inplace_magic.trace import CallEvent, Callsite, TensorMetadata
 
 CODE = "same-memory-compared"
 
@@ -71,18 +71,41 @@ def check(story: Story) -> Iterator[Hazard]:
         one, other = call.inputs[:2]
         if not _same_elements(one, other) or not _two_ways(story, call, one, other):
             continue
-        write = _write_between(story, call, one, other)
+        taken = _taken(story, call, one, other)
+        write = _write_between(story, call, one, other, taken)
         if write is None:
             continue
         if write.site in seen:
             continue
         seen.add(write.site)
-        yield _hazard(story, call, one, write)
+        yield _hazard(story, call, one, write, taken)
 
 
-def _write_between(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> Write | None:
-    """The first write after the older of two tensors was taken; where both are one tensor, or views just taken of one,
-    it is not known when the second name was given, and the last write that was seen counts."""
+def _taken(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> CallEvent | None:
+    """The call, in an earlier statement, that took one side as a view of the other; None where there is no such call."""
+    for side, base in ((other, one), (one, other)):
+        maker = story.innermost_new(side.tensor, call.index)
+        if maker is None or maker.kind != "view" or all(meta.tensor != base.tensor for meta in maker.inputs):
+            continue
+        if maker.callsite is not None and call.callsite is not None and _line(maker) != _line(call):
+            return maker
+    return None
+
+
+def _line(call: CallEvent) -> tuple[str, str] | None:
+    return (call.callsite.place, call.callsite.statement) if call.callsite is not None else None
+
+
+def _write_between(
+    story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata, taken_by: CallEvent | None
+) -> Write | None:
+    """The first write after one side was taken of the other, or after the older of two tensors was met; where both are
+    one tensor, or views just taken of one, it is not known when the second name was given, and the last write that
+    was seen counts."""
+    if taken_by is not None:
+        writes = story.writes_to_memory(one.storage)
+        first = bisect_right(writes, taken_by.index, key=_AT)
+        return writes[first] if first < bisect_left(writes, call.index, key=_AT) else None
     older = (
         max(story.first_seen(one.tensor), story.first_seen(other.tensor)) == call.index or one.tensor == other.tensor
     )
@@ -122,26 +145,18 @@ def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorM
     return len(texts) == 2 and len(listed) == 2
 
 
-def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write) -> Hazard:
+def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, taken: CallEvent | None) -> Hazard:
     site, mutation, writer = write.site, write.mutation, write.call
     variable = None
     if writer is not None and mutation is not None:
         variable = story.bindings.written_name(writer, mutation.tensor)
     variable = variable or story.bindings.name(read.tensor)
-    does = (
-        _("{line} copies a tensor onto itself: both sides are the memory of {tensor}.")
-        if call.name.endswith("copy_")
-        else _("{line} compares a tensor with itself: both sides are the memory of {tensor}.")
-    )
     return Hazard(
         code=CODE,
         severity="warning",
         message=sentences(
-            does.format(line=wording.spot(call.callsite), tensor=f"`{variable}`" if variable else _("the tensor")),
-            _(
-                "The side that was meant as the old values is an alias, not a copy, and has followed every write since "
-                "it was taken, the first by {write}."
-            ).format(write=wording.spot(site)),
+            _what(call, variable),
+            _followed(taken, site),
         ),
         fix=_(
             "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
@@ -154,3 +169,29 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write) -
         tensor=mutation.tensor if mutation is not None else read.tensor,
         call=writer.index if writer is not None else None,
     )
+
+
+def _what(call: CallEvent, variable: str | None) -> str:
+    line = wording.spot(call.callsite)
+    copies = call.name.endswith("copy_")
+    if variable is None:
+        whole = _("{line} copies a tensor onto itself.") if copies else _("{line} compares a tensor with itself.")
+        return whole.format(line=line)
+    does = (
+        _("{line} copies a tensor onto itself: both sides are the memory of {tensor}.")
+        if copies
+        else _("{line} compares a tensor with itself: both sides are the memory of {tensor}.")
+    )
+    return does.format(line=line, tensor=f"`{variable}`")
+
+
+def _followed(taken: CallEvent | None, site: Callsite | None) -> str:
+    if taken is None:
+        return _(
+            "The side that was meant as the old values is an alias, not a copy, and has followed every write since "
+            "it was taken, the first by {write}."
+        ).format(write=wording.spot(site))
+    return _(
+        "The side that was meant as the old values was taken by {alias}: an alias, not a copy, which has followed every "
+        "write since then, the first by {write}."
+    ).format(alias=wording.spot(taken.callsite), write=wording.spot(site))

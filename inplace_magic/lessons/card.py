@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_magic.lessons.exercise import Feedback, Happened, Status
 from inplace_magic.render import style
-from inplace_magic.render.markup import CARD, code, esc, prose, table, tag
+from inplace_magic.render.markup import CARD, CELL, WIDE_CELL, code, esc, prose, table, tag
 
 SYMBOL: dict[Status, str] = {"right": "✓", "wrong": "✗", "open": "…", "hint": "?", "solution": "="}
 COLOURS: dict[Status, tuple[str, str, str]] = {
@@ -47,7 +47,7 @@ def _rows(feedback: Feedback) -> str:
         (esc(row.place), code(row.code), prose(row.what)) if first else ("", "", prose(row.what))
         for row, first in _by_line(feedback)
     ]
-    return tag("div", "margin:8px 0 0 0", table(*_heads(), rows))
+    return tag("div", "margin:8px 0 0 0", table(*_heads(), rows, cells=(CELL, CELL, WIDE_CELL)))
 
 
 def _by_line(feedback: Feedback) -> list[tuple[Happened, bool]]:

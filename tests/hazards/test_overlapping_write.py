@@ -82,3 +82,17 @@ def test_without_us_the_rows_are_wrong_and_nothing_is_said(tmp_path: Path) -> No
     ran = plainly(tmp_path, "logits = torch.arange(1.0, 13.0).reshape(2, 6)", COLUMN, "rows = logits.tolist()")
     assert ran.error is None
     assert ran.names["rows"][0] != [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        (COLUMN, "`logits = logits - …` instead of `logits -= …`"),
+        ("logits /= logits[:, :1]", "`logits = logits / …` instead of `logits /= …`"),
+        ("logits **= logits[:, :1]", "`logits = logits ** …` instead of `logits **= …`"),
+        ("logits.sub_(logits[:, :1])", "Make a new tensor instead of writing into this one"),
+    ],
+)
+def test_the_cure_has_the_operator_of_the_line(tmp_path: Path, statement: str, told: str) -> None:
+    ran = watched(tmp_path, "logits = torch.arange(1.0, 7.0).reshape(2, 3)", statement)
+    assert told in ran.the(rule.CODE).fix

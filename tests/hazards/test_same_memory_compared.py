@@ -77,3 +77,16 @@ def test_without_us_nothing_is_restored_and_nothing_is_said(tmp_path: Path) -> N
     assert bad.error is None
     assert bad.names["model"].weight.tolist() != bad.names["start"]
     assert good.names["model"].weight.tolist() == good.names["start"]
+
+
+def test_the_finding_names_the_statement_that_took_the_alias(tmp_path: Path) -> None:
+    bad = watched(tmp_path, SETUP, example(rule, "Bad")).the(rule.CODE).message
+    assert "was taken by `best = model.state_dict()`" in bad
+    (finding,), _ = find_hazards(snapshot())
+    assert "was taken by `before = w.detach()` (Cell In[7], line 1)" in finding.message
+
+
+def test_a_write_before_the_alias_was_taken_is_not_one_that_it_followed(tmp_path: Path) -> None:
+    ran = watched(tmp_path, "w = torch.ones(2)", "w.add_(2)", *CELL)
+    assert ran.at(ran.the(rule.CODE).mutation) == "w.add_(1)"
+    assert watched(tmp_path, "w = torch.ones(2)", "w.add_(2)", CELL[0], CELL[2]).codes() == set()

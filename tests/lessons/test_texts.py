@@ -112,3 +112,32 @@ def test_addresses_are_taken_out_and_pictures_left_alone() -> None:
     picture = "data:image/svg+xml;base64,AA0xdeadbeefAA140123456789012AA=="
     text = f'<td>140123456789012</td><td>0x7f12ab34cd00</td> T12 16777216 <img src="{picture}">'
     assert BUILD.clean(text) == f'<td>…</td><td>0x…</td> T12 16777216 <img src="{picture}">'
+
+
+@pytest.mark.parametrize("text", EVERY, ids=named)
+def test_a_published_notebook_opens_on_three_services_and_installs_from_the_repository(
+    text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BUILD, "REPOSITORY", "somebody/something")
+    notebook = BUILD.notebook_of(text)
+    path = f"notebooks/{named(text).removesuffix('.md')}.ipynb"
+    assert (NOTEBOOKS.parent / path).is_file()
+    badges = re.findall(r"\[!\[(\w+)\]\((https://[^)\s]+)\)\]\((https://[^)\s]+)\)", notebook.cells[0].source)
+    assert [(name, target) for name, _, target in badges] == [
+        ("Colab", f"https://colab.research.google.com/github/somebody/something/blob/main/{path}"),
+        (
+            "Kaggle",
+            f"https://kaggle.com/kernels/welcome?src=https://github.com/somebody/something/blob/main/{path}",
+        ),
+        ("Binder", f"https://mybinder.org/v2/gh/somebody/something/main?labpath={path}"),
+    ]
+    title, line, rest = notebook.cells[0].source.split("\n\n", 2)
+    assert title.startswith("# ") and line.count("[![") == 3 and rest == rest.lstrip() != ""
+    installs = re.findall(r"%pip install --quiet (.*)", "\n".join(code_of(notebook)))
+    assert set(installs) == {"git+https://github.com/somebody/something"}
+
+
+@pytest.mark.parametrize("text", EVERY, ids=named)
+def test_links_of_a_notebook_lead_to_files_that_are_there(text: Path) -> None:
+    links = re.findall(r"\]\((?!https?://)([^)#\s]+)", text.read_text(encoding="utf-8"))
+    assert [link for link in links if not (text.parent / link).is_file()] == []
