@@ -82,7 +82,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _taken(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> CallEvent | None:
-    """The call, in an earlier statement, that took one side as a view of the other; None where there is no such call."""
+    """The call, in an earlier statement, that took one side as a view of the other; None where none did."""
     for side, base in ((other, one), (one, other)):
         maker = story.innermost_new(side.tensor, call.index)
         if maker is None or maker.kind != "view" or all(meta.tensor != base.tensor for meta in maker.inputs):
@@ -192,6 +192,6 @@ def _followed(taken: CallEvent | None, site: Callsite | None) -> str:
             "it was taken, the first by {write}."
         ).format(write=wording.spot(site))
     return _(
-        "The side that was meant as the old values was taken by {alias}: an alias, not a copy, which has followed every "
-        "write since then, the first by {write}."
+        "The side that was meant as the old values was taken by {alias}: an alias, not a copy, which has followed "
+        "every write since then, the first by {write}."
     ).format(alias=wording.spot(taken.callsite), write=wording.spot(site))

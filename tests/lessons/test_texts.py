@@ -132,7 +132,9 @@ def test_a_published_notebook_opens_on_three_services_and_installs_from_the_repo
         ("Binder", f"https://mybinder.org/v2/gh/somebody/something/main?labpath={path}"),
     ]
     title, line, rest = notebook.cells[0].source.split("\n\n", 2)
-    assert title.startswith("# ") and line.count("[![") == 3 and rest == rest.lstrip() != ""
+    assert title.startswith("# ")
+    assert line.count("[![") == 3
+    assert rest == rest.lstrip() != ""
     installs = re.findall(r"%pip install --quiet (.*)", "\n".join(code_of(notebook)))
     assert set(installs) == {"git+https://github.com/somebody/something"}
 
