@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,26 +48,13 @@ class Backwards(Accesses):
 
     def reached(self, roots: Iterable[int]) -> set[int]:
         """The nodes that backward from `roots` can come to."""
-        seen: set[int] = set()
-        todo = list(roots)
-        while todo:
-            number = todo.pop()
-            if number in seen or number not in self.nodes:
-                continue
-            seen.add(number)
-            todo.extend(behind for behind in self.nodes[number].next if behind is not None)
-        return seen
+        nodes = self.nodes
+        known = (root for root in roots if root in nodes)
+        return _closure(known, lambda number: [behind for behind in nodes[number].next if behind in nodes])
 
     def descendants(self, nodes: set[int]) -> set[int]:
         """The nodes from which backward comes to one of `nodes`, themselves included."""
-        seen: set[int] = set()
-        todo = list(nodes)
-        while todo:
-            number = todo.pop()
-            if number not in seen:
-                seen.add(number)
-                todo.extend(self.users.get(number, ()))
-        return seen
+        return _closure(nodes, lambda number: self.users.get(number, ()))
 
     def _leading_to(self, tensors: set[int]) -> set[int]:
         nodes = {n.node for n in self.trace.nodes if n.variable in tensors}
@@ -159,3 +146,15 @@ class Backwards(Accesses):
             if meta.node is not None and meta.shape is not None and math.prod(meta.shape) == 1
             if self.nodes[meta.node].ended is None
         )
+
+
+def _closure(starts: Iterable[int], after: Callable[[int], Iterable[int | None]]) -> set[int]:
+    """The numbers to which one comes from `starts`, themselves included, from each to those `after` it."""
+    seen: set[int] = set()
+    todo: list[int | None] = list(starts)
+    while todo:
+        number = todo.pop()
+        if number is not None and number not in seen:
+            seen.add(number)
+            todo.extend(after(number))
+    return seen
