@@ -12,10 +12,13 @@ FOLDER = Path(__file__).parent / "programs" / "further"
 CASES = {case["case"]: case for case in score.cases_in(FOLDER)}
 
 NOT_YET_FOUND = {
+    "silent_checkpoint_hides_the_version_check",
     "silent_clamp_of_an_indexed_copy_is_lost",
     "silent_gradients_kept_then_zeroed",
     "silent_make_grid_normalises_weights",
+    "silent_numpy_history_of_weights",
     "silent_numpy_observation_buffer_reused",
+    "silent_shallow_target_follows_online",
     "silent_update_is_the_momentum_buffer",
 }
 """Wrong numbers without an error that no rule finds so far. The list can only shrink."""

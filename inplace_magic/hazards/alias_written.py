@@ -59,6 +59,8 @@ BUFFER_MAKERS = frozenset(
         *("new_full", "new_ones", "empty_strided", "empty_permuted"),
     )
 )
+_TURNING = (".t_", ".transpose_", ".swapaxes_", ".swapdims_")
+"""Calls that leave the values alone and change which of them stands where."""
 _SNAPSHOT = re.compile(
     r"(^|_)(before|old|prev|previous|init|initial|best|orig|original|saved|snapshot|backup|copy)($|_|\d)"
 )
@@ -68,7 +70,8 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place whose other name was read afterwards."""
     seen: set[tuple[object, ...]] = set()
     for call in story.trace.calls:
-        if call.kind != "in-place" or call.error is not None or call.callsite is None:
+        written = call.kind == "in-place" or call.name.endswith(_TURNING)
+        if not written or call.error is not None or call.callsite is None:
             continue
         place = (call.callsite.cell, call.callsite.file, call.callsite.line)
         if place in seen:
@@ -267,6 +270,11 @@ def _hazard(
             "the read sees the new values."
         )
     )
+    if call.kind == "metadata":
+        message = _(
+            "`{name}` is read by {read}, but {write} had swapped its dimensions: {how}. PyTorch gives no error; the "
+            "read sees the swapped ones."
+        )
     part = wording.code(writing.expression) if writing is not None else ""
     return Hazard(
         code=CODE,

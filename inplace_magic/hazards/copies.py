@@ -218,19 +218,24 @@ def in_each_slot(write: Written) -> Fix | None:
         return _repeated_list(write, path.split("[")[0])
     changes: list[Change] = []
     for node in ast.walk(listing.scope_of(write.statement)):
-        if isinstance(node, (ast.Yield, ast.Call)):
+        if isinstance(node, (ast.Yield, ast.Call, ast.Return)):
             changes += [cloned(listing, stored) for stored in _stored(node, path)]
     return _fix(write.site, listing, changes, _nbytes(write)) if len(changes) == 1 else None
 
 
 def _repeated_list(write: Written, name: str) -> Fix | None:
     for node in ast.walk(write.listing.tree):
-        if isinstance(node, ast.Assign) and path_text(node.targets[0]) == name and isinstance(node.value, ast.BinOp):
-            repeated, times = node.value.left, node.value.right
-            if isinstance(node.value.op, ast.Mult) and isinstance(repeated, ast.List) and len(repeated.elts) == 1:
+        if isinstance(node, ast.Assign) and path_text(node.targets[0]) == name:
+            whole = node.value
+            if isinstance(whole, ast.Call) and path_text(whole.func) in ("deque", "collections.deque") and whole.args:
+                whole = whole.args[0]
+            if not isinstance(whole, ast.BinOp) or not isinstance(whole.op, ast.Mult):
+                continue
+            repeated, times = whole.left, whole.right
+            if isinstance(repeated, ast.List) and len(repeated.elts) == 1:
                 new = f"[{write.listing.text(repeated.elts[0])} for _ in range({write.listing.text(times)})]"
                 made = isinstance(repeated.elts[0], ast.Call)
-                return _fix(write.site, write.listing, [(node.value, new)], _nbytes(write)) if made else None
+                return _fix(write.site, write.listing, [(whole, new)], _nbytes(write)) if made else None
     return None
 
 
@@ -241,7 +246,7 @@ def _stored(node: ast.AST | None, path: str) -> list[ast.expr]:
         node = node.value
     if isinstance(node, ast.Assign):
         values = [node.value]
-    elif isinstance(node, ast.Yield):
+    elif isinstance(node, (ast.Yield, ast.Return)):
         values = [node.value] if node.value is not None else []
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "insert"):
         values = list(node.args)

@@ -14,7 +14,14 @@ from dataclasses import replace
 
 from inplace_magic.analysis.expressions import path_text
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import copies, default_argument_written, operand_overwritten_first, reordering
+from inplace_magic.hazards import (
+    class_attribute_written,
+    copies,
+    default_argument_written,
+    operand_overwritten_first,
+    reordering,
+    returning,
+)
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.listing import Edit, diff
 from inplace_magic.hazards.modules import flag_turned_off
@@ -29,6 +36,7 @@ from inplace_magic.hazards.written import (
     seen_by_others,
     written,
 )
+from inplace_magic.language import _
 
 _PROMOTING = ("add_", "sub_", "mul_", "div_", "__iadd__", "__isub__", "__imul__", "__itruediv__")
 
@@ -43,7 +51,7 @@ def with_fix(story: Story, hazard: Hazard) -> Hazard:
         if fix is not None:
             text = diff(fix.site, fix.listing, fix.edits)
             return replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=fix.sentence or hazard.fix)
-    return hazard
+    return replace(hazard, fix=returning.advice(write) or hazard.fix)
 
 
 def _saved_overwritten(write: Written) -> Fix | None:
@@ -54,17 +62,43 @@ def _saved_overwritten(write: Written) -> Fix | None:
         write.site.file,
     )
     if here and write.site.direct:
-        return copies.in_the_same_statement(write)
+        return copies.in_the_same_statement(write) or _anew_in_the_same_statement(write)
     leaf = meta is not None and meta.is_leaf
-    ways: tuple[Callable[[Written], Fix | None], ...] = (flag_turned_off, _value_given, _bound_anew)
+    ways: tuple[Callable[[Written], Fix | None], ...] = (
+        flag_turned_off,
+        _value_given,
+        _bound_anew,
+        _cloned_before_return,
+    )
     if leaf and meta is not None and meta.requires_grad:
         ways = (reordering.reordered,)
     elif leaf and write.path is not None and "." in write.path:
         ways = (copies.where_it_was_saved, *ways)
     ways = (*ways, reordering.reordered) if leaf else ways
     if not (leaf and ".step(" in write.site.statement):
-        ways = (*ways, copies.where_it_was_saved)
+        ways = (*ways, copies.where_it_was_saved, returning.from_the_hook)
     return next((fix for way in ways if (fix := way(write)) is not None), None)
+
+
+def _anew_in_the_same_statement(write: Written) -> Fix | None:
+    """``x = x + mlp(norm(x))`` for ``x += mlp(norm(x))``, whose right-hand side saves what it then writes."""
+    if not isinstance(write.statement, ast.AugAssign) or not can_bind_anew(write) or not keeps_its_history(write):
+        return None
+    fix = _out_of_place(write)
+    sentence = _("Let the line make a new tensor: the old one stays as its own right-hand side saved it.")
+    return replace(fix, sentence=sentence) if fix is not None else None
+
+
+def _cloned_before_return(write: Written) -> Fix | None:
+    """``x = x.clone()`` above ``return y + act_(x)``, where ``x`` is the function's own."""
+    scope, path = write.listing.scope_of(write.statement), write.path
+    if not isinstance(write.statement, ast.Return) or path is None or not path.isidentifier():
+        return None
+    own = path in returning.bound_in(scope) and write.listing.alone(write.statement)
+    leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
+    if not own or leaf or seen_by_others(write) or not keeps_its_history(write):
+        return None
+    return _cloned_first(write)
 
 
 def _bound_anew(write: Written) -> Fix | None:
@@ -167,6 +201,8 @@ def _leaf(write: Written) -> Fix | None:
     """Under ``no_grad`` what updates values, into a new tensor what is part of the computation."""
     if not write.site.direct or write.call is None or write.meta is None:
         return flag_turned_off(write)
+    if isinstance(write.statement, ast.Return):
+        return returning.new_value_returned(write)
     if _goes_through_parameters(write):
         return _under_no_grad(write)
     others = [meta for meta in write.call.inputs if meta.tensor != write.meta.tensor]
@@ -234,33 +270,6 @@ def _written_by(statement: ast.stmt, path: str | None) -> str | None:
     return path_text(target)
 
 
-def _gradient(write: Written) -> Fix | None:
-    """A hook, or ``backward``, gives a new gradient instead of writing the one that it was handed."""
-    listing, statement = write.listing, write.statement
-    given = _value_given(write) or _given_by_lambda(write)
-    scope = listing.scope_of(statement)
-    if given is not None or not isinstance(statement, ast.Expr) or not isinstance(scope, ast.FunctionDef):
-        return given
-    returns = any(isinstance(node, (ast.Return, ast.Yield)) for node in ast.walk(scope))
-    name = path_text(chain_base(statement.value))
-    if returns or scope.body[-1] is not statement or write.site.parameters != (name,):
-        return None
-    value = new_value(listing, statement.value)
-    edit = listing.replace(statement, f"return {value}") if value is not None else None
-    return Fix(write.site, listing, (edit,), _nbytes(write)) if edit is not None else None
-
-
-def _given_by_lambda(write: Written) -> Fix | None:
-    """``lambda grad: grad * 0.1`` for ``lambda grad: grad.mul_(0.1)``."""
-    node = write.listing.expression_at(write.site)
-    scope = write.listing.parents.get(node) if node is not None else None
-    if node is None or not isinstance(scope, ast.Lambda) or write.site.parameters != (path_text(chain_base(node)),):
-        return None
-    value = new_value(write.listing, node)
-    edit = write.listing.substitute([(node, value)]) if value is not None else None
-    return Fix(write.site, write.listing, (edit,), _nbytes(write)) if edit is not None else None
-
-
 def _nbytes(write: Written) -> int | None:
     return write.meta.nbytes if write.meta is not None else None
 
@@ -271,12 +280,13 @@ FIXES: dict[str, tuple[Callable[[Written], Fix | None], ...]] = {
     "overlapping-write": (_overlapping,),
     "operand-overwritten-first": (operand_overwritten_first.argument_first,),
     "expanded-tensor-written": (copies.where_it_was_made,),
-    "shared-gradient-edited": (_gradient,),
+    "shared-gradient-edited": (_value_given, returning.new_gradient),
     "alias-written": (flag_turned_off, copies.at_the_second_name, _value_given, _bound_anew),
     "kept-activation-overwritten": (copies.where_it_was_kept, flag_turned_off),
     "one-tensor-many-slots": (copies.in_each_slot,),
     "dataset-item-edited": (_value_given, _bound_anew),
     "default-argument-written": (default_argument_written.made_in_the_function,),
+    "class-attribute-written": (class_attribute_written.made_for_each_object,),
     "same-memory-compared": (snapshot_taken,),
     "leaf-written": (_leaf,),
     "multi-output-view-written": (flag_turned_off, _value_given, _bound_anew),

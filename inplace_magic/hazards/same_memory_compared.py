@@ -1,4 +1,4 @@
-"""A tensor was compared with, or copied onto, itself: what looks like a snapshot is an alias.
+"""A tensor was compared with, averaged with, or copied onto itself: what looks like a snapshot is an alias.
 
 ``best = model.state_dict()``, ``before = [p.detach() for p in …]`` and ``kept = p.grad`` copy nothing. After the next
 step the "old" values are the new ones: the difference is zero, and loading the best state restores nothing
@@ -15,12 +15,14 @@ Good::
 
     best = copy.deepcopy(model.state_dict())
 
-Found where both operands of a comparison, difference or copy are the same elements of the same memory, reached by two
-tensors or by two names, and that memory was written since the older one was taken.
+Found where both operands of a comparison, difference, copy or running mean (``average.mul_(0.9).add_(p, alpha=0.1)``,
+which then shrinks the live weights) are the same elements of the same memory, reached by two tensors or by two names,
+and that memory was written since the older one was taken.
 """
 
 from __future__ import annotations
 
+import ast
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from operator import attrgetter
@@ -66,19 +68,40 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place that made a snapshot follow."""
     seen = set()
     for call in story.trace.calls:
-        if call.name.rsplit(".", 1)[-1] not in _COMPARING or call.error is not None or len(call.inputs) < 2:
+        if call.error is not None or len(call.inputs) < 2:
             continue
+        compares, scaling = call.name.rsplit(".", 1)[-1] in _COMPARING, _scaled_before(story, call)
         one, other = call.inputs[:2]
-        if not _same_elements(one, other) or not _two_ways(story, call, one, other):
+        if not (compares or scaling) or not _same_elements(one, other) or not _two_ways(story, call, one, other):
             continue
         taken = _taken(story, call, one, other)
-        write = _write_between(story, call, one, other, taken)
+        write = scaling or _write_between(story, call, one, other, taken)
         if write is None:
             continue
         if write.site in seen:
             continue
         seen.add(write.site)
         yield _hazard(story, call, one, write, taken)
+
+
+def _scaled_before(story: Story, call: CallEvent) -> Write | None:
+    """The first half of ``average.mul_(0.9).add_(p, alpha=0.1)``, for the second one."""
+    node = expressions.parse(call.callsite.expression) if call.callsite is not None else None
+    chained = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if not call.name.endswith(".add_") or not isinstance(chained, ast.Call):
+        return None
+    before = story.calls.get(call.index - 1)
+    while before is not None and before.callsite is not None and _on_one_line(before.callsite, call.callsite):
+        scales = before.name.endswith(".mul_") and bool(before.mutations)
+        if scales and (inner := expressions.parse(before.callsite.expression)) is not None:
+            same = ast.dump(inner) == ast.dump(chained)
+            return Write(None, None, before.index, before, before.mutations[0], before.callsite) if same else None
+        before = story.calls.get(before.index - 1)
+    return None
+
+
+def _on_one_line(one: Callsite, other: Callsite | None) -> bool:
+    return other is not None and (one.line, one.statement, one.caller) == (other.line, other.statement, other.caller)
 
 
 def _taken(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> CallEvent | None:
@@ -173,13 +196,16 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
 
 def _what(call: CallEvent, variable: str | None) -> str:
     line = wording.spot(call.callsite)
-    copies = call.name.endswith("copy_")
+    copies, averages = call.name.endswith("copy_"), call.name.endswith(".add_")
     if variable is None:
         whole = _("{line} copies a tensor onto itself.") if copies else _("{line} compares a tensor with itself.")
+        whole = _("{line} averages a tensor with itself.") if averages else whole
         return whole.format(line=line)
     does = (
         _("{line} copies a tensor onto itself: both sides are the memory of {tensor}.")
         if copies
+        else _("{line} averages a tensor with itself: both sides are the memory of {tensor}.")
+        if averages
         else _("{line} compares a tensor with itself: both sides are the memory of {tensor}.")
     )
     return does.format(line=line, tensor=f"`{variable}`")

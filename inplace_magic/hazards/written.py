@@ -90,6 +90,7 @@ def can_bind_anew(write: Written) -> bool:
     if path is None or not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
         return False
     leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
+    leaf = leaf and write.hazard.code != "custom-function-view-written"  # seen before the function gave it its history
     if leaf and (write.hazard.code != "leaf-written" or not path.isidentifier()):
         return False  # a parameter must stay the object that the optimizer knows
     if not _assignable(write, path) or seen_by_others(write):

@@ -174,3 +174,14 @@ def test_two_names_for_one_buffer_from_one_statement_are_found(tmp_path: Path) -
     finding = next(found for found in ran.report.hazards if found.code == rule.CODE)
     assert ran.at(finding.mutation) == "m.add_(g)"
     assert "m = v = torch.zeros(2)" in finding.message
+
+
+def test_dimensions_swapped_in_place_are_swapped_under_the_other_name_too(tmp_path: Path) -> None:
+    program = (
+        "turn, points = torch.rand(3, 3), torch.rand(2, 3)\nback = {back}\nback.t_()\nagain = points @ turn @ back"
+    )
+    finding = watched(tmp_path, "", program.format(back="turn")).the(rule.CODE)
+    assert finding.mutation is not None
+    assert finding.mutation.statement == "back.t_()"
+    assert "swapped its dimensions" in finding.message
+    assert rule.CODE not in watched(tmp_path, "", program.format(back="turn.clone()")).codes()

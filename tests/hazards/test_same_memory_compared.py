@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
@@ -90,3 +91,24 @@ def test_a_write_before_the_alias_was_taken_is_not_one_that_it_followed(tmp_path
     ran = watched(tmp_path, "w = torch.ones(2)", "w.add_(2)", *CELL)
     assert ran.at(ran.the(rule.CODE).mutation) == "w.add_(1)"
     assert watched(tmp_path, "w = torch.ones(2)", "w.add_(2)", CELL[0], CELL[2]).codes() == set()
+
+
+AVERAGE = """
+net = nn.Linear(2, 1)
+shadow = {key: {value} for key, p in net.named_parameters()}
+with torch.no_grad():
+    for key, p in net.named_parameters():
+        shadow[key].mul_(0.9).add_(p, alpha=0.1)
+"""
+
+
+@pytest.mark.parametrize(("value", "found"), [("p.data", True), ("p", True), ("p.detach().clone()", False)])
+def test_a_running_mean_that_shares_the_memory_of_what_it_averages_is_found(
+    tmp_path: Path, value: str, found: bool
+) -> None:
+    ran = watched(tmp_path, "", AVERAGE.replace("{value}", value))
+    assert (rule.CODE in ran.codes()) is found
+    if found:
+        finding = ran.the(rule.CODE)
+        assert ran.at(finding.mutation).startswith("shadow[key].mul_(0.9)")
+        assert "averages a tensor with itself" in finding.message
