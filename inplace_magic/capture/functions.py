@@ -140,6 +140,17 @@ def facts_of(func: Any) -> FunctionFacts:
     return facts
 
 
+class _Module:
+    """A module of torch's with one attribute replaced."""
+
+    def __init__(self, module: Any, name: str, value: Any) -> None:
+        self._module = module
+        setattr(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
 def without_override_check(func: FunctionType) -> FunctionType:
     """The same function, without its first lines' question whether an override is active.
 
@@ -147,8 +158,14 @@ def without_override_check(func: FunctionType) -> FunctionType:
     entered again for the time of the call; but then the function's own check would find it and call the handler once
     more, without end. Hence this copy: same code, defaults and file positions, with only the two checks answered
     "no". The globals are copied at each call, so whatever the user has replaced in torch's modules is honoured.
+
+    ``Tensor.backward`` calls ``torch.autograd.backward``; its copy calls the copy of that. So the engine stands as deep
+    in the stack as it does unwatched, and a warning of a hook with a ``stacklevel`` finds the user's line.
     """
     scope = {**func.__globals__, "has_torch_function": _no_override, "has_torch_function_unary": _no_override}
+    if func is torch.Tensor.backward and torch.autograd.backward in RUNS_BACKWARD:
+        within: Any = without_override_check(torch.autograd.backward)
+        scope["torch"] = _Module(torch, "autograd", _Module(torch.autograd, "backward", within))
     copy = FunctionType(func.__code__, scope, func.__name__, func.__defaults__, func.__closure__)
     copy.__kwdefaults__ = func.__kwdefaults__
     return copy

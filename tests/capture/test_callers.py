@@ -35,6 +35,36 @@ def test_a_warning_has_the_file_line_and_text_that_it_has_unwatched(program: Cal
     assert {filename for _, _, filename, _ in plain} == {__file__}
 
 
+def by_tensor(loss: torch.Tensor) -> None:
+    loss.backward()
+
+
+def by_function(loss: torch.Tensor) -> None:
+    torch.autograd.backward(loss)
+
+
+def by_grad(loss: torch.Tensor) -> None:
+    torch.autograd.grad(loss, loss.grad_fn.next_functions[0][0].variable)  # type: ignore[union-attr]  # a sum of a leaf
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("backward", "depth"), [(by_tensor, 5), (by_function, 4), (by_grad, 4)])
+def test_a_warning_of_a_hook_names_the_caller_that_it_names_unwatched(
+    backward: Callable[[torch.Tensor], None], depth: int, level: str
+) -> None:
+    def program() -> None:
+        for stacklevel in range(1, depth + 1):  # from the hook itself up to the line that called backward
+            weight = torch.ones(2, requires_grad=True)
+            weight.register_hook(lambda _, level=stacklevel: warnings.warn("from a hook", stacklevel=level))
+            backward(weight.sum())
+
+    plain = _warned(program)
+    with inplace_magic.watch(level=level):
+        watched = _warned(program)
+    assert watched == plain
+    assert plain[-1][2:] == (__file__, backward.__code__.co_firstlineno + 1)
+
+
 def _warned(program: Callable[[], Any]) -> list[tuple[type, str, str, int]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
