@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import torch
@@ -65,6 +74,7 @@ class FunctionFacts:
         "cannot_warn",
         "code",
         "exports",
+        "foreign",
         "func",
         "ignored",
         "inplace_position",
@@ -83,6 +93,7 @@ class FunctionFacts:
 
     def __init__(self, func: Any) -> None:
         self.func = func
+        self.foreign = _is_foreign(func)
         owner = getattr(func, "__self__", None)
         bare = getattr(func, "__name__", "") or type(func).__name__
         accessor = bare in ("__get__", "__set__", "__delete__")
@@ -104,7 +115,7 @@ class FunctionFacts:
         self.predicts_write = (bare.endswith("_") and not bare.startswith("__")) or bare in INPLACE_DUNDERS
         self.aliases_data = self.key == "data.__get__"
         self.sets_item = self.key == "__setitem__"
-        self.runs_backward = func in RUNS_BACKWARD
+        self.runs_backward = runs_backward(func)
         self.code = func.__code__ if isinstance(func, FunctionType) else None
         self.inplace_position = _position(func, "inplace") if isinstance(func, FunctionType) else None
         self.may_write = self.predicts_write or self.inplace_position is not None
@@ -125,19 +136,47 @@ class FunctionFacts:
         return ()
 
 
-RUNS_BACKWARD = frozenset((torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad))
-"""While these run, the engine calls the user's Python code: hooks, custom ``backward``, checkpoint's recomputation."""
+_RUN_BACKWARD = frozenset(
+    (
+        (torch._tensor.__file__, "backward"),
+        (torch.autograd.__file__, "backward"),
+        (torch.autograd.__file__, "grad"),
+    )
+)
+"""By file and name of their code, since others may stand under torch's names for them."""
+_TORCH_FOLDER = os.path.join(os.path.dirname(torch.__file__), "")
 
 FACTS: dict[Any, FunctionFacts] = {}
-"""All functions met so far."""
+"""All functions of torch's met so far."""
 
 
 def facts_of(func: Any) -> FunctionFacts:
-    """The facts of a function, computed once."""
+    """The facts of a function, computed once; of one that is not torch's each time, since keeping it would keep alive
+    what it holds."""
     facts = FACTS.get(func)
     if facts is None:
-        facts = FACTS[func] = FunctionFacts(func)
+        facts = FunctionFacts(func)
+        if not facts.foreign:
+            FACTS[func] = facts
     return facts
+
+
+def runs_backward(func: Any) -> bool:
+    """Whether the engine calls the user's Python code while this runs: hooks, custom ``backward``, checkpoint's
+    recomputation."""
+    code = func.__code__ if isinstance(func, FunctionType) else None
+    return code is not None and (code.co_filename, code.co_name) in _RUN_BACKWARD
+
+
+def is_torchs(code: CodeType) -> bool:
+    """Whether a piece of code is written in torch's own files."""
+    return code.co_filename.startswith(_TORCH_FOLDER)
+
+
+def _is_foreign(func: Any) -> bool:
+    if isinstance(func, type):  # ``torch.device("cpu")`` comes this way too
+        return not func.__module__.startswith("torch")
+    return not is_torchs(func.__code__) if isinstance(func, FunctionType) else not isinstance(func, _BUILT_IN)
 
 
 class _Module:
@@ -163,9 +202,11 @@ def without_override_check(func: FunctionType) -> FunctionType:
     in the stack as it does unwatched, and a warning of a hook with a ``stacklevel`` finds the user's line.
     """
     scope = {**func.__globals__, "has_torch_function": _no_override, "has_torch_function_unary": _no_override}
-    if func is torch.Tensor.backward and torch.autograd.backward in RUNS_BACKWARD:
-        within: Any = without_override_check(torch.autograd.backward)
-        scope["torch"] = _Module(torch, "autograd", _Module(torch.autograd, "backward", within))
+    inner: Any = torch.autograd.backward
+    replaced = not isinstance(inner, FunctionType) or inner.__code__.co_filename != torch.autograd.__file__
+    if func.__code__.co_filename == torch._tensor.__file__ and not replaced:
+        within = _Module(torch.autograd, "backward", without_override_check(inner))
+        scope["torch"] = _Module(torch, "autograd", within)
     copy = FunctionType(func.__code__, scope, func.__name__, func.__defaults__, func.__closure__)
     copy.__kwdefaults__ = func.__kwdefaults__
     return copy
@@ -245,6 +286,11 @@ def _uncounted_writes(func: Any, bare: str) -> Callable[[Arguments, Keywords], l
         return fused
     return None
 
+
+_BUILT_IN = (
+    *(BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType, ClassMethodDescriptorType),
+    *(torch._ops.OpOverload, torch._ops.OpOverloadPacket, torch._ops.HigherOrderOperator),
+)
 
 _STATISTICS = ("running_mean", "running_var")
 _FUSED_ORDER = {

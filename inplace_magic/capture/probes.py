@@ -17,6 +17,7 @@ from inplace_magic.capture.functions import FACTS, FunctionFacts, facts_of, with
 from inplace_magic.capture.op_recorder import OpRecorder
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.running import OpenCall
+from inplace_magic.capture.wrapped import asking_function
 
 _function_modes: Callable[[], int] = torch._C._len_torch_function_stack
 """How many function modes would see a call now. If it vanishes: keep them out always, which costs more."""
@@ -83,6 +84,8 @@ class CallProbe(TorchFunctionMode):
             return func(*args, **kwargs) if kwargs else func(*args)
         kwargs = kwargs or {}
         facts, call, pass_on = self._open(func, args, kwargs, known)
+        if facts is not None:
+            func = facts.func
         try:
             if facts is not None and facts.runs_backward and not types_override(types):
                 result = self._with_user_code_seen(func, pass_on, args, kwargs)
@@ -104,6 +107,8 @@ class CallProbe(TorchFunctionMode):
         try:
             facts = facts or facts_of(func)
             frame = sys._getframe(2)
+            if facts.foreign:
+                facts = facts_of(asking_function(func, frame))
             pass_on = self._callers.like(frame, facts.code)
             if facts.ignored or (self._backward_depth and _called_by_autograd(frame, facts)):
                 return facts, None, pass_on

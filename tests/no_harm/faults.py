@@ -26,6 +26,8 @@ BOUNDARY: dict[str, str] = {
     "callers.call_plainly": "runs the user's call",
     "functions.without_override_check": "gives what runs the user's backward",
     "functions._no_override": "runs inside the user's backward",
+    "functions._Module.__init__": "runs before the user's backward",
+    "functions._Module.__getattr__": "runs inside the user's backward",
     "probes.CallProbe._open": "contains what fails before a call",
     "probes.CallProbe._close": "contains what fails after a call",
     "recorder.Recorder.fault": "notes what was contained",

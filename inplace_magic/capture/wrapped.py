@@ -1,0 +1,46 @@
+"""The torch function behind a wrapper that stands under its name.
+
+Torch's functions that are written in Python hand a call to a mode under their public name: ``handle_torch_function(
+Tensor.backward, …)``. Where the user, or a library, has put a wrapper there, the mode is given the wrapper, which has
+run already and has called the function that asks. To call it again would run it twice, or without end
+(the same under any mode, such as ``with torch.device(…)``). So the function that asked is called.
+"""
+
+from __future__ import annotations
+
+import gc
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import torch
+
+from inplace_magic.capture.functions import is_torchs
+
+_OVERRIDES = torch.overrides.__file__
+_found: dict[CodeType, FunctionType] = {}
+
+
+def asking_function(func: Any, frame: FrameType | None) -> Any:
+    """The function whose own code asked for an override; `func` itself where that is it, or where it is not found.
+
+    Args:
+        func: what the mode was given.
+        frame: the frame that called the mode.
+    """
+    if frame is None or frame.f_code.co_filename != _OVERRIDES:
+        return func  # asked by torch's C++ code, which gives the function itself
+    while frame is not None and frame.f_code.co_filename == _OVERRIDES:
+        frame = frame.f_back
+    if frame is None or getattr(func, "__code__", None) is frame.f_code:
+        return func
+    code = frame.f_code
+    known = _found.get(code)
+    if known is not None and known.__globals__ is frame.f_globals:
+        return known
+    if not is_torchs(code):
+        return func
+    for each in gc.get_referrers(code):
+        if isinstance(each, FunctionType) and each.__globals__ is frame.f_globals:
+            _found[code] = each
+            return each
+    return func
