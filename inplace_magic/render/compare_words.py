@@ -109,13 +109,13 @@ def _count(agreement: Agreement, group: Group) -> str:
 
 
 def difference_phrase(difference: Difference) -> str:
-    """```h[0, 3]`: 0.5 against 0.0``; of an overwritten tensor it says so."""
+    """```h[0, 3]`: 0.5 → 0.0``, the first variant's value and the second's; of an overwritten tensor it says so."""
     one, other = difference.values
     versions = difference.versions
     told = (
-        _("`{place}`: {one} against {other} (written in place: version {before} against {after})")
+        _("`{place}`: {one} → {other} (written in place: version {before} → {after})")
         if None not in versions and versions[0] != versions[1] and difference.group == "output"
-        else _("`{place}`: {one} against {other}")
+        else _("`{place}`: {one} → {other}")
     )
     return told.format(place=difference.place, one=one, other=other, before=versions[0], after=versions[1])
 

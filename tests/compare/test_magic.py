@@ -95,7 +95,7 @@ def test_two_callables_by_name_that_the_cell_defines(ip: Any) -> None:
     )
     result, _ = compared(ip, cell)
     assert (result.first.name, result.second.name) == ("first", "second")
-    assert "first `x[0, 0]`: 1 against 2" in result.verdict
+    assert "first `x[0, 0]`: 1 → 2" in result.verdict
     assert callable(ip.user_ns["first"])
 
 

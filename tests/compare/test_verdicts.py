@@ -29,7 +29,7 @@ def test_a_difference_is_named_with_tensor_element_and_both_values() -> None:
     (found,) = result.agreement.differences
     assert (found.group, found.name, found.element, found.values) == ("output", "result", (1, 2), ("1", "9"))
     assert (found.differing, found.elements) == (1, 6)
-    assert "first `result[1, 2]`: 1 against 9" in result.verdict
+    assert "first `result[1, 2]`: 1 → 9" in result.verdict
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_gradients_are_compared_although_the_code_runs_no_backward() -> None:
 
 def test_a_variant_that_changes_its_input_is_found() -> None:
     result = inplace_magic.compare(torch.relu, torch.relu_, inputs=-torch.ones(2), repeats=0)
-    assert "same outputs, but 1 of 1 input or state value differs, first `inputs[0][0]`: -1 against 0" in result.verdict
+    assert "same outputs, but 1 of 1 input or state value differs, first `inputs[0][0]`: -1 → 0" in result.verdict
 
 
 def test_a_graph_that_broke_is_explained_by_the_finding() -> None:
