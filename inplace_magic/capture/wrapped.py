@@ -1,9 +1,10 @@
 """The torch function behind a wrapper that stands under its name.
 
-Torch's functions that are written in Python hand a call to a mode under their public name: ``handle_torch_function(
-Tensor.backward, …)``. Where the user, or a library, has put a wrapper there, the mode is given the wrapper, which has
-run already and has called the function that asks. To call it again would run it twice, or without end
-(the same under any mode, such as ``with torch.device(…)``). So the function that asked is called.
+Torch hands a call to a mode under the function's public name: in Python ``handle_torch_function(Tensor.backward, …)``,
+in C++ what ``torch.Tensor`` has under the name ``mul_``. Where the user, or a library, has put a wrapper there, the
+mode is given the wrapper, which has run already and has called the function that asks. To call it again would run
+it twice, or without end (the same under any mode, such as ``with torch.device(…)``). So the function that asked is
+called.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def asking_function(func: Any, frame: FrameType | None) -> Any:
         frame: the frame that called the mode.
     """
     if frame is None or frame.f_code.co_filename != _OVERRIDES:
-        return func  # asked by torch's C++ code, which gives the function itself
+        return _built_in(func)
     while frame is not None and frame.f_code.co_filename == _OVERRIDES:
         frame = frame.f_back
     if frame is None or getattr(func, "__code__", None) is frame.f_code:
@@ -43,4 +44,12 @@ def asking_function(func: Any, frame: FrameType | None) -> Any:
         if isinstance(each, FunctionType) and each.__globals__ is frame.f_globals:
             _found[code] = each
             return each
+    return func
+
+
+def _built_in(func: Any) -> Any:
+    """The method of torch's C++ code that a wrapper in ``torch.Tensor`` hides: its base class has it still."""
+    for name, value in vars(torch.Tensor).items():
+        if value is func:
+            return getattr(torch._C.TensorBase, name, func)
     return func
