@@ -166,10 +166,13 @@ def notebook_of(cells: Sequence[str], *, kernel: str = "python3") -> Any:
 
 
 def open_notebook(page: Page, address: str) -> None:
-    """Opens a notebook in JupyterLab or Notebook 7, until its cells are there."""
+    """Opens a notebook in JupyterLab or Notebook 7, until its cells are there.
+
+    JupyterLab goes on to an address of its own where another page has its workspace still; what only evaluates a script
+    would fail then, and what waits for one begins again.
+    """
     page.goto(address)
-    page.wait_for_function("window.jupyterapp !== undefined")
-    page.evaluate("jupyterapp.restored ?? jupyterapp.started")
+    page.wait_for_function("window.jupyterapp && (jupyterapp.restored ?? jupyterapp.started).then(() => true)")
     page.locator(".jp-Notebook .jp-Cell").first.wait_for()
 
 
