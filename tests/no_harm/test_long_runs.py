@@ -22,24 +22,22 @@ from inplace_magic.analysis import expressions
 from inplace_magic.capture import forgetting
 from inplace_magic.options import WatchOptions
 
-LINUX = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the resident memory from /proc")
-MIB = 2**20
-
 LOOP = """
     import json
+    import tracemalloc
     import torch
     import inplace_magic
 
-    def resident():
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * RESIDENT_PAGE
+    def held():
+        return tracemalloc.get_traced_memory()[0]
 
     torch.set_num_threads(1)
     x = torch.ones(4, requires_grad=True)
     total = torch.zeros(4)
     with inplace_magic.watch(level=LEVEL):  # what torch and we load at the first call is no call's
         torch.sigmoid(x).detach().add_(1)[1:]
-    seen = {0: resident()}
+    tracemalloc.start()
+    seen = {0: held()}
     with inplace_magic.watch(level=LEVEL, max_events=BOUND) as w:
         for step in range(CALLS // 5):
             hidden = torch.sigmoid(x)
@@ -47,8 +45,9 @@ LOOP = """
             view = total[1:]
             view *= 0.5
             if 5 * (step + 1) in (BOUND, CALLS):
-                seen[5 * (step + 1)] = resident()
+                seen[5 * (step + 1)] = held()
         outside = total.clone()
+    tracemalloc.stop()
     report = w.report
     print(json.dumps({
         "seen": seen,
@@ -62,15 +61,15 @@ LOOP = """
 """
 
 
-@LINUX
 @pytest.mark.parametrize(
-    ("level", "bound", "calls", "bytes_a_call"), [("calls", 100_000, 200_000, 860), ("ops", 20_000, 60_000, 1050)]
+    ("level", "bound", "calls", "bytes_a_call"), [("calls", 50_000, 100_000, 780), ("ops", 20_000, 60_000, 950)]
 )
 def test_past_the_bound_a_loop_needs_no_more_memory_and_the_report_says_so(
     level: str, bound: int, calls: int, bytes_a_call: int
 ) -> None:
     figures = in_a_process(LOOP, LEVEL=level, BOUND=bound, CALLS=calls)
 
+    # Traced by Python, not asked of the system: how soon that gives pages back differs from machine to machine.
     start, at_bound, at_end = (figures["seen"][str(key)] for key in (0, bound, calls))
     print(
         f"level {level}: {(at_bound - start) / bound:.0f} bytes a call up to {bound:,} calls, "
@@ -80,7 +79,7 @@ def test_past_the_bound_a_loop_needs_no_more_memory_and_the_report_says_so(
     assert figures["finite"]
     assert bound / 2 <= figures["calls"] <= bound + 100  # forgetting keeps what the last lines still need
     assert (at_bound - start) / bound < bytes_a_call
-    assert at_end - at_bound < 16 * MIB
+    assert at_end - at_bound < (at_bound - start) / 2  # it comes and goes as calls are forgotten
     assert [line for line in figures["blindness"] if f"{bound:,}" in line]
     assert figures["text"] < 100_000
 
@@ -200,9 +199,7 @@ def test_what_is_remembered_of_source_texts_is_bounded() -> None:
 
 def in_a_process(program: str, **settings: Any) -> dict[str, Any]:
     """Runs a program that prints one JSON object in a Python of its own, with those names set; gives the object."""
-    head = "".join(
-        f"{name} = {value!r}\n" for name, value in {"RESIDENT_PAGE": os.sysconf("SC_PAGE_SIZE"), **settings}.items()
-    )
+    head = "".join(f"{name} = {value!r}\n" for name, value in settings.items())
     ran = subprocess.run(
         [sys.executable, "-c", head + textwrap.dedent(program)],
         capture_output=True,
