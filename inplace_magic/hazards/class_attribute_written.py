@@ -31,9 +31,10 @@ from collections.abc import Iterator
 from inplace_magic.analysis import expressions
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
+from inplace_magic.hazards.accumulating import Line, accumulating_writes
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.listing import Edit, Listing
-from inplace_magic.hazards.written import FORGETS_OLD_VALUES, Fix, Written
+from inplace_magic.hazards.written import Fix, Written
 from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite
 
@@ -42,23 +43,17 @@ CODE = "class-attribute-written"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
-    objects: dict[tuple[object, ...], str] = {}
-    told: set[tuple[object, ...]] = set()
-    for call in story.trace.calls:
-        site = call.callsite
-        if site is None or site.caller is None or call.kind != "in-place" or call.name.endswith(FORGETS_OLD_VALUES):
+    objects: dict[tuple[Line, int], str] = {}
+    told: set[Line] = set()
+    for line, site, call, tensor in accumulating_writes(story):
+        shared = _of_the_class(story, call, tensor, site) if line not in told else None
+        owner = _object_of(site.caller) if shared is not None else None
+        if shared is None or owner is None:
             continue
-        place = (site.cell, site.file, site.line)
-        for mutation in call.mutations if place not in told else ():
-            shared = _of_the_class(story, call, mutation.tensor, site)
-            owner = _object_of(site.caller) if shared is not None else None
-            if shared is None or owner is None:
-                continue
-            before = objects.setdefault((place, mutation.tensor), owner)
-            if before != owner:
-                told.add(place)
-                yield _hazard(call, mutation.tensor, site, shared, before, owner)
-                break
+        before = objects.setdefault((line, tensor), owner)
+        if before != owner:
+            told.add(line)
+            yield _hazard(call, tensor, site, shared, before, owner)
 
 
 def _of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) -> str | None:
@@ -72,9 +67,9 @@ def _of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) ->
     return shared if shared in names else None
 
 
-def _object_of(site: Callsite) -> str | None:
+def _object_of(site: Callsite | None) -> str | None:
     """``train`` of ``train.add(labels)`` and of ``train(labels)``."""
-    node = expressions.parse(site.expression)
+    node = expressions.parse(site.expression) if site is not None else None
     called = node.func if isinstance(node, ast.Call) else None
     return expressions.path_text(called.value if isinstance(called, ast.Attribute) else called)
 

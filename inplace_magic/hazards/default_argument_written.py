@@ -31,9 +31,10 @@ from collections.abc import Iterator
 from inplace_magic.analysis import expressions
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
+from inplace_magic.hazards.accumulating import Line, accumulating_writes
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.listing import Edit
-from inplace_magic.hazards.written import FORGETS_OLD_VALUES, Fix, Written
+from inplace_magic.hazards.written import Fix, Written
 from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite
 
@@ -45,22 +46,18 @@ _CALLED_BY_THE_OBJECT = ("forward", "__call__")
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
-    callers: dict[tuple[object, ...], Callsite] = {}
-    told: set[tuple[object, ...]] = set()
-    for call in story.trace.calls:
-        site = call.callsite
-        if site is None or site.caller is None or call.kind != "in-place" or call.name.endswith(FORGETS_OLD_VALUES):
+    callers: dict[tuple[Line, int], Callsite] = {}
+    told: set[Line] = set()
+    for line, site, call, tensor in accumulating_writes(story):
+        caller, key = site.caller, (line, tensor)
+        if caller is None or line in told or callers.get(key) == caller:
+            continue  # most writes of a loop end here
+        name = expressions.path_text(story.bindings.written_operand(call, tensor))
+        if name is None or not _left_out(site, name):
             continue
-        place = (site.cell, site.file, site.line)
-        for mutation in call.mutations if place not in told else ():
-            name = expressions.path_text(story.bindings.written_operand(call, mutation.tensor))
-            key = (place, mutation.tensor)
-            if name is None or callers.get(key) == site.caller or not _left_out(site, name):
-                continue  # most writes of a loop end at the second of these three
-            if callers.setdefault(key, site.caller) != site.caller:
-                told.add(place)
-                yield _hazard(call, mutation.tensor, site, name)
-                break
+        if callers.setdefault(key, caller) != caller:
+            told.add(line)
+            yield _hazard(call, tensor, site, name)
 
 
 def _left_out(site: Callsite, name: str) -> bool:

@@ -195,20 +195,17 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
 
 
 def _what(call: CallEvent, variable: str | None) -> str:
+    if call.name.endswith("copy_"):
+        named = _("{line} copies a tensor onto itself: both sides are the memory of {tensor}.")
+        nameless = _("{line} copies a tensor onto itself.")
+    elif call.name.endswith(".add_"):
+        named = _("{line} averages a tensor with itself: both sides are the memory of {tensor}.")
+        nameless = _("{line} averages a tensor with itself.")
+    else:
+        named = _("{line} compares a tensor with itself: both sides are the memory of {tensor}.")
+        nameless = _("{line} compares a tensor with itself.")
     line = wording.spot(call.callsite)
-    copies, averages = call.name.endswith("copy_"), call.name.endswith(".add_")
-    if variable is None:
-        whole = _("{line} copies a tensor onto itself.") if copies else _("{line} compares a tensor with itself.")
-        whole = _("{line} averages a tensor with itself.") if averages else whole
-        return whole.format(line=line)
-    does = (
-        _("{line} copies a tensor onto itself: both sides are the memory of {tensor}.")
-        if copies
-        else _("{line} averages a tensor with itself: both sides are the memory of {tensor}.")
-        if averages
-        else _("{line} compares a tensor with itself: both sides are the memory of {tensor}.")
-    )
-    return does.format(line=line, tensor=f"`{variable}`")
+    return nameless.format(line=line) if variable is None else named.format(line=line, tensor=f"`{variable}`")
 
 
 def _followed(taken: CallEvent | None, site: Callsite | None) -> str:
