@@ -23,7 +23,15 @@ def call_plainly(func: Any, args: Any, kwargs: Any) -> Any: __tracebackhide__ = 
 
 
 _TEMPLATE = call_plainly.__code__
-_OVERRIDES = torch.overrides.__file__
+OVERRIDES = torch.overrides.__file__
+"""The file of torch's override machinery."""
+
+
+def past_overrides(frame: FrameType | None, function: CodeType | None = None) -> FrameType | None:
+    """The first frame, from `frame` upwards, that is neither torch's override machinery nor runs `function`."""
+    while frame is not None and (frame.f_code is function or frame.f_code.co_filename == OVERRIDES):
+        frame = frame.f_back
+    return frame
 
 
 def is_stand_in(code: CodeType) -> bool:
@@ -52,7 +60,7 @@ class Callers:
             code = frame.f_code
             if code is not function:
                 places = made.get(id(code))
-                if places is None and code.co_filename != _OVERRIDES:
+                if places is None and code.co_filename != OVERRIDES:
                     places = made[id(code)] = {}
                     self._codes.append(code)
                 if places is not None:

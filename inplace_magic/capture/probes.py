@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from inplace_magic.capture.callers import Callers, PassOn, call_plainly, is_stand_in
+from inplace_magic.capture.callers import OVERRIDES, Callers, PassOn, call_plainly, is_stand_in, past_overrides
 from inplace_magic.capture.functions import FACTS, FunctionFacts, facts_of, without_override_check
 from inplace_magic.capture.op_recorder import OpRecorder
 from inplace_magic.capture.recorder import Recorder
@@ -27,9 +27,8 @@ _AUTOGRAD_FILES = (torch.autograd.__file__, torch.autograd.graph.__file__, torch
 
 def _called_by_autograd(frame: FrameType | None, facts: FunctionFacts) -> bool:
     """Whether autograd's Python side makes the call: it prepares the first gradient, or `Tensor.backward` passes on."""
-    while frame is not None and (frame.f_code is facts.code or frame.f_code.co_filename == torch.overrides.__file__):
-        frame = frame.f_back
-    return frame is not None and frame.f_code.co_filename in _AUTOGRAD_FILES
+    above = past_overrides(frame, facts.code)
+    return above is not None and above.f_code.co_filename in _AUTOGRAD_FILES
 
 
 def types_override(types: Any) -> bool:
@@ -45,7 +44,7 @@ def _without_our_frames(traceback: TracebackType | None) -> TracebackType | None
     while traceback is not None:
         entries.append(traceback)
         traceback = traceback.tb_next
-    detour = [entry.tb_frame.f_code.co_filename == torch.overrides.__file__ for entry in entries]
+    detour = [entry.tb_frame.f_code.co_filename == OVERRIDES for entry in entries]
     kept = [
         entry
         for entry, leaves, left in zip(entries, detour, [*detour[1:], False], strict=True)

@@ -15,9 +15,9 @@ from typing import Any
 
 import torch
 
+from inplace_magic.capture.callers import OVERRIDES, past_overrides
 from inplace_magic.capture.functions import is_torchs
 
-_OVERRIDES = torch.overrides.__file__
 _found: dict[CodeType, FunctionType] = {}
 
 
@@ -28,10 +28,9 @@ def asking_function(func: Any, frame: FrameType | None) -> Any:
         func: what the mode was given.
         frame: the frame that called the mode.
     """
-    if frame is None or frame.f_code.co_filename != _OVERRIDES:
+    if frame is None or frame.f_code.co_filename != OVERRIDES:
         return _built_in(func)
-    while frame is not None and frame.f_code.co_filename == _OVERRIDES:
-        frame = frame.f_back
+    frame = past_overrides(frame)
     if frame is None or getattr(func, "__code__", None) is frame.f_code:
         return func
     code = frame.f_code
