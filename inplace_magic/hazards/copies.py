@@ -55,7 +55,7 @@ def where_it_was_saved(write: Written) -> Fix | None:
         if node is None:
             return None
         changes.append(cloned(listing, node))
-    sentence = _("Let the line that saves keep a copy; the write then leaves alone what backward needs.")
+    sentence = _("Copy it on the line that saves it: the write then leaves alone what backward needs.")
     return _fix(first, listing, changes, price or None, sentence)
 
 

@@ -56,10 +56,10 @@ def _constant(write: Written, name: str | None) -> str | None:
 def new_value_returned(write: Written) -> Fix | None:
     """``return weight.relu()`` for ``return weight.relu_()``."""
     node = write.listing.expression_at(write.site)
-    value = new_value(write.listing, node) if node is not None else None
-    if value is None or not isinstance(write.statement, ast.Return) or write.statement.value is not node:
+    if node is None or not isinstance(write.statement, ast.Return) or write.statement.value is not node:
         return None
-    edit = write.listing.substitute([(node, value)]) if node is not None else None
+    value = new_value(write.listing, node)
+    edit = write.listing.substitute([(node, value)]) if value is not None else None
     return Fix(write.site, write.listing, (edit,), _nbytes(write)) if edit is not None else None
 
 
@@ -105,12 +105,12 @@ def advice(write: Written) -> str:
         return ""
     loops = (node for node in write.listing.around(write.statement) if isinstance(node, ast.For))
     targets = {name.id for loop in loops for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
-    if path in targets and not any(True for _load in loads_after(write.listing, write.statement, path)):
+    read_later = any(True for _load in loads_after(write.listing, write.statement, path))
+    if path in targets and not read_later:
         return _(
             "`{name}` is an entry of what the loop goes through: build a new list or dict of new tensors instead of "
             "writing these."
         ).format(name=path)
-    read_later = any(True for _load in loads_after(write.listing, write.statement, path))
     if path in write.site.parameters and path != "self" and path not in bound_in(scope) and not read_later:
         return _(
             "`{function}` writes its argument: let it make a new tensor and return that, and use what it gives."
