@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import BuiltinFunctionType, FunctionType, NoneType
 from typing import Any
 
 import torch
 
 from inplace_magic.capture.describe import PLAIN_TYPES
+
+Arguments = tuple[Any, ...]
+Keywords = Mapping[str, Any]
 
 _MAX_DEPTH = 4
 WITHOUT_TENSORS = frozenset(

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from inplace_magic.capture import describe
-from inplace_magic.capture.arguments import tensors_in
-from inplace_magic.capture.functions import FunctionFacts, Keywords
+from inplace_magic.capture.arguments import Keywords, tensors_in
+from inplace_magic.capture.functions import FunctionFacts
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.trace import Backward

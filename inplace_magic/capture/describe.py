@@ -1,6 +1,7 @@
-"""Live torch objects -> plain facts. Total: a fact that cannot be had is None, and nothing here raises.
+"""Live tensors and storages -> plain facts. Total: a fact that cannot be had is None, and nothing here raises.
 
-The only file that touches private attributes of torch; each use says what breaks if the attribute vanishes.
+Only this file and :mod:`.describe_nodes` touch private attributes of torch's objects; each use says what breaks if
+the attribute vanishes.
 
 Reading must not run anybody's code: property reads of a tensor subclass would call its ``__torch_function__``, and
 sizes of a wrapper subclass can call its ``__torch_dispatch__``. Hence plain tensors take the fast path, all others the
@@ -29,10 +30,6 @@ _NO_SUBCLASS_CODE = torch._C.DisableTorchFunctionSubclass
 ``torch._C.DisableTorchFunctionSubclass`` successor."""
 _DEFAULT_DISPATCH = torch._C._disabled_torch_dispatch_impl
 """If it vanishes: wrapper subclasses cannot be told from plain ones, so sizes of all subclasses become unknown."""
-
-sequence_number: Callable[[], int] = torch._C._autograd._get_sequence_nr
-"""The number that the next autograd node of this thread will get. If it vanishes: a node that is discovered late
-(made by a custom ``Function``) can no longer be ordered against writes, and its saved version must become unknown."""
 
 
 def _try(read: Callable[[], T]) -> T | None:
@@ -203,12 +200,6 @@ def flat(nested: Any) -> tuple[Number, ...] | None:
     return tuple(number for item in nested for number in flat(item) or ())
 
 
-_NO_SEQUENCE = 2**63
-_NOTHING: list[Any] = []
-_NODE_NAMES: dict[type, str] = {}
-_SAVED_ATTRIBUTES: dict[type, tuple[tuple[str, str], ...]] = {}
-
-
 def storage_address(untyped: Any) -> int | None:
     """Address of a storage's memory; None or 0 where there is none."""
     return _try(untyped.data_ptr)
@@ -226,81 +217,6 @@ def storage_facts(untyped: Any) -> tuple[int, torch.device | None, bool]:
         return untyped.nbytes(), untyped.device, untyped.resizable() is not False
     except Exception:  # as in `_try`, which costs more; this runs for every new storage
         return _try(untyped.nbytes) or 0, _try(lambda: untyped.device), _try(untyped.resizable) is not False
-
-
-def node_name(node: Any) -> str:
-    """As PyTorch prints it: ``SigmoidBackward0``."""
-    kind = type(node)
-    name = _NODE_NAMES.get(kind)
-    if name is None:
-        name = kind.__name__
-        if name == "CppFunction":
-            return str(node.name())
-        if not issubclass(kind, torch._C._FunctionBase):  # caching the user's class would keep it alive
-            _NODE_NAMES[kind] = name
-    return name
-
-
-def node_sequence(node: Any) -> int | None:
-    """Creation number of an autograd node on its thread; None for ``AccumulateGrad``, which is outside the count. If
-    ``_sequence_nr`` vanishes: see :data:`sequence_number`."""
-    try:
-        number: int = node._sequence_nr()
-    except Exception:  # as in `_try`, which costs more; this runs for every new node
-        return None
-    return number if number < _NO_SEQUENCE else None
-
-
-def saved_values(node: Any) -> list[tuple[str, Any, bool]]:
-    """What a node keeps: (name, tensor or None, packed by somebody's hooks).
-
-    Read from ``_raw_saved_*`` without unpacking: ``_saved_*`` unpacks, which raises after a write and, under
-    non-reentrant checkpoint, runs the user's function again. If the raw attributes vanish, no saver can be named.
-    """
-    names = _SAVED_ATTRIBUTES.get(type(node))
-    if names is None:
-        names = _saved_attributes(type(node))
-    if not names:
-        return _NOTHING
-    found: list[tuple[str, Any, bool]] = []
-    for attribute, name in names:
-        try:
-            raw = getattr(node, attribute)
-        except RuntimeError:  # a custom Function that let go of its tensors
-            continue
-        if type(raw) is tuple:
-            for i, entry in enumerate(raw):
-                _add_saved(found, f"{name}[{i}]", entry)
-        else:
-            _add_saved(found, name, raw)
-    return found
-
-
-def _saved_attributes(kind: type) -> tuple[tuple[str, str], ...]:
-    """(attribute, name of what is saved) of a class of nodes."""
-    if issubclass(kind, torch._C._FunctionBase):
-        return (("_raw_saved_tensors", "saved_tensors"),)  # not cached: that would keep the user's class alive
-    prefix = "_raw_saved_"
-    names = tuple((name, name.removeprefix(prefix)) for name in dir(kind) if name.startswith(prefix))
-    _SAVED_ATTRIBUTES[kind] = names
-    return names
-
-
-def _add_saved(found: list[tuple[str, Any, bool]], name: str, entry: Any) -> None:
-    if entry is None:
-        return
-    try:
-        data = entry.data
-    except Exception:  # as in `_try`, which costs more; this runs for everything that is saved
-        return
-    if data is not None:
-        plain = isinstance(data, torch.Tensor) and getattr(entry, "unpack_hook", None) is None
-        found.append((name, data if plain else None, not plain))
-
-
-def still_saves(node: Any) -> bool:
-    """Whether the node still keeps any saved tensor: backward without ``retain_graph`` lets go of them."""
-    return bool(saved_values(node))
 
 
 def in_backward() -> bool:

@@ -1,10 +1,10 @@
-"""What is known of a torch function before it is called, cached by function. The tables of known liars live here."""
+"""What is known of a torch function before it is called, cached by function."""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
@@ -19,8 +19,8 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-Arguments = tuple[Any, ...]
-Keywords = Mapping[str, Any]
+from inplace_magic.capture.arguments import Arguments, Keywords
+from inplace_magic.capture.uncounted import uncounted_writes
 
 METADATA_ONLY = frozenset(
     (
@@ -42,24 +42,6 @@ INPLACE_DUNDERS = frozenset(
 TENSOR_GETTERS = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
 """Properties that make a tensor. The others (`shape`, `requires_grad`, `grad`, …) only look, and are not recorded as
 calls."""
-
-_RUNNING_STATISTICS: dict[Any, tuple[tuple[int, int], int | None, str]] = {
-    # function: (positions of running mean and variance, position of the flag that lets them be updated)
-    F.batch_norm: ((1, 2), 5, "training"),
-    F.instance_norm: ((1, 2), 5, "use_input_stats"),
-    torch.batch_norm: ((3, 4), 5, "training"),
-    torch.instance_norm: ((3, 4), 5, "use_input_stats"),
-    torch.native_batch_norm: ((3, 4), 5, "training"),
-    torch._native_batch_norm_legit: ((3, 4), 5, "training"),
-    torch.ops.aten._batch_norm_with_update: ((3, 4), None, "training"),
-}
-"""They write running statistics that no schema announces and no version counts."""
-
-_FUSED_OPTIMIZERS = frozenset(
-    name for name in dir(torch) if name.startswith("_fused_") and name.endswith(("adam_", "adamw_", "sgd_", "adagrad_"))
-)
-"""They write their tensor lists without moving a version; measured on 2.13."""
-
 
 EXPORTERS = frozenset(("numpy", "__array__", "__dlpack__", "to_dlpack"))
 """Functions that hand the memory of a tensor to somebody outside torch."""
@@ -119,7 +101,7 @@ class FunctionFacts:
         self.code = func.__code__ if isinstance(func, FunctionType) else None
         self.inplace_position = _position(func, "inplace") if isinstance(func, FunctionType) else None
         self.may_write = self.predicts_write or self.inplace_position is not None
-        self.uncounted = _uncounted_writes(func, bare)
+        self.uncounted = uncounted_writes(func, bare)
 
     def announced_writes(self, args: Arguments, kwargs: Keywords) -> Arguments:
         """The arguments that the call announces to write: by a trailing underscore, ``inplace=True``, ``out=`` or an
@@ -244,59 +226,7 @@ def _display_name(func: Any, attribute: str, bare: str) -> str:
     return f"torch.{bare}"
 
 
-def _uncounted_writes(func: Any, bare: str) -> Callable[[Arguments, Keywords], list[torch.Tensor]] | None:
-    try:
-        statistics = _RUNNING_STATISTICS.get(func)
-    except TypeError:
-        return None
-    if statistics is not None:
-        positions, flag_position, flag = statistics
-
-        def running(args: Arguments, kwargs: Keywords) -> list[torch.Tensor]:
-            if flag_position is None:
-                training = True  # this spelling has no other mode
-            elif len(args) > flag_position:
-                training = args[flag_position]
-            else:
-                training = kwargs.get(flag, flag == "use_input_stats")
-            if not training:
-                return []
-            found = [
-                args[i] if len(args) > i else kwargs.get(name) for i, name in zip(positions, _STATISTICS, strict=True)
-            ]
-            return [tensor for tensor in found if isinstance(tensor, torch.Tensor)]
-
-        return running
-    if bare in _FUSED_OPTIMIZERS and getattr(torch, bare, None) is func:
-
-        def fused(args: Arguments, kwargs: Keywords) -> list[torch.Tensor]:
-            names = (
-                "self",
-                "grads",
-                "exp_avgs",
-                "exp_avg_sqs",
-                "max_exp_avg_sqs",
-                "momentum_buffer_list",
-                "state_sums",
-            )
-            by_name = dict(zip(_FUSED_ORDER.get(bare, ()), args, strict=False)) | dict(kwargs)
-            lists = [by_name.get(name) for name in names if name != "grads"]
-            return [tensor for entry in lists if isinstance(entry, (list, tuple)) for tensor in entry]
-
-        return fused
-    return None
-
-
 _BUILT_IN = (
     *(BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType, ClassMethodDescriptorType),
     *(torch._ops.OpOverload, torch._ops.OpOverloadPacket, torch._ops.HigherOrderOperator),
 )
-
-_STATISTICS = ("running_mean", "running_var")
-_FUSED_ORDER = {
-    "_fused_adam_": ("self", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs"),
-    "_fused_adamw_": ("self", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs"),
-    "_fused_sgd_": ("self", "grads", "momentum_buffer_list"),
-    "_fused_adagrad_": ("self", "grads", "state_sums"),
-}
-"""The leading tensor lists in the order of their schemas (aten/src/ATen/native/native_functions.yaml)."""

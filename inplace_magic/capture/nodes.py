@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe, unpacking
+from inplace_magic.capture import describe, describe_nodes, unpacking
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.layouts import Layout
 from inplace_magic.capture.records import NODE, UNREAD, VERSION, CounterRecord, Reference, StorageRecord, TensorRecord
@@ -97,7 +97,7 @@ class NodeMap:
         """How many nodes were met so far; the last serial number."""
         self.moved: dict[CounterRecord, int | None] = {}
         """Versions before, of the counters that the call which just returned has moved."""
-        self._first_sequence = describe.sequence_number()
+        self._first_sequence = describe_nodes.sequence_number()
 
     def number(self, grad_fn: Any, call: int | None, since: int | None = None) -> int:
         """The number of a node; it and every unknown node behind it are read.
@@ -134,13 +134,13 @@ class NodeMap:
             node, record = todo.pop()
 
     def _add(self, node: Any, call: int | None, since: int | None) -> NodeRecord:
-        sequence = describe.node_sequence(node)
+        sequence = describe_nodes.node_sequence(node)
         made_now = call is not None and (sequence is None or since is None or sequence >= since)
         serial = self.made = self.made + 1
         token = node.metadata[_KEY] = _Token()
         token.owner = self
         token.record = record = NodeRecord(token, self._died)
-        record.serial, record.name, record.sequence = serial, describe.node_name(node), sequence
+        record.serial, record.name, record.sequence = serial, describe_nodes.node_name(node), sequence
         record.call = call if made_now else None
         record.next = record.saved = ()
         record.variable = record.ended = record.changed = None
@@ -152,7 +152,7 @@ class NodeMap:
                 self.leaves[leaf.serial] = leaf
             return record
         if not unpacking.NEEDED:
-            values = describe.saved_values(node)
+            values = describe_nodes.saved_values(node)
         else:
             values = unpacking.saved_values(node) if made_now else []
         if values:
@@ -278,7 +278,7 @@ class NodeMap:
 
 def _still_saves(node: Any, record: NodeRecord) -> bool:
     if not unpacking.NEEDED:
-        return describe.still_saves(node)
+        return describe_nodes.still_saves(node)
     was_read = any(layout is not None for *_, layout, _ in saved_by(record))
     return was_read and unpacking.still_saves(node)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from inplace_magic.capture import describe
+from inplace_magic.capture import describe, describe_nodes
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.records import UNREAD, VERSION, Log, Observation, RawUnseenWrite, TensorRecord
@@ -49,7 +49,7 @@ class Observer:
             self._log.unseen.append(
                 RawUnseenWrite(record, counter.version, version, self._log.begun, counter.seen_at, self.site)
             )
-            counter.note_write(describe.sequence_number(), counter.version)
+            counter.note_write(describe_nodes.sequence_number(), counter.version)
             counter.version = version
         counter.seen_at = self.site
         layout = record.layout

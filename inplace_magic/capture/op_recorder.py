@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inplace_magic.capture import describe
-from inplace_magic.capture.arguments import WITHOUT_TENSORS, tensors_in
-from inplace_magic.capture.functions import Keywords
+from inplace_magic.capture.arguments import WITHOUT_TENSORS, Keywords, tensors_in
 from inplace_magic.capture.ops import op_facts_of, restore_versions
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.records import ACCESSES

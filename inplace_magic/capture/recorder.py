@@ -13,12 +13,12 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe
-from inplace_magic.capture.arguments import tensors_in
+from inplace_magic.capture import describe, describe_nodes
+from inplace_magic.capture.arguments import Keywords, tensors_in
 from inplace_magic.capture.backward import backward_of
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.forgetting import forget
-from inplace_magic.capture.functions import FunctionFacts, Keywords
+from inplace_magic.capture.functions import FunctionFacts
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.memory import MemoryMeter, note_gradients, without_gradient
 from inplace_magic.capture.nodes import NodeMap
@@ -119,7 +119,7 @@ class Recorder:
             log.begun += 1
         running = self.running
         call.parent = running[-1].index if running else None
-        call.sequence = describe.sequence_number()
+        call.sequence = describe_nodes.sequence_number()
         call.nodes_before = self.nodes.made
         call.keeps_layout = facts.keeps_layout
         call.uncounted = call.targets = call.produced = call.written = _NONE

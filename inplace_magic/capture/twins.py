@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe
+from inplace_magic.capture import describe, describe_nodes
 from inplace_magic.capture.state import MISSING, Place, State, is_atom, is_shells_own
 from inplace_magic.errors import CopyError
 from inplace_magic.language import _
@@ -101,7 +101,7 @@ def _sentence(label: str, value: Any, error: Exception) -> str:
         return _(
             "{value} cannot be copied: it is a result with a graph ({shape}, {node}), and a copy would not belong to "
             "that graph. Make it inside the compared code, or detach it."
-        ).format(value=label, shape=_sizes(value.shape), node=describe.node_name(value.grad_fn))
+        ).format(value=label, shape=_sizes(value.shape), node=describe_nodes.node_name(value.grad_fn))
     reason = " ".join(str(error).split()) or type(error).__name__
     return _("{value} ({type}) cannot be copied: {reason}. Make it inside the compared code instead.").format(
         value=label, type=type(value).__name__, reason=reason.rstrip(".")

@@ -1,10 +1,10 @@
 """What an autograd node saved, where PyTorch shows it by unpacking alone.
 
-``SavedTensor.data``, by which :func:`describe.saved_values` reads without unpacking, is younger than the oldest PyTorch
-supported (2.4 lacks it, 2.12 has it). Before it there is ``node._saved_self``, and unpacking is the user's business: it
-raises after a write, and it runs the unpack hook, which under a checkpoint is the user's function. Right after the call
-that made a node, nothing has written yet; and while no hooks are on, nobody packed. Only then is it read; else it stays
-unknown.
+``SavedTensor.data``, by which :func:`describe_nodes.saved_values` reads without unpacking, is younger than the oldest
+PyTorch supported (2.4 lacks it, 2.12 has it). Before it there is ``node._saved_self``, and unpacking is the user's
+business: it raises after a write, and it runs the unpack hook, which under a checkpoint is the user's function. Right
+after the call that made a node, nothing has written yet; and while no hooks are on, nobody packed. Only then is it
+read; else it stays unknown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAMES: dict[type, tuple[str, ...]] = {}
 
 
 def saved_values(node: Any) -> list[tuple[str, Any, bool]]:
-    """What a node keeps that was made by the call which just returned: as :func:`describe.saved_values`.
+    """What a node keeps that was made by the call which just returned: as :func:`describe_nodes.saved_values`.
 
     Of a custom ``Function`` nothing, since its node is met only later. Under hooks of somebody one entry that says so:
     which of the attributes are in use cannot be known then.

@@ -12,7 +12,7 @@ from empty_modes import EmptyDispatchMode
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import inplace_magic
-from inplace_magic.capture import describe, unpacking
+from inplace_magic.capture import describe, describe_nodes, unpacking
 from inplace_magic.capture.layouts import readable
 
 
@@ -197,9 +197,9 @@ def test_an_exception_that_cannot_tell_its_text_is_told_by_its_type() -> None:
 def test_a_node_that_let_go_of_its_tensors_saves_nothing_any_more() -> None:
     y = torch.ones(2, requires_grad=True).exp()
     node = y.grad_fn
-    assert describe.still_saves(node)
+    assert describe_nodes.still_saves(node)
     y.sum().backward()
-    assert not describe.still_saves(node)
+    assert not describe_nodes.still_saves(node)
 
 
 @pytest.mark.skipif(unpacking.NEEDED, reason="this PyTorch shows what was saved only right after the call")
@@ -208,7 +208,7 @@ def test_what_a_node_saved_can_be_read_after_it_was_overwritten() -> None:
     y.mul_(2)
     assert y.grad_fn is not None
     node: Any = y.grad_fn.next_functions[0][0]
-    ((name, data, hooked),) = describe.saved_values(node)
+    ((name, data, hooked),) = describe_nodes.saved_values(node)
     assert (name, hooked) == ("result", False)
     assert data.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
     with pytest.raises(RuntimeError):
