@@ -188,6 +188,13 @@ class SavedTensor:
     """A digest of its content was taken when it was saved, and compared at every backward."""
     changed: int | None = None
     """Index of the call before which its content was first found changed; None: never found so."""
+    flips: tuple[int, ...] = ()
+    """After that, indices of the calls before which it was found as it had been, changed again, and so on in turn."""
+
+    def differs_at(self, call: int | None) -> bool:
+        """Whether the content was found changed when it was last compared before call `call`; None: at the end."""
+        seen = () if self.changed is None else (self.changed, *self.flips)
+        return sum(call is None or index <= call for index in seen) % 2 == 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,6 +232,7 @@ def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
                 found.append(SavedTensor(node.serial, name, hooked=True))
                 continue
             facts = readable(layout)
+            flips = (node.changed or {}).get(name, ())
             found.append(
                 SavedTensor(
                     node=node.serial,
@@ -241,7 +242,8 @@ def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
                     version=version,
                     tensor=tensor,
                     checked=digest is not None,
-                    changed=(node.changed or {}).get(name),
+                    changed=flips[0] if flips else None,
+                    flips=tuple(flips[1:]),
                     **{name: facts[name] for name in ("shape", "strides", "offset", "dtype", "device", "nbytes")},
                 )
             )

@@ -62,8 +62,9 @@ class NodeRecord(Reference):
     ended: int | None
     saved: tuple[Any, ...]
     """One :data:`SavedRecord` after the other."""
-    changed: dict[str, int] | None
-    """Index of the call before which a saved tensor's content was first found changed, by its name; None: none was."""
+    changed: dict[str, list[int]] | None
+    """By the name of a saved tensor, the calls before which its content was found changed, as before again, and so on
+    in turn; None: none was changed."""
 
 
 def saved_by(record: NodeRecord) -> Iterator[SavedRecord]:
@@ -177,17 +178,19 @@ class NodeMap:
             deaths.popleft()
 
     def compare_values(self, before: int) -> None:
-        """Looks whether what live nodes saved still has the content that it had.
+        """Looks whether what live nodes saved still has the content that it had, or has it again: finite differences
+        move an entry and put it back (``torch.autograd.gradcheck`` does, through ``.data``).
 
         Args:
             before: index of the backward call that is about to begin.
         """
         for record in list(self._witnessed):
             for name, _, storage, _, _, layout, digest in saved_by(record):
-                if digest is None or storage is None or layout is None or name in (record.changed or ()):
+                if digest is None or storage is None or layout is None:
                     continue
-                if not still_equal(storage, layout, digest):
-                    record.changed = {**(record.changed or {}), name: before}
+                flips = (record.changed or {}).get(name, [])
+                if still_equal(storage, layout, digest) == (len(flips) % 2 == 1):
+                    record.changed = {**(record.changed or {}), name: [*flips, before]}
 
     def _saved(
         self, name: str, data: torch.Tensor | None, hooked: bool, node: NodeRecord, made_now: bool

@@ -14,7 +14,9 @@ Good::
     scores += bias
 
 Nothing is wrong with the ordinary form, and it is the safe one; the note says what the in-place form would spare, where
-that is a lot. It is silent on views, on leaves, and where shape or dtype change.
+that is a lot. In a loop that is one tensor, however often the line runs: each pass lets go of what it needed for a
+moment. It is silent on views, on leaves, where shape or dtype change, and on what library code calls under the line,
+such as the arithmetic of an optimizer: nobody can write that in another form.
 """
 
 from __future__ import annotations
@@ -40,10 +42,12 @@ _METHODS = frozenset(
     )
 )
 """Of ``torch`` and ``torch.Tensor``: with an underscore at the end."""
+_CLOSED = frozenset(("TransformerEncoderLayer", "TransformerDecoderLayer"))
+"""Modules of PyTorch with modules inside whose ``inplace`` nobody can set."""
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one note for each line that would spare at least :data:`notes.LEAST_BYTES` by writing in place."""
+    """Yields one note for each line of which one call would spare :data:`notes.LEAST_BYTES` by writing in place."""
     saved = {entry.storage for entry in story.trace.saved}
     hooked = any(entry.hooked for entry in story.trace.saved)
     storages = {storage.storage: storage for storage in story.trace.storages}
@@ -53,14 +57,16 @@ def check(story: Story) -> Iterator[Hazard]:
         if given is not None:
             lines.setdefault(line_key(call.callsite), []).append((call, given))
     for found in lines.values():
-        nbytes = sum(given.nbytes or 0 for _, given in found)
+        nbytes = max(given.nbytes or 0 for _, given in found)
         if nbytes >= notes.LEAST_BYTES:
             yield _note(story, found, nbytes)
 
 
 def _dead_input(call: CallEvent, storages: dict[int, Storage], saved: set[int | None]) -> TensorMetadata | None:
     """The first input, where the call could have written its result into it."""
-    if call.kind != "ordinary" or call.error is not None or not _has_in_place_form(call) or len(call.outputs) != 1:
+    if call.kind != "ordinary" or call.error is not None or len(call.outputs) != 1:
+        return None
+    if not _has_in_place_form(call) or not _written_by_the_user(call):
         return None
     given, result = (call.inputs[0] if call.inputs else None), call.outputs[0]
     storage = storages.get(given.storage) if given is not None and given.storage is not None else None
@@ -78,6 +84,16 @@ def _has_in_place_form(call: CallEvent) -> bool:
     return name in (_FUNCTIONS if module == "F" else _METHODS)
 
 
+def _written_by_the_user(call: CallEvent) -> bool:
+    """Whether the call stands in the user's own line, or is the whole of a module that the user put there."""
+    if call.callsite is None or call.callsite.direct:
+        return True
+    module, _, name = call.name.rpartition(".")
+    if module != "F" or not call.modules or any(holder in _CLOSED for holder in call.modules[-2:-1]):
+        return False
+    return call.modules[-1].lower() in (name.replace("_", ""), "module")
+
+
 def _note(story: Story, found: list[tuple[CallEvent, TensorMetadata]], nbytes: int) -> Hazard:
     call, given = found[0]
     site = call.callsite
@@ -86,7 +102,7 @@ def _note(story: Story, found: list[tuple[CallEvent, TensorMetadata]], nbytes: i
     form = "`inplace=True`" if call.name.startswith("F.") else f"`{call.name.rsplit('.', 1)[-1]}_`"
     spared = notes.size(nbytes)
     if len(found) > 1:
-        spared = _("{size}, in {count} calls").format(size=spared, count=len(found))
+        spared = _("{size} each time ({count} calls)").format(size=spared, count=len(found))
     return Hazard(
         code=CODE,
         severity="info",

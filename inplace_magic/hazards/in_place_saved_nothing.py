@@ -59,13 +59,17 @@ def _note(story: Story, found: list[tuple[CallEvent, Mutation, SavedTensor]]) ->
     call, mutation, saved = found[0]
     site = call.callsite
     name = story.bindings.written_name(call, mutation.tensor)
-    nbytes = sum(entry[2].nbytes or 0 for entry in found)
+    ended: dict[int | None, int | None] = {storage.storage: storage.ended for storage in story.trace.storages}
+    nbytes, _count = notes.at_once(
+        (call.index, ended.get(saved.storage), saved.nbytes or 0) for call, _, saved in found
+    )
     node = story.nodes[saved.node].name
     what = f"`{name}`" if name else _("its input")
     message = (
         _(
             "{line} writes {tensor} in place, and saved no memory in {count} calls: the gradient of {function} needs "
-            "the old values, so PyTorch cloned them first and keeps the clone ({size}) for backward."
+            "the old values, so PyTorch cloned them first and keeps the clones (at most {size} at one time) for "
+            "backward."
         )
         if len(found) > 1
         else _(

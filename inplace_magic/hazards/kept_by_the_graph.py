@@ -36,7 +36,7 @@ CODE = "kept-by-the-graph"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one note for each line that made at least :data:`notes.LEAST_BYTES` which only the graph kept."""
-    lines: dict[object, list[tuple[str, TensorMetadata, CallEvent, SavedTensor, int]]] = {}
+    lines: dict[object, list[tuple[str, TensorMetadata, CallEvent, SavedTensor, Storage]]] = {}
     reached = {s for s, met in story.bindings.by_storage.items() if any(tensor in story.names for tensor in met)}
     last_read = _last_reads(story)
     storages = {storage.storage: storage for storage in story.trace.storages}
@@ -56,12 +56,12 @@ def check(story: Story) -> Iterator[Hazard]:
                 continue
             if last_read.get(storage.storage, -1) <= again and _outlives(storage, rebinding):
                 counted.add(storage.storage)
-                entry = (name, meta, rebinding, kept, storage.nbytes)
+                entry = (name, meta, rebinding, kept, storage)
                 lines.setdefault((line_key(rebinding.callsite), name), []).append(entry)
     for found in lines.values():
-        nbytes = sum(entry[4] for entry in found)
+        nbytes, count = notes.at_once((again.index, kept.ended, kept.nbytes) for _, _, again, _, kept in found)
         if nbytes >= notes.LEAST_BYTES:
-            yield _note(story, found, nbytes)
+            yield _note(story, found, nbytes, count)
 
 
 def _activation(meta: TensorMetadata, storage: Storage) -> bool:
@@ -87,16 +87,19 @@ def _last_reads(story: Story) -> dict[int, int]:
     return {m.storage: call.index for call in story.trace.calls for m in call.inputs if m.storage is not None}
 
 
-def _note(story: Story, found: list[tuple[str, TensorMetadata, CallEvent, SavedTensor, int]], nbytes: int) -> Hazard:
-    name, meta, rebinding, kept, _nbytes = found[0]
+def _note(
+    story: Story, found: list[tuple[str, TensorMetadata, CallEvent, SavedTensor, Storage]], nbytes: int, count: int
+) -> Hazard:
+    """The note; at most `count` of those that were found were there at one time, with `nbytes` bytes."""
+    name, meta, rebinding, kept, _storage = found[0]
     node = story.nodes[kept.node]
     saved_site = story.saver_site(node)[1]
     message = (
         _(
             "`{name}` was bound to another tensor by {line}, but the old one lived on: {node} had saved it for "
-            "backward, and {count} more like it. That is {size} which no name reaches and the graph keeps."
+            "backward, and {count} more like it. That is {size} at one time which no name reaches and the graph keeps."
         )
-        if len(found) > 1
+        if count > 1
         else _(
             "`{name}` was bound to another tensor by {line}, but the old one lived on: {node} had saved it for "
             "backward. That is {size} which no name reaches and the graph keeps."
@@ -109,7 +112,7 @@ def _note(story: Story, found: list[tuple[str, TensorMetadata, CallEvent, SavedT
             name=name,
             line=wording.spot(rebinding.callsite),
             node=node.name,
-            count=len(found) - 1,
+            count=count - 1,
             size=notes.size(nbytes),
         ),
         fix=_(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from inplace_magic.hazards.finding import Hazard
 
@@ -16,6 +16,27 @@ def quiet(found: Sequence[Hazard]) -> list[Hazard]:
     """All findings, of the notes only the largest :data:`MAX_NOTES`."""
     notes = sorted((h for h in found if h.severity == "info"), key=lambda hazard: -(hazard.nbytes or 0))[:MAX_NOTES]
     return [*(hazard for hazard in found if hazard.severity != "info"), *notes]
+
+
+def at_once(spans: Iterable[tuple[int, int | None, int]]) -> tuple[int, int]:
+    """The most bytes that were there at one time, and how many pieces of memory they were.
+
+    A loop makes and frees the same kilobytes a thousand times; their sum would be memory that never was.
+
+    Args:
+        spans: of each piece its first call, the call before which it was gone (None: it stayed) and its bytes.
+    """
+    moves: list[tuple[int, int, int]] = []
+    for first, ended, nbytes in spans:
+        moves.append((first, 1, nbytes))
+        if ended is not None:
+            moves.append((ended, -1, -nbytes))
+    most, count, held, pieces = 0, 0, 0, 0
+    for _at, more, nbytes in sorted(moves):  # at the same call, what goes goes first
+        held, pieces = held + nbytes, pieces + more
+        if held > most:
+            most, count = held, pieces
+    return most, count
 
 
 def size(nbytes: int) -> str:

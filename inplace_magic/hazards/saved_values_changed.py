@@ -115,8 +115,10 @@ def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedT
     if change.call is not None and change.call.parent is not None and _comes_after(story, node, change.call):
         return change.call.parent
     for index in story.ran_through.get(node.node, ()):
-        if index >= change.at and (saved.changed is None or saved.changed <= index):
+        if index >= change.at and (saved.changed is None or saved.differs_at(index)):
             return index
+    if saved.changed is not None and not saved.differs_at(None):
+        return None
     parameter = _is_parameter(story, saved, change)
     saved_at = node.call if node.call is not None else -1
     if node.pending and story.another_backward_is_meant(node, change.at, saved_at if parameter else None):

@@ -152,6 +152,45 @@ def test_a_small_saved_tensor_is_compared_when_backward_begins() -> None:
     assert (saved.checked, saved.changed) == (True, call_of(watch, "Tensor.backward").index)
 
 
+def test_a_saved_tensor_that_was_moved_and_put_back_differs_only_in_between() -> None:
+    x = torch.ones(2, requires_grad=True)
+    other = torch.ones(2, requires_grad=True)
+    with inplace_magic.watch() as watch:
+        y = x.exp()
+        before = y.data.clone()
+        y.data.mul_(2)
+        other.sum().backward()
+        y.data.copy_(before)
+        other.sum().backward()
+        y.sum().backward()
+    saved = saved_by(watch, "ExpBackward0")["result"]
+    first, second, third = (backward.call for backward in trace_of(watch).backwards if backward.roots)
+    assert (saved.changed, saved.flips) == (first, (second,))
+    differs = [saved.differs_at(call) for call in (first - 1, first, second, third, None)]
+    assert differs == [False, True, False, False, False]
+    assert report_of(watch).hazards == []
+
+
+def test_finite_differences_move_an_input_and_put_it_back() -> None:
+    class Sinh(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            grows, shrinks = x.exp(), (-x).exp()
+            ctx.save_for_backward(grows, shrinks)
+            return (grows - shrinks) / 2, grows, shrinks
+
+        @staticmethod
+        def backward(ctx, grad, grad_grows, grad_shrinks):
+            grows, shrinks = ctx.saved_tensors
+            return grad * (grows + shrinks) / 2 + grad_grows * grows - grad_shrinks * shrinks
+
+    x = torch.rand(3, dtype=torch.double, requires_grad=True)
+    with inplace_magic.watch() as watch:
+        assert torch.autograd.gradcheck(lambda x: Sinh.apply(x)[0], x)
+        assert torch.autograd.gradgradcheck(lambda x: Sinh.apply(x)[0], x)
+    assert report_of(watch).hazards == []
+
+
 def test_a_saved_tensor_that_kept_its_values_is_not_called_changed() -> None:
     x = torch.ones(2, requires_grad=True)
     with inplace_magic.watch() as watch:
