@@ -61,7 +61,8 @@ class Recorder:
         """The calls that have not returned, outermost first."""
         self._forget_at = options.max_events
         self._deaths, self._node_deaths = self.identity.deaths, self.nodes.deaths
-        self._digests = self.identity.shared.digests
+        self._shared = self.identity.shared
+        self._digests = self._shared.digests
 
     def bury(self) -> None:
         """Notes which tensors, storages and nodes died."""
@@ -114,6 +115,8 @@ class Recorder:
             else:  # an unchanged version means an unchanged tensor
                 record.counter.seen_at = site
             before.append(latest)
+        if self._shared.aside:
+            self._look_at_memory_put_aside(call, site)
         call.index = log.begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
             log.begun += 1
@@ -181,8 +184,10 @@ class Recorder:
                 self.identity.look_at_size(tensor, call.index)
         if facts.exports:
             self._exported(call)
-        if self._digests:
-            self.identity.shared.changed()  # what this call wrote was no foreign write
+        if self._digests:  # what this call wrote was no foreign write
+            self._shared.changed()
+            if facts.runs_backward:
+                self._shared.changed_aside()
         call.produced = produced
         results = self._results
         call.written = written = results.writes(call, produced)
@@ -247,13 +252,25 @@ class Recorder:
                 self.identity.shared.add(storage)
 
     def _look_at_shared_memory(self, site: int | None) -> None:
-        for storage in self.identity.shared.changed():
+        for storage in self._shared.changed():
             self.log.foreign.append(RawForeignWrite(storage, self.log.begun, self._observer.site, site))
+
+    def _look_at_memory_put_aside(self, call: OpenCall | None, site: int | None) -> None:
+        """Notes what was written to shared memory that is looked at seldom; where, nobody saw.
+
+        Args:
+            call: one that begins; None: the block ends.
+            site: its place.
+        """
+        used = None if call is None or call.facts.runs_backward else [seen[STORAGE] for seen in call.before]
+        for storage in self._shared.changed_aside(used):
+            self.log.foreign.append(RawForeignWrite(storage, self.log.begun, None, site))
 
     def look_once_more(self) -> None:
         """Notes, between calls, what died and what code outside torch wrote since the last call."""
         self.bury()
         self._look_at_shared_memory(None)
+        self._look_at_memory_put_aside(None, None)
         self.nodes.compare_values(self.log.begun)
 
     def fault(self, doing: str, fault: Exception) -> None:

@@ -5,7 +5,9 @@ Two witnesses, both digests of raw CPU memory, both only read:
 * memory that somebody outside torch can reach (a storage that torch cannot resize: ``from_numpy``, ``from_dlpack``,
 ``frombuffer``,
   a memory map; or one handed out by ``Tensor.numpy``) is digested at every call's beginning and end, so that a
-  foreign write is bracketed between two of the user's lines;
+  foreign write is bracketed between two of the user's lines. A replay memory of ten thousand frames is not read ten
+  thousand times: only the latest few are looked at that often, the others when a call gets them or runs backward, and
+  a write to one of these is noticed without its line;
 * small saved tensors are digested when they are saved and again when a backward begins.
 
 A digest costs about 1 µs per KiB. CUDA memory is never read here: that would wait for the device.
@@ -13,6 +15,7 @@ A digest costs about 1 µs per KiB. CUDA memory is never read here: that would w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -32,6 +35,12 @@ def digest_bytes(pointer: int, nbytes: int) -> int:
     return hash(describe.bytes_at(pointer, nbytes))
 
 
+AT_ONCE = 16
+"""Storages that are looked at around every call."""
+BYTES_AT_ONCE = 2 * SHARED_LIMIT
+"""Bytes that are, together."""
+
+
 class SharedMemory:
     """The storages that somebody outside torch can write.
 
@@ -42,31 +51,71 @@ class SharedMemory:
     def __init__(self, check_values: bool) -> None:
         self._limit = None if check_values else SHARED_LIMIT
         self.digests: dict[StorageRecord, int] = {}
-        """By storage; empty while nothing is shared."""
+        """By storage, those looked at around every call; empty while nothing is shared."""
+        self.aside: dict[StorageRecord, int] = {}
+        """The older ones."""
+        self._nbytes = 0
+        self._sweep_at = 256
         self.too_large: dict[int, StorageRecord] = {}
 
     def add(self, record: StorageRecord) -> None:
         """Begins to watch a storage; CPU only."""
-        if record in self.digests or record.device is None or record.device.type != "cpu":
+        if record in self.digests or record in self.aside:
+            return
+        if record.device is None or record.device.type != "cpu":
             return
         if self._limit is not None and record.nbytes > self._limit:
             self.too_large[record.serial] = record
             return
         digest = self._digest(record)
         if digest is not None:
-            self.digests[record] = digest
+            self._look_often(record, digest)
 
     def changed(self) -> list[StorageRecord]:
-        """The storages whose content is another than when it was last looked at."""
+        """Those looked at around every call whose content is another than when it was last looked at."""
         found = []
         for record, before in list(self.digests.items()):
             now = self._digest(record)
             if now is None:
+                self._nbytes -= record.nbytes
                 del self.digests[record]
             elif now != before:
                 self.digests[record] = now
                 found.append(record)
         return found
+
+    def changed_aside(self, used: Iterable[StorageRecord | None] | None = None) -> list[StorageRecord]:
+        """Those put aside whose content is another than when it was last looked at.
+
+        Args:
+            used: those that a call gets, which are looked at around every call from now on; None: look at all.
+        """
+        found = []
+        for record in [*self.aside] if used is None else used:
+            if record is None or record not in self.aside:
+                continue
+            before, now = self.aside.pop(record), self._digest(record)
+            if now is None:
+                continue
+            if now != before:
+                found.append(record)
+            if used is None:
+                self.aside[record] = now
+            else:
+                self._look_often(record, now)
+        return found
+
+    def _look_often(self, record: StorageRecord, digest: int) -> None:
+        self.digests[record] = digest
+        self._nbytes += record.nbytes
+        if len(self.digests) <= AT_ONCE and (self._limit is None or self._nbytes <= BYTES_AT_ONCE):
+            return
+        oldest = next(iter(self.digests))
+        self.aside[oldest] = self.digests.pop(oldest)
+        self._nbytes -= oldest.nbytes
+        if len(self.aside) > self._sweep_at:
+            self.aside = {record: digest for record, digest in self.aside.items() if record() is not None}
+            self._sweep_at = 2 * len(self.aside) + 256
 
     @staticmethod
     def _digest(record: StorageRecord) -> int | None:

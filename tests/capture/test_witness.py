@@ -130,6 +130,47 @@ def test_of_two_lines_that_may_have_written_none_is_blamed() -> None:
     assert [foreign.callsite for foreign in trace_of(watch).foreign] == [None]
 
 
+def test_a_replay_memory_is_not_read_around_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two hundred frames from NumPy only a few are read at a call, however long the memory grows."""
+    read: list[int] = []
+    digest = witness.digest_bytes
+
+    def counted(pointer: int, nbytes: int) -> int:
+        read.append(nbytes)
+        return digest(pointer, nbytes)
+
+    monkeypatch.setattr(witness, "digest_bytes", counted)
+    arrays = [np.full(4, i, dtype=np.float32) for i in range(200)]
+    with inplace_magic.watch() as watch:
+        frames = [torch.from_numpy(array) for array in arrays]
+        for frame in frames:
+            frame.mul(1)
+        read.clear()
+        torch.ones(2).mul(2)
+        assert len(read) <= 2 * 2 * (witness.AT_ONCE + 1)
+    assert trace_of(watch).foreign == ()
+
+
+@pytest.mark.parametrize("used_by", ["call", "backward", "end"])
+def test_a_write_to_memory_that_is_looked_at_seldom_is_noticed_without_its_line(used_by: str) -> None:
+    arrays = [np.full(4, i, dtype=np.float32) for i in range(40)]
+    leaf = torch.ones(2, requires_grad=True)
+    with inplace_magic.watch() as watch:
+        frames = [torch.from_numpy(array) for array in arrays]
+        for frame in frames:
+            frame.mul(1)
+        frames[0].mul_(3)  # by torch: no foreign write, and from here it is looked at often
+        torch.stack(frames[20:])
+        arrays[3][0] = -1
+        if used_by == "call":
+            frames[3].mul(1)
+        elif used_by == "backward":
+            leaf.exp().sum().backward()
+    (foreign,) = trace_of(watch).foreign
+    assert foreign.callsite is None
+    assert foreign.storage == trace_of(watch).calls[3].inputs[0].storage
+
+
 def test_large_shared_memory_is_not_read_unless_asked_and_the_report_says_so() -> None:
     frame = np.ones(witness.SHARED_LIMIT, dtype=np.float32)
     x = torch.from_numpy(frame)
