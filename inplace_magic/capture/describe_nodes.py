@@ -14,6 +14,15 @@ sequence_number: Callable[[], int] = torch._C._autograd._get_sequence_nr
 _NO_SEQUENCE = 2**63
 _NOTHING: list[Any] = []
 _NODE_NAMES: dict[type, str] = {}
+_ALWAYS_SAVE = frozenset(
+    f"{name}Backward0"
+    for name in (
+        *("Bmm", "Convolution", "Cumprod", "Elu", "Embedding", "Exp", "Gelu", "Hardtanh"),
+        *("LeakyRelu", "Log", "LogSoftmax", "Mm", "Mv", "NativeBatchNorm", "NativeLayerNorm", "NllLoss", "Prod"),
+        *("Reciprocal", "Relu", "Rsqrt", "Sigmoid", "Silu", "Softmax", "Softplus", "Sqrt", "Tanh"),
+    )
+)
+"""Nodes that keep a tensor whichever of their inputs need a gradient (tools/autograd/derivatives.yaml)."""
 _SAVED_ATTRIBUTES: dict[type, tuple[tuple[str, str], ...]] = {}
 
 
@@ -90,3 +99,11 @@ def _add_saved(found: list[tuple[str, Any, bool]], name: str, entry: Any) -> Non
 def still_saves(node: Any) -> bool:
     """Whether the node still keeps any saved tensor: backward without ``retain_graph`` lets go of them."""
     return bool(saved_values(node))
+
+
+def is_spent(node: Any) -> bool:
+    """Whether a backward has gone through the node and let go of what it kept, so that another one will raise."""
+    name = node_name(node)
+    if name == "AddmmBackward0" and len(node.next_functions) == 3:  # for the bias alone it keeps nothing
+        return any(behind is not None for behind, _ in node.next_functions[1:]) and not saved_values(node)
+    return name in _ALWAYS_SAVE and not saved_values(node)

@@ -237,12 +237,14 @@ class NodeMap:
 
     def pending(self, *, forget: bool) -> set[int]:
         """The numbers of those nodes, reached from a live tensor, that still hold what they saved: backward would use
-        them.
+        them. Not those behind which a backward has been already and let go of what it used: another one will raise.
 
         Args:
             forget: also take our tokens out of the nodes; at the end of the watch.
         """
-        holding: set[int] = set()
+        holding: dict[int, int] = {}  # our number by id
+        users: dict[int, list[int]] = {}
+        spent: list[int] = []
         self.bury()
         met: dict[int, Any] = {}  # by id; holding the nodes keeps the ids theirs
         todo: list[Any] = []
@@ -256,17 +258,26 @@ class NodeMap:
             if id(node) in met:
                 continue
             met[id(node)] = node
+            if describe_nodes.is_spent(node):
+                spent.append(id(node))
             token = node.metadata.get(_KEY)
             if token is not None and token.owner is self:
                 if _still_saves(node, token.record):
-                    holding.add(token.record.serial)
+                    holding[id(node)] = token.record.serial
                 if forget:
                     del node.metadata[_KEY]
-            todo.extend(behind for behind, _ in node.next_functions if behind is not None)
+            for behind, _ in node.next_functions:
+                if behind is not None:
+                    users.setdefault(id(behind), []).append(id(node))
+                    todo.append(behind)
+        while spent:
+            key = spent.pop()
+            holding.pop(key, None)
+            spent += users.pop(key, ())
         if forget:
             token = None  # else this very frame would keep the last one alive
             self._unmark_the_rest()
-        return holding
+        return set(holding.values())
 
     def _unmark_the_rest(self) -> None:
         """Takes our tokens out of nodes that no tensor of ours leads to without a read that would change the graph.

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 import torch
-from capture.watching import LEVELS, call_of, node_of, saved_by, trace_of
+from capture.watching import LEVELS, call_of, node_of, report_of, saved_by, trace_of
 from torch.utils.checkpoint import checkpoint
 
 import inplace_magic
-from inplace_magic.capture import unpacking
+from inplace_magic.capture import describe_nodes, unpacking
 
 
 class Product(torch.autograd.Function):
@@ -204,3 +204,47 @@ def test_an_output_that_its_own_node_keeps_is_known_as_the_tensor_that_the_user_
     added = next(call for call in watched.report.calls if call.name == "Tensor.add_")
     assert saved.tensor == added.mutations[0].tensor
     assert saved.counter == added.mutations[0].counter
+
+
+KEEPS = {
+    "matmul": lambda x: x @ x.detach(),
+    "linear": lambda x: torch.nn.functional.linear(x, x.detach(), torch.zeros(2)),
+    "conv": lambda x: torch.nn.functional.conv2d(x.view(1, 1, 2, 2), torch.ones(1, 1, 1, 1)),
+    "norm": lambda x: torch.nn.functional.layer_norm(x, (2,)),
+    "batchnorm": lambda x: torch.nn.functional.batch_norm(x, None, None, training=True),
+    "softmax": lambda x: x.softmax(1),
+    "relu": lambda x: x.relu(),
+    "log": lambda x: x.log(),
+}
+
+
+@pytest.mark.parametrize("name", KEEPS)
+def test_a_node_is_spent_once_backward_let_go_of_what_it_kept(name: str) -> None:
+    result = KEEPS[name](torch.rand(2, 2, requires_grad=True))
+    node = result.grad_fn
+    assert not describe_nodes.is_spent(node)
+    result.sum().backward(retain_graph=True)
+    assert not describe_nodes.is_spent(node)
+    result.sum().backward()
+    assert describe_nodes.is_spent(node)
+
+
+def test_a_node_that_never_kept_anything_is_not_spent() -> None:
+    bias = torch.zeros(2, requires_grad=True)
+    for result in (torch.addmm(bias, torch.ones(2, 2), torch.ones(2, 2)), bias + 1, bias * 2, bias.sum()):
+        assert not describe_nodes.is_spent(result.grad_fn)
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_nobody_runs_backward_behind_which_backward_has_been(used: bool) -> None:
+    """The gradient of a cross-entropy by hand: ``dlogits = softmax(logits); dlogits[rows, labels] -= 1``."""
+    logits = torch.rand(3, 4) @ torch.rand(4, 5, requires_grad=True)
+    if used:
+        torch.nn.functional.cross_entropy(logits, torch.tensor([0, 1, 2])).backward()
+    with inplace_magic.watch() as watch:
+        by_hand = logits.softmax(1)
+        by_hand[range(3), [0, 1, 2]] -= 1
+    assert [hazard.code for hazard in report_of(watch).hazards] == ([] if used else ["saved-tensor-overwritten"])
+    if used:
+        with pytest.raises(RuntimeError):
+            by_hand.sum().backward()
