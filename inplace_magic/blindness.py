@@ -27,7 +27,8 @@ FORGOTTEN = N_(
     "{count} of {begun} calls were forgotten again to bound memory (--max-events {limit}); each line's first calls, "
     "the latest calls and all that may still matter to a backward were kept. Memory by line covers only what was kept."
 )
-SENTENCES = (OTHER_THREADS, COMPILED, INSIDE_CALLS, STAYS_EAGER, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN)
+NO_ROOM = N_("Some calls at the end of a deep recursion were not recorded: Python's stack had no room left for it.")
+SENTENCES = (OTHER_THREADS, COMPILED, INSIDE_CALLS, STAYS_EAGER, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM)
 
 
 def retold(sentence: str) -> str:

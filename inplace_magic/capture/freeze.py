@@ -8,7 +8,7 @@ from operator import itemgetter
 
 import torch
 
-from inplace_magic.blindness import FORGOTTEN, TOO_LARGE
+from inplace_magic.blindness import FORGOTTEN, NO_ROOM, TOO_LARGE
 from inplace_magic.capture import describe
 from inplace_magic.capture.layouts import readable
 from inplace_magic.capture.names import Namespace
@@ -103,6 +103,8 @@ def _not_checked(shared: SharedMemory) -> Iterator[str]:
 
 
 def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
+    if log.no_room:
+        yield NO_ROOM
     if log.forgotten:
         yield FORGOTTEN.format(count=f"{log.forgotten:,}", begun=f"{log.begun:,}", limit=f"{options.max_events:,}")
 

@@ -93,7 +93,10 @@ class CallProbe(TorchFunctionMode):
         except BaseException as error:
             if call is not None:
                 self._close(call, None, error)
-            error.__traceback__ = _without_our_frames(error.__traceback__)
+            try:  # noqa: SIM105  `suppress` would need a frame of its own
+                error.__traceback__ = _without_our_frames(error.__traceback__)
+            except RecursionError:  # no room for that: IPython hides our frame, others show it
+                pass
             raise
         if call is not None:
             self._close(call, result, None)
@@ -112,6 +115,9 @@ class CallProbe(TorchFunctionMode):
             if facts.ignored or (self._backward_depth and _called_by_autograd(frame, facts)):
                 return facts, None, pass_on
             return facts, self._recorder.open(facts, args, kwargs, frame), pass_on
+        except RecursionError:  # the user's, whose stack has room for the call alone; so no function is called here
+            self._recorder.log.no_room = True
+            return facts, None, pass_on
         except Exception as fault:  # containment: whatever fails in here, the user's call runs
             self._recorder.fault("opening a call", fault)
             return facts, None, pass_on
@@ -119,6 +125,8 @@ class CallProbe(TorchFunctionMode):
     def _close(self, call: OpenCall, result: Any, error: BaseException | None) -> None:
         try:
             self._recorder.close(call, result, error)
+        except RecursionError:
+            self._recorder.log.no_room = True
         except Exception as fault:  # containment: the user's result or error goes through unchanged
             self._recorder.fault("closing a call", fault)
         finally:
@@ -156,6 +164,8 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
         if not self._recorder.meter.idle:
             try:
                 self._ops.begins()
+            except RecursionError:
+                self._recorder.log.no_room = True
             except Exception as fault:  # containment, as above
                 self._recorder.fault("reading memory", fault)
         result = func(*args, **kwargs)
@@ -165,6 +175,8 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
                     self._ops.ended(func, args, kwargs, result)
             else:
                 self._ops.ended(func, args, kwargs, result)
+        except RecursionError:
+            self._recorder.log.no_room = True
         except Exception as fault:  # containment, as above
             self._recorder.fault("recording an op", fault)
         return result

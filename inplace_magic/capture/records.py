@@ -246,3 +246,5 @@ class Log:
         self.faults: list[str] = []
         self.forgotten = 0
         """How many calls are kept no longer."""
+        self.no_room = False
+        """Whether calls went unrecorded because the user's recursion had used up the stack."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
+import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -16,6 +19,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 import inplace_magic
+from inplace_magic.blindness import NO_ROOM
 
 LEVELS = ("calls", "ops")
 POINTS = 250
@@ -156,7 +160,10 @@ MESSES = {
     "replaces torch.add": (
         "import torch\nold = torch.add\ntorch.add = lambda *a, **k: 'theirs'\nr = torch.add(1, 2)\ntorch.add = old"
     ),
-    "recurses without end": "import torch\ndef f(x): return f(x.add(1))\nf(torch.ones(1))",
+    "recurses without end": (  # at a low limit: IPython searches all modules for each frame that it shows
+        "import sys, torch\ndef f(x): return f(x.add(1))\nlimit = sys.getrecursionlimit()\nsys.setrecursionlimit(400)\n"
+        "try:\n    f(torch.ones(1))\nfinally:\n    sys.setrecursionlimit(limit)"
+    ),
     "interrupts itself": "raise KeyboardInterrupt",
     "does not compile": "import torch\ntorch.ones(",
     "runs out in a thread": (
@@ -189,3 +196,34 @@ def _ending(shell: Any, cell: str) -> Any:
     if isinstance(ran.error, RecursionError):
         return RecursionError  # its text says where the stack ended, which is chance
     return type(ran.error), str(getattr(ran.error, "msg", ran.error)), repr(shell.user_ns.get("r")), grad
+
+
+def _descend(x: torch.Tensor) -> torch.Tensor:
+    return _descend(x.add(1))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_wherever_in_our_code_the_stack_ends_the_error_is_the_users_own(level: str) -> None:
+    """Each frame of ours can be the first for which Python's stack has no room left."""
+    limit, here, said = sys.getrecursionlimit(), len(inspect.stack(0)), 0
+    for room in range(100, 130):
+        with inplace_magic.watch(level=level) as w:
+            sys.setrecursionlimit(here + room)
+            try:
+                _descend(torch.ones(1))
+            except RecursionError as caught:
+                error = caught
+            finally:
+                sys.setrecursionlimit(limit)
+        assert error.__context__ is None
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if _is_ours(frame)]
+        assert [frame for frame in frames if "__tracebackhide__" not in frame.f_locals] == []
+        assert w.report is not None
+        assert w.report.faults == []
+        assert torch_modes() == []
+        said += NO_ROOM in w.report.blindness
+    assert said or level == "ops"  # there torch itself needs more room, to ask the dispatch mode, than we do
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(str(Path(inplace_magic.__file__).parent))
