@@ -69,7 +69,7 @@ def test_a_page_has_a_bad_and_a_good_program_that_are_python(rule: object) -> No
 def test_a_rule_has_tests(rule: object) -> None:
     module = rule.module  # type: ignore[attr-defined]  # as above
     tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "hazards").glob("test_*.py")]
-    assert any(re.search(rf"\bimport\b.*\b{module}\b", text) for text in tests)
+    assert any(re.search(rf"\bimport\b(.*|\s*\([^)]*)\b{module}\b", text) for text in tests)
 
 
 @pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: page.relative_to(ROOT).as_posix())

@@ -12,16 +12,16 @@ FOLDER = Path(__file__).parent / "programs" / "further"
 CASES = {case["case"]: case for case in score.cases_in(FOLDER)}
 
 NOT_YET_FOUND = {
-    "silent_checkpoint_hides_the_version_check",
+    "silent_autocast_keeps_the_old_weights",  # a trace does not tell that autocast is on, nor what it keeps
     "silent_clamp_of_an_indexed_copy_is_lost",
-    "silent_gradients_kept_then_zeroed",
+    "silent_flat_view_standardised",  # `ok_flat_view_pruned_on_purpose` does the same, and means it
+    "silent_list_of_weights_copied_shallowly",  # `ok_list_copied_to_drop_entries` writes under both lists, too
     "silent_make_grid_normalises_weights",
-    "silent_numpy_history_of_weights",
     "silent_numpy_observation_buffer_reused",
-    "silent_shallow_target_follows_online",
-    "silent_update_is_the_momentum_buffer",
+    "silent_optimizer_state_kept_by_reference",  # an optimizer's state has no name in the cell
+    "silent_state_dicts_averaged_as_swa",
 }
-"""Wrong numbers without an error that no rule finds so far. The list can only shrink."""
+"""Wrong numbers without an error that no rule finds so far. Names are only taken off, but for new programs."""
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

@@ -19,10 +19,20 @@ from inplace_magic.trace import (
     CallEvent,
     Callsite,
     ForeignWrite,
+    Mutation,
     SavedTensor,
+    UnseenWrite,
 )
 
 _HOOKING = "Tensor.register_hook"
+_NO_COPY = tuple(
+    f"Tensor.{name}"
+    for name in (
+        *("detach", "cpu", "to", "type", "contiguous", "float", "double", "half", "bfloat16", "long", "int", "bool"),
+        *("type_as", "cuda"),
+    )
+)
+"""Methods that many take for copies; where one gave other memory, its call is no view."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,19 @@ class Story(Backwards):
             if call.name == "Tensor.__setitem__" and (site := call.callsite) is not None
         }
         return [a for a in self.trace.aliases if (a.function, a.cell, a.file, a.line) not in copying]
+
+    @cached_property
+    def handed_back(self) -> dict[tuple[str, int | None, str | None, int], list[tuple[int, int]]]:
+        """(given, got) of the calls that many take for copies and that made none, by their line: ``x.detach()``, and
+        ``x.to(device)`` where it gave `x` itself."""
+        found: dict[tuple[str, int | None, str | None, int], list[tuple[int, int]]] = {}
+        for call in self.trace.calls:
+            site = call.callsite
+            if call.kind != "view" or site is None or not call.name.endswith(_NO_COPY) or not call.outputs:
+                continue
+            pair = call.inputs[0].tensor, call.outputs[0].tensor
+            found.setdefault((site.function, site.cell, site.file, site.line), []).append(pair)
+        return found
 
     def aliases_beside(self, site: Callsite) -> Sequence[AliasStatement]:
         """Those of :attr:`aliases` that stand in the same function."""
@@ -95,7 +118,7 @@ class Story(Backwards):
             ]
             counters = self._counters_on.get(storage, ())
             found += [
-                Write(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite)
+                Write(unseen.version_before, unseen.version_after, *self._noticed(unseen))
                 for unseen in self.trace.unseen
                 if unseen.counter in counters
             ]
@@ -103,6 +126,16 @@ class Story(Backwards):
             found += [Write(None, None, entry.noticed, site=entry.callsite) for entry in foreign]
             self._writes_to_memory[storage] = sorted(found, key=lambda write: write.at)
         return self._writes_to_memory[storage]
+
+    def _noticed(self, unseen: UnseenWrite) -> tuple[int, CallEvent | None, Mutation | None, Callsite | None]:
+        """Where an unseen write goes among the others. A gradient that changed while nobody was seen writing it was
+        added to by the last backward before."""
+        tensors = self.tensors_counted_by.get(unseen.counter, ())
+        gradient = any(name.endswith(".grad") for tensor in tensors for name in self.names.get(tensor, ()))
+        ran = [index for index in self.executed if index < unseen.noticed] if gradient else []
+        if unseen.callsite is not None or not ran:
+            return unseen.noticed, None, None, unseen.callsite
+        return max(ran), None, None, self.calls[max(ran)].callsite
 
     @cached_property
     def _writes_to_memory(self) -> dict[int, list[Write]]:

@@ -96,8 +96,9 @@ def mentions(node: ast.AST, name: str) -> bool:
 
 
 def alias_pairs(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """(new name, old name) of ``a = b``, ``a = b.detach()``, ``a = b = f()``, ``a, b = c, d``, ``d[k] = b``,
-    ``d.append(b)`` and, with ``return`` as the new name, of what a function gives."""
+    """(new name, old name) of ``a = b``, ``a = b.detach()``, ``a = b.to(device)``, ``a = b = f()``, ``a, b = c, d``,
+    ``d[k] = b``, ``d.append(b)``, ``d.append((b, c))`` and, with ``return`` as the new name, of what a function
+    gives."""
     if isinstance(node, ast.Assign):
         paths = [path for target in node.targets if (path := _path(target)) is not None]
         source = _path(_undetached(node.value))
@@ -117,15 +118,34 @@ def alias_pairs(node: ast.stmt) -> Iterator[tuple[str, str]]:
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
         call, owner = node.value, _path(node.value.func.value)
         if node.value.func.attr == "append" and len(call.args) == 1 and owner is not None:
-            source = _path(_undetached(call.args[0]))
-            if source is not None:
-                yield f"{owner}[]", source
+            for entry in _entries(call.args[0]):
+                source = _path(_undetached(entry))
+                if source is not None:
+                    yield f"{owner}[]", source
+
+
+def _entries(node: ast.expr) -> list[ast.expr]:
+    """What a list gets with ``append((state, reward))`` and ``append({"loss": total})``; of anything else, itself."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return node.elts
+    return node.values if isinstance(node, ast.Dict) else [node]
+
+
+_NOT_ALWAYS_COPIES = frozenset(
+    (
+        *("detach", "cpu", "to", "type", "contiguous", "float", "double", "half", "bfloat16", "long", "int", "bool"),
+        *("type_as", "cuda"),
+    )
+)
+"""Methods that many take for copies: ``detach`` makes none, the others none where nothing is to be converted
+(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html: "Otherwise, self is returned")."""
 
 
 def _undetached(node: ast.expr) -> ast.expr:
-    """``x`` of ``x.detach()``, which many take for a copy."""
-    detached = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach"
-    return node.func.value if detached else node  # type: ignore[attr-defined]  # checked just above
+    """``x`` of ``x.detach()`` and of ``x.float()``, which many take for copies."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _NOT_ALWAYS_COPIES:
+        return node.func.value
+    return node
 
 
 def _path(node: ast.expr) -> str | None:

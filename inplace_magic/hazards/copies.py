@@ -197,7 +197,8 @@ def where_it_was_kept(write: Written) -> Fix | None:
     for alias in write.story.trace.aliases:
         target, bracket, _ = alias.target.partition("[")
         same = (alias.cell, alias.file) == (write.site.cell, write.site.file)
-        kept_here = alias.function == write.site.function and alias.source == write.path
+        source = alias.source == write.path if write.path is not None else target in containers
+        kept_here = alias.function == write.site.function and source
         hooked = (
             alias.function != write.site.function and target in containers and bool(write.story.trace.hooked_modules)
         )
@@ -218,9 +219,18 @@ def in_each_slot(write: Written) -> Fix | None:
         return _repeated_list(write, path.split("[")[0])
     changes: list[Change] = []
     for node in ast.walk(listing.scope_of(write.statement)):
+        if isinstance(node, ast.Return) and _taken_elsewhere(write, path):
+            return None
         if isinstance(node, (ast.Yield, ast.Call, ast.Return)):
             changes += [cloned(listing, stored) for stored in _stored(node, path)]
     return _fix(write.site, listing, changes, _nbytes(write)) if len(changes) == 1 else None
+
+
+def _taken_elsewhere(write: Written, path: str) -> bool:
+    """Whether ``self.state`` gets out of its object another way, too: ``state = env.state``."""
+    attribute = path.rpartition(".")[2]
+    aliases = write.story.trace.aliases
+    return "." in path and any(a.source.endswith(f".{attribute}") and a.target != "return" for a in aliases)
 
 
 def _repeated_list(write: Written, name: str) -> Fix | None:

@@ -18,7 +18,9 @@ Silent where a statement of its own writes something of the dataset's, such as `
 
 Found when one line of a ``__getitem__`` has written the same elements twice, with arithmetic that depends on the old
 values. So has a line anywhere else that writes an entry of a shallow copy (``sample = dict(samples[i])``, which keeps
-the stored tensors), or adds to integer labels in a list of batches, which then go into ``cross_entropy`` or the like.
+the stored tensors), or adds to integer labels in a list of batches, which then go into ``cross_entropy`` or the like;
+and one that normalises, in every epoch, the same batch of a list or the same slice of the data (``xb = X[i : i + 32];
+xb -= mean``), which then goes through a model that is trained.
 ``torch.as_tensor(self.rows[i])`` gives another tensor, on the memory of the same array, each time; there it takes
 small items, of which the trace has the values: at the same address stands what the last edit has left.
 """
@@ -32,7 +34,7 @@ from dataclasses import replace
 from inplace_magic.analysis import expressions
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
+from inplace_magic.hazards import epochs, wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.listing import listing_of
 from inplace_magic.hazards.rewriting import chain_base
@@ -74,11 +76,13 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
     """Whether a line outside of a ``__getitem__`` writes data that is meant to be the same in each epoch."""
-    if not any(name.endswith("]") for name in story.names.get(after.tensor, ())):
-        return False  # no list or dict of the user's holds it
     path = expressions.path_text(story.bindings.written_operand(call, after.tensor))
+    if not any(name.endswith("]") for name in story.names.get(after.tensor, ())):  # no list of the user's holds it
+        return path is not None and path.isidentifier() and epochs.normalised(story, call, after, site)
     if path is None:
         return False
+    if path.isidentifier() and after.dtype not in _INTEGERS:
+        return epochs.normalised(story, call, after, site)
     if path.isidentifier():
         return after.dtype in _INTEGERS and call.name.endswith(_SHIFTING) and _is_label(story, after.tensor, call.index)
     return path.endswith('"]') and _is_shallow_copy(story, site, path.split("[")[0])

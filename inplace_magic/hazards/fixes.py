@@ -15,12 +15,17 @@ from dataclasses import replace
 from inplace_magic.analysis.expressions import path_text
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import (
+    array_shares_memory,
     class_attribute_written,
     copies,
+    copy_shares_parameters,
     default_argument_written,
+    initial_value_written,
     operand_overwritten_first,
     reordering,
+    results_share_memory,
     returning,
+    swapped_through_views,
 )
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.listing import Edit, diff
@@ -174,6 +179,11 @@ def _values_changed(write: Written) -> Fix | None:
     return _bound_anew(write) or reordering.reordered(write)
 
 
+def _recomputed(write: Written) -> Fix | None:
+    """Inside the checkpointed function a new tensor; outside of it the write after backward."""
+    return _bound_anew(write) if write.hazard.saved is not None else reordering.reordered(write)
+
+
 def _is_array(write: Written) -> bool:
     return write.call is None and any(
         write.path in foreign.names for foreign in write.story.trace.foreign if write.path is not None
@@ -276,18 +286,24 @@ def _nbytes(write: Written) -> int | None:
 
 FIXES: dict[str, tuple[Callable[[Written], Fix | None], ...]] = {
     "saved-tensor-overwritten": (_saved_overwritten,),
+    "recomputed-with-other-values": (_recomputed,),
     "saved-values-changed": (_values_changed,),
     "overlapping-write": (_overlapping,),
     "operand-overwritten-first": (operand_overwritten_first.argument_first,),
+    "swapped-through-views": (swapped_through_views.kept_as_a_copy,),
     "expanded-tensor-written": (copies.where_it_was_made,),
     "shared-gradient-edited": (_value_given, returning.new_gradient),
     "alias-written": (flag_turned_off, copies.at_the_second_name, _value_given, _bound_anew),
     "kept-activation-overwritten": (copies.where_it_was_kept, flag_turned_off),
     "one-tensor-many-slots": (copies.in_each_slot,),
+    "results-share-memory": (results_share_memory.first_one_copied,),
     "dataset-item-edited": (_value_given, _bound_anew),
     "default-argument-written": (default_argument_written.made_in_the_function,),
     "class-attribute-written": (class_attribute_written.made_for_each_object,),
+    "copy-shares-parameters": (copy_shares_parameters.data_copied, copy_shares_parameters.deeply_copied),
+    "array-shares-memory": (array_shares_memory.array_copied,),
     "same-memory-compared": (snapshot_taken,),
+    "initial-value-written": (initial_value_written.begun_with_a_copy,),
     "leaf-written": (_leaf,),
     "multi-output-view-written": (flag_turned_off, _value_given, _bound_anew),
     "base-of-multi-output-view-written": (reordering.taken_after_the_write,),

@@ -28,6 +28,7 @@ from inplace_magic.analysis import expressions
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.listing import listing_of_cell
 from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite, Mutation
 
@@ -42,7 +43,11 @@ def check(story: Story) -> Iterator[Hazard]:
             containers = [name for name in story.names.get(mutation.tensor, ()) if name.endswith("]")]
             if not containers or call.callsite in seen:
                 continue
-            how = _kept_by_hook(story, mutation.tensor, call) or _kept_by_statement(story, call, mutation)
+            how = (
+                _kept_by_hook(story, mutation.tensor, call)
+                or _kept_by_statement(story, call, mutation)
+                or _kept_a_pass_before(story, call, mutation)
+            )
             read = _read_through(story, mutation.tensor, call, containers) if how is not None else None
             if how is not None and read is not None:
                 seen.add(call.callsite)
@@ -75,6 +80,35 @@ def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str
             if made is None or not bound or (made.callsite is not None and made.callsite.line <= alias.line):
                 return _("{code} (line {line}) kept it").format(code=wording.code(alias.text), line=alias.line)
     return None
+
+
+def _kept_a_pass_before(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
+    """``for layer in net: x = layer(x); if isinstance(layer, nn.Conv2d): kept.append(x)``, where the layer of the next
+    pass writes what this one gave: the condition names the class of the layer that gave it, and not that of the
+    writing one."""
+    site, listing = call.callsite, listing_of_cell(story.trace)
+    made = story.innermost_new(mutation.tensor, call.index)
+    place = made.callsite if made is not None else None
+    if made is None or place is None or site is None or listing is None or not made.modules or not call.modules:
+        return None
+    if (place.line, place.function) != (site.line, site.function):
+        return None
+    for alias in story.aliases_beside(site):
+        statement = listing.statement_on(alias.line)
+        around = listing.around(statement) if statement is not None and alias.target.endswith("]") else ()
+        tests = [node.test for node in around if isinstance(node, ast.If)]
+        asked = {name for test in tests for name in _classes_asked(test)}
+        if alias.line > site.line and made.modules[-1] in asked and call.modules[-1] not in asked:
+            return _("{code} (line {line}) kept it").format(code=wording.code(alias.text), line=alias.line)
+    return None
+
+
+def _classes_asked(test: ast.expr) -> set[str]:
+    """``Conv2d`` of ``isinstance(layer, nn.Conv2d)``."""
+    if not isinstance(test, ast.Call) or expressions.path_text(test.func) != "isinstance" or len(test.args) != 2:
+        return set()
+    listed = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else [test.args[1]]
+    return {(expressions.path_text(node) or "").rpartition(".")[2] for node in listed}
 
 
 def _read_through(story: Story, tensor: int, write: CallEvent, containers: list[str]) -> CallEvent | None:

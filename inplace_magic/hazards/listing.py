@@ -163,6 +163,11 @@ def listing_of(trace: Trace, site: Callsite | None) -> Listing | None:
     return _statement_only(site)
 
 
+def listing_of_cell(trace: Trace) -> Listing | None:
+    """The watched cell; None where its text is not known, or could not be parsed."""
+    return _parse(trace.source) if trace.source else None
+
+
 def diff(site: Callsite, listing: Listing, edits: Iterable[Edit]) -> str:
     """The changes as a diff, with a header for each that says where."""
     hunks: list[str] = []

@@ -29,6 +29,7 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.slots import kept_and_read
 from inplace_magic.language import _
 from inplace_magic.trace import CallEvent, Callsite, Mutation, Region
 
@@ -46,9 +47,13 @@ def check(story: Story) -> Iterator[Hazard]:
                 if writer.callsite not in seen:
                     seen.add(writer.callsite)
                     yield _hazard(story, writer, mutation, _reads(call, times))
+    told: set[int] = set()
     for call in story.trace.calls:
         for mutation in call.mutations if call.kind == "in-place" and call.callsite not in seen else ():
             slots = _slots_of(story, call, mutation) or _slots_filled(story, call, mutation)
+            if slots is None and mutation.tensor not in told:
+                told.add(mutation.tensor)  # asked once for each tensor
+                slots = kept_and_read(story, mutation)
             if slots is not None:
                 seen.add(call.callsite)
                 evidence = _("{one} and {other} are one and the same").format(one=slots[0], other=slots[1])

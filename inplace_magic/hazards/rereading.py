@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from inplace_magic.analysis import expressions
+from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.reads import paths_in
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.listing import listing_of_cell
 from inplace_magic.hazards.owners import Owned
-from inplace_magic.trace import CallEvent, Callsite
+from inplace_magic.trace import CallEvent, Callsite, Mutation
 
 
 def names_of_tensor(story: Story, at: Callsite | None, tensor: int) -> set[str]:
@@ -29,6 +32,28 @@ def comes_later(at: Callsite, owned: Owned) -> bool:
     if owned.site.function == "<module>":
         return (at.line, at.expression) != (owned.site.line, owned.site.expression)
     return at.line > owned.site.line and not isinstance(expressions.parse(owned.site.statement), ast.Return)
+
+
+def in_the_next_pass(story: Story, at: Callsite, owned: Owned, aliases: Sequence[int]) -> bool:
+    """Whether a place in the same run of a function is reached again after the write, in the next pass of a loop that
+    lies below the statements (by their lines) that gave the tensor its two names: ``new = u`` above ``for i in …:
+    new[i] = u[i - 1]``."""
+    site, listing = owned.site, listing_of_cell(story.trace)
+    if listing is None or not aliases or at.caller != site.caller or site.function == "<module>":
+        return False
+    statement = listing.statement_at(site)
+    for loop in listing.around(statement) if statement is not None else ():
+        end = getattr(loop, "end_lineno", None)
+        if isinstance(loop, (ast.For, ast.While)) and end is not None and loop.lineno <= at.line <= end:
+            return not any(loop.lineno <= line <= end for line in aliases)
+    return False
+
+
+def reads_what_was_written(read: CallEvent, write: CallEvent, mutation: Mutation) -> bool:
+    """Whether a read can see the written elements; ``u[i + 1]`` does not where ``new[i] = …`` wrote."""
+    if read.name != "Tensor.__getitem__" or read.kind != "view" or mutation.region is None:
+        return True
+    return may_meet(region_of(read.outputs[0]), mutation.region)
 
 
 def reads_beside(at: Callsite, owned: Owned, read: Callsite) -> bool:

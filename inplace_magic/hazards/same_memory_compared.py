@@ -173,7 +173,8 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
     variable = None
     if writer is not None and mutation is not None:
         variable = story.bindings.written_name(writer, mutation.tensor)
-    variable = variable or story.bindings.name(read.tensor)
+    gradient = (name for name in story.names.get(read.tensor, ()) if writer is None and name.endswith(".grad"))
+    variable = variable or next(gradient, None) or story.bindings.name(read.tensor)
     return Hazard(
         code=CODE,
         severity="warning",

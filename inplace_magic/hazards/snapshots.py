@@ -75,14 +75,30 @@ def _is_state_dict(value: ast.expr) -> bool:
 
 
 def _deep_copy(write: Written, statement: ast.Assign) -> Fix | None:
+    method = statement.value.func if isinstance(statement.value, ast.Call) else None
+    owner = method.value if isinstance(method, ast.Attribute) else statement.value
+    return deep_copied(write, statement, statement.value, statement.value, path_text(owner))
+
+
+def deep_copied(
+    write: Written, statement: ast.stmt, old: ast.expr, copied: ast.expr, owner: str | None = None
+) -> Fix | None:
+    """A statement with ``copy.deepcopy(…)`` for one of its expressions, and the import where the cell has none.
+
+    Args:
+        write: the write of the finding.
+        statement: what is changed.
+        old: the expression in it that is replaced.
+        copied: the expression of which a deep copy takes its place.
+        owner: the module that is copied, for the price; None: `copied` itself.
+    """
     listing = write.listing
-    edit = listing.substitute([(statement.value, f"copy.deepcopy({listing.text(statement.value)})")])
+    edit = listing.substitute([(old, f"copy.deepcopy({listing.text(copied)})")])
     if edit is None:
         return None
     edits = (edit,) if _imports_copy(listing) else (_import(listing, statement), edit)
-    method = statement.value.func if isinstance(statement.value, ast.Call) else None
-    owner = path_text(method.value) if isinstance(method, ast.Attribute) else None
-    return Fix(write.site, listing, tuple(e for e in edits if e is not None), _price_of_module(write, owner))
+    price = _price_of_module(write, owner or path_text(copied))
+    return Fix(write.site, listing, tuple(e for e in edits if e is not None), price)
 
 
 def _imports_copy(listing: Listing) -> bool:

@@ -1,0 +1,77 @@
+"""Whether a loop normalises, in each epoch, what it normalised in the last one: a batch of a list, a slice of the data.
+
+A batch that lies in a list, and a slice (``xb = X[i : i + 32]``), are the stored data. What is moved on in place and
+means to be (samples of a chain, traces, momenta) looks alike, so the writes must be a normalisation and nothing else:
+the same constants are subtracted, or divided by, each time.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.listing import Listing, listing_of_cell
+from inplace_magic.trace import CallEvent, Callsite, TensorMetadata
+
+_SCALING = ("sub_", "div_", "__isub__", "__itruediv__")
+_WITH_NUMBERS = (*_SCALING, "mul_", "__imul__", "add_", "__iadd__")
+
+
+def normalised(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
+    """Whether a write belongs to the normalisation of stored data that a model is trained on.
+
+    Args:
+        story: the trace.
+        call: the write.
+        after: the written tensor.
+        site: the place of the write.
+    """
+    listing = listing_of_cell(story.trace)
+    if listing is None or after.storage is None or (after.is_leaf and after.requires_grad) or not story.executed:
+        return False
+    if not (_in_a_list_of_batches(story, after.tensor) or _is_slice(story, call, after, site)):
+        return False
+    return _in_two_loops(listing, site) and _only_normalised(story, after.storage) and _through_a_model(story, after)
+
+
+def _in_a_list_of_batches(story: Story, tensor: int) -> bool:
+    """``batches[0][0]``: the first of a pair in a list."""
+    return any(re.fullmatch(r"\w+\[\d+\]\[[^\]]+\]", name) for name in story.names.get(tensor, ()))
+
+
+def _is_slice(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
+    """``xb`` of ``xb = X[i : i + 32]``, where `X` is a variable of the cell."""
+    made = story.innermost_new(after.tensor, call.index)
+    if made is None or made.name != "Tensor.__getitem__" or made.kind != "view" or made.callsite is None:
+        return False
+    base = story.observations.get(made.inputs[0].tensor)
+    named = any(name.isidentifier() for name in story.names.get(made.inputs[0].tensor, ()))
+    return named and made.callsite.function == site.function and base is not None and not base.requires_grad
+
+
+def _in_two_loops(listing: Listing, site: Callsite) -> bool:
+    statement = listing.statement_at(site)
+    around = list(listing.around(statement)) if statement is not None else []
+    return sum(isinstance(node, (ast.For, ast.While)) for node in around) > 1
+
+
+def _only_normalised(story: Story, storage: int) -> bool:
+    """Whether every write of a memory subtracts or divides, each line by the same constants each time."""
+    constants: dict[Callsite | None, tuple[int, ...]] = {}
+    for call, mutation in story.writes_to_storage.get(storage, ()):
+        others = tuple(meta.tensor for meta in call.inputs if meta.tensor != mutation.tensor)
+        if not call.name.endswith(_SCALING if others else _WITH_NUMBERS):
+            return False
+        if constants.setdefault(call.callsite, others) != others:
+            return False
+    writes = story.writes_to_storage.get(storage, ())
+    return any(call.name.endswith(_SCALING) for call, _mutation in writes)
+
+
+def _through_a_model(story: Story, after: TensorMetadata) -> bool:
+    """Whether the written tensor goes into a module's ``forward``."""
+    return any(
+        call.modules and call.grad_enabled and any(given.tensor == after.tensor for given in call.inputs)
+        for call in story.trace.calls
+    )

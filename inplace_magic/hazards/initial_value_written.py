@@ -1,0 +1,199 @@
+"""A value to begin with was written in place, so the next round begins with what the last one left.
+
+``h = h0`` gives the initial state a second name and copies nothing: a loop that then writes ``h`` in place writes
+``h0``. A constant of the module that a function scales under a local name is scaled again in each call, and so is what
+a function behind ``functools.lru_cache`` hands out, which is one tensor for all its callers.
+
+Bad::
+
+    h0 = torch.zeros(3)
+    for sequence in sequences:
+        h = h0
+        for x in sequence:
+            h += x                  # the next sequence begins here
+        finals.append(h.sum())
+
+Good::
+
+    for sequence in sequences:
+        h = h0.clone()
+        for x in sequence:
+            h += x
+
+Found where the name says that it is there to begin with (``h0``, ``init``, ``start``, ``default``, … or a constant in
+capitals that is not zero), the statement that gives the second name ran again after the write, and the write depends on
+the old values; and where a tensor was made in a cached function, written outside of it, and met there again. Silent for
+accumulators, which begin as zeros and are there to be added to (``counts = COUNTS; counts += 1``).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from inplace_magic.analysis import expressions
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.copies import edits_of
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.listing import Listing, listing_of_cell
+from inplace_magic.hazards.rewriting import cloned
+from inplace_magic.hazards.written import FORGETS_OLD_VALUES, Fix, Written
+from inplace_magic.language import _
+from inplace_magic.trace import AliasStatement, CallEvent, Callsite, Mutation
+
+CODE = "initial-value-written"
+
+_BEGINS = re.compile(
+    r"(^|_)(\w0|init|initial|start|begin|zero|zeros|empty|blank|template|default|base|orig|original)($|_)"
+)
+_FORGETS = tuple(name for name in FORGETS_OLD_VALUES if name not in ("__setitem__", "clamp_"))
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place."""
+    listing = listing_of_cell(story.trace)
+    told: set[tuple[object, ...]] = set()
+    first: dict[tuple[object, ...], CallEvent] = {}
+    for call in story.trace.calls if listing is not None else ():
+        site = call.callsite
+        if site is None or listing is None or call.kind != "in-place" or call.name.endswith(_FORGETS):
+            continue
+        place = (site.cell, site.file, site.line)
+        for mutation in call.mutations if place not in told else ():
+            before = first.setdefault((place, mutation.tensor), call)
+            if before is call:
+                continue
+            alias = _begun_again(story, listing, before, call, mutation)
+            maker = _cached(story, listing, site, mutation.tensor) if alias is None else None
+            if alias is not None or (maker is not None and before.callsite != site):
+                told.add(place)
+                yield _hazard(story, call, mutation, alias, maker)
+                break
+
+
+def _begun_again(
+    story: Story, listing: Listing, before: CallEvent, call: CallEvent, mutation: Mutation
+) -> AliasStatement | None:
+    """The statement above the write that gave the written name to the initial value, and that ran between the two
+    writes."""
+    site = call.callsite
+    written = expressions.path_text(story.bindings.written_operand(call, mutation.tensor))
+    if site is None or written is None or not written.isidentifier():
+        return None
+    for alias in story.aliases_beside(site):
+        node = listing.statement_on(alias.line)
+        plain = isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and len(node.targets) == 1
+        if alias.target != written or alias.line >= site.line or not plain or node is None:
+            continue
+        if not _is_initial(alias.source, before, mutation.tensor) or _is_bound(listing, node, alias.source):
+            continue
+        if _ran_between(story, listing, node, before, call, mutation.tensor):
+            return alias
+    return None
+
+
+def _is_initial(name: str, first: CallEvent, tensor: int) -> bool:
+    if _BEGINS.search(name.lower()) is not None:
+        return True
+    old = next((entry.values_before for entry in first.mutations if entry.tensor == tensor), None)
+    return name.isupper() and old is not None and any(value != 0 for value in old)
+
+
+def _is_bound(listing: Listing, statement: ast.stmt, name: str) -> bool:
+    """Whether the loop or function around a statement binds a name itself, so that each round has a new one."""
+    around = next((n for n in listing.around(statement) if isinstance(n, (ast.For, ast.While, ast.FunctionDef))), None)
+    bound = (
+        {n.id for n in ast.walk(around) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        if around
+        else set()
+    )
+    parameters = {a.arg for a in around.args.args} if isinstance(around, ast.FunctionDef) else set()
+    return name in bound | parameters
+
+
+def _ran_between(
+    story: Story, listing: Listing, statement: ast.stmt, before: CallEvent, call: CallEvent, tensor: int
+) -> bool:
+    """Whether the statement ran again between two writes: they belong to two runs of its function, or the tensor was
+    read, further down in the loop that the statement opens, in between."""
+    around = listing.parents.get(statement)
+    if isinstance(around, ast.FunctionDef):
+        return (
+            before.callsite is not None and call.callsite is not None and before.callsite.caller != call.callsite.caller
+        )
+    if not isinstance(around, (ast.For, ast.While)) or call.callsite is None:
+        return False
+    block = next(
+        (entry for entry in around.body if entry.lineno <= call.callsite.line <= (entry.end_lineno or 0)), None
+    )
+    end = around.end_lineno or around.lineno
+    return block is not None and any(
+        before.index < read.index < call.index
+        and read.callsite is not None
+        and (block.end_lineno or 0) < read.callsite.line <= end
+        and any(given.tensor == tensor for given in read.inputs)
+        for read in story.trace.calls
+    )
+
+
+def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str | None:
+    """The function behind a cache that made a tensor, where another one writes it."""
+    made = story.bindings.made_at.get(tensor)
+    if made is None or made.function == site.function or (made.cell, made.file) != (site.cell, site.file):
+        return None
+    for node in ast.walk(listing.tree):
+        if isinstance(node, ast.FunctionDef) and node.name == made.function.rpartition(".")[2]:
+            decorators = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+            if any((expressions.path_text(d) or "").rpartition(".")[2] in ("lru_cache", "cache") for d in decorators):
+                return node.name
+    return None
+
+
+def _hazard(
+    story: Story, call: CallEvent, mutation: Mutation, alias: AliasStatement | None, maker: str | None
+) -> Hazard:
+    site = call.callsite
+    variable = expressions.path_text(story.bindings.written_operand(call, mutation.tensor))
+    line = wording.spot(site)
+    if alias is not None:
+        message = _(
+            "{line} writes `{name}`, and {code} (line {number}) made no copy: it wrote `{source}`, which the next "
+            "round begins with. PyTorch gives no error."
+        ).format(line=line, name=alias.target, source=alias.source, code=wording.code(alias.text), number=alias.line)
+        fix = _("Begin with a copy: {code}.").format(code=wording.code(alias.text + ".clone()"))
+    else:
+        message = _(
+            "{line} writes `{name}` for the second time, and `{function}` hands out that one tensor to all its "
+            "callers, since its results are cached: each of them meets what the others wrote. PyTorch gives no error."
+        ).format(line=line, name=variable or "", function=maker or "")
+        fix = _("Write into a copy of what `{function}` gives: `.clone()`.").format(function=maker or "")
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=message,
+        fix=fix,
+        variable=variable,
+        mutation=site,
+        mutations=(site,) if site is not None else (),
+        tensor=mutation.tensor,
+        call=call.index,
+    )
+
+
+def begun_with_a_copy(write: Written) -> Fix | None:
+    """``h = h0.clone()``, ``mask = causal_mask(n).clone()``: the last statement above the write that binds its name."""
+    listing, path = write.listing, write.path
+    scope = listing.scope_of(write.statement)
+    bound = [
+        node
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Assign)
+        and node.lineno < write.statement.lineno
+        and [expressions.path_text(target) for target in node.targets] == [path]
+    ]
+    if not listing.whole or len(bound) != 1:
+        return None
+    edits = edits_of(listing, [cloned(listing, bound[0].value)])
+    return Fix(write.site, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None

@@ -1,0 +1,110 @@
+"""Where a list or dict of the user's keeps one tensor in several slots, and who reads it there.
+
+``curve.append(total)`` in a loop puts the same tensor into each slot as long as ``total`` is written in place. The
+namespace shows at the end which slots hold it (``curve[0]``, ``replay[3][2]``, ``logs[1]["loss"]``).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.listing import Listing, listing_of, listing_of_cell
+from inplace_magic.trace import CallEvent, Callsite, Mutation
+
+_SLOT = re.compile(r"(?P<container>[A-Za-z_][\w.]*)(?P<steps>(?:\[[^\]]*\])+)")
+
+
+def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
+    """Two slots that one statement filled with the written tensor in several of its runs, and that are read after the
+    last write; None where there are none."""
+    meta = story.observations.get(mutation.tensor)
+    if meta is None or (meta.is_leaf and meta.requires_grad):
+        return None  # a parameter may well stand twice in a list
+    if len(story.writes_to_tensor.get(mutation.tensor, ())) < 2:
+        return None
+    for container, slots in _slots(story, mutation.tensor).items():
+        if len({slot.split("]")[0] for slot in slots}) > 1 and _fills(story, container):
+            last = story.writes_to_tensor[mutation.tensor][-1][0].index
+            if any(True for _ in _reads(story, mutation.tensor, last, container)):
+                return f"`{slots[0]}`", f"`{slots[-1]}`"
+    return None
+
+
+def _slots(story: Story, tensor: int) -> dict[str, list[str]]:
+    """The slots that hold a tensor, by the list or dict."""
+    found: dict[str, list[str]] = {}
+    for name in story.names.get(tensor, ()):
+        match = _SLOT.fullmatch(name)
+        if match is not None:
+            found.setdefault(match["container"], []).append(name)
+    return found
+
+
+def _fills(story: Story, container: str) -> bool:
+    """Whether a statement in a loop, or in a function, stores into the container, so that each of its runs stores
+    anew: ``curve.append(total)``, ``snapshots[epoch] = centroids``."""
+    last = container.rpartition(".")[2]
+    listing = listing_of_cell(story.trace)
+    for alias in story.trace.aliases:
+        owner = alias.target.partition("[")[0].rpartition(".")[2]
+        if "[" in alias.target and owner == last and listing is not None:
+            statement = listing.statement_on(alias.line)
+            if statement is not None and runs_again(listing, statement):
+                return True
+    return False
+
+
+def runs_again(listing: Listing, statement: ast.stmt) -> bool:
+    again = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
+    return any(isinstance(node, again) for node in listing.around(statement))
+
+
+def outermost(site: Callsite | None) -> Callsite | None:
+    while site is not None and site.caller is not None:
+        site = site.caller
+    return site
+
+
+def _reads(story: Story, tensor: int, after: int, container: str) -> Iterator[CallEvent]:
+    """The calls after another one, queries such as ``item()`` among them, that read a tensor by way of a container."""
+    for call in story.trace.calls:
+        reads = call.index > after and any(meta.tensor == tensor for meta in call.inputs)
+        if reads and reads_through(story, call.callsite, container):
+            yield call
+
+
+def reads_through(story: Story, site: Callsite | None, container: str) -> bool:
+    """Whether a place, or one that led to it, names a container: in its statement, or in the head of a loop around
+    it."""
+    last = container.rpartition(".")[2]
+    while site is not None:
+        listing = listing_of(story.trace, site)
+        statement = listing.statement_at(site) if listing is not None else None
+        if listing is not None and statement is not None:
+            heads = (node.iter for node in listing.around(statement) if isinstance(node, (ast.For, ast.AsyncFor)))
+            parts = [*heads, *read_parts(statement)]
+            if any(names(node, last) for part in parts for node in ast.walk(part)):
+                return True
+        site = site.caller
+    return False
+
+
+def read_parts(statement: ast.stmt) -> list[ast.AST]:
+    """Of a statement what it reads: of ``curve.append(x)`` only `x`, of ``kept[k] = x`` only `x`."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        call = statement.value
+        stores = isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "insert", "extend", "appendleft")
+        return [*call.args, *call.keywords] if stores else [call]
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+        return [statement.value]
+    if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With)):
+        return []
+    return [statement]
+
+
+def names(node: ast.AST, name: str) -> bool:
+    """Whether a node is a variable or an attribute of that name."""
+    return (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
