@@ -48,7 +48,7 @@ class Sources:
         self._shown = {filename: text.splitlines()} if filename is not None and text else {}
         self._trees: dict[str, ast.AST | None] = {}
         self._texts: dict[str, list[str]] = {}
-        self._statements: dict[str, dict[int, ast.stmt]] = {}
+        self._statements: dict[str, dict[int, list[ast.stmt]]] = {}
         self._defaults: dict[str, dict[str, tuple[str, ...]]] = {}
         self._positions: dict[int, tuple[CodeType, list[Position]]] = {}
         self._between: dict[tuple[Callsite, Callsite | None, tuple[str, ...]], Callsite | None] = {}
@@ -62,18 +62,20 @@ class Sources:
         lines = self._lines(filename)
         shown = self._shown.get(filename, lines)
         text = shown[line - 1].strip() if 0 < line <= len(shown) else ""
-        statement, expression = "", ""
+        expression = ""
         tree = self._tree(filename)
+        around: list[ast.stmt] = []
         if tree is not None and line:
             if filename not in self._statements:
-                self._statements[filename] = _innermost_statements(tree)
+                self._statements[filename] = _statements_on_lines(tree)
                 self._defaults[filename] = shared_defaults(tree)
-            statement = _statement_text(self._statements[filename].get(line), lines)
+            around = self._statements[filename].get(line, [])
         if end_line is None or column is None or end_column is None:
             node = node_of(tree, code, lasti, line)
             if node is not None:
                 line, end_line = node.lineno, node.end_lineno
                 column, end_column = node.col_offset, node.end_col_offset
+        statement = _statement_text(_innermost(around, line, column), lines)
         if end_line is not None and column is not None and end_column is not None:
             expression = segment(lines, line, end_line, column, end_column)
             column, end_column = _characters(lines, line, column), _characters(lines, end_line, end_column)
@@ -207,15 +209,27 @@ def _characters(lines: list[str], line: int, column: int) -> int:
     return len(lines[line - 1].encode()[:column].decode(errors="replace"))
 
 
-def _innermost_statements(tree: ast.AST) -> dict[int, ast.stmt]:
-    """The innermost statement of a file on each of its lines."""
-    found: dict[int, ast.stmt] = {}
+def _statements_on_lines(tree: ast.AST) -> dict[int, list[ast.stmt]]:
+    """The statements of a file by each line that they take."""
+    found: dict[int, list[ast.stmt]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
             for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                if line not in found or node.lineno >= found[line].lineno:
-                    found[line] = node
+                found.setdefault(line, []).append(node)
     return found
+
+
+def _innermost(statements: list[ast.stmt], line: int, column: int | None) -> ast.stmt | None:
+    """Of the statements on a line the innermost one; of ``a = f(x); b = g(x)``, that which holds the column."""
+    holding = [
+        node
+        for node in statements
+        if column is None
+        or (node.lineno, node.col_offset)
+        <= (line, column)
+        < (node.end_lineno or node.lineno, node.end_col_offset or column + 1)
+    ]
+    return max(holding or statements, key=lambda node: (node.lineno, node.col_offset), default=None)
 
 
 def _statement_text(best: ast.stmt | None, lines: list[str]) -> str:

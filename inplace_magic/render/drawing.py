@@ -171,7 +171,13 @@ def _is_step(tensor: TensorVertex, first: int) -> bool:
 def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGraph:
     """The graph without some vertices, and without tensors that only they gave a reason to draw."""
     edges = tuple(edge for edge in graph.edges if edge.source not in gone and edge.target not in gone)
-    joined = {key for edge in edges for key in (edge.source, edge.target)} | set(roles.keys)
+    joined = {key for edge in edges if edge.kind != "view" for key in (edge.source, edge.target)} | set(roles.keys)
+    bases = {edge.target: edge.source for edge in edges if edge.kind == "view"}
+    for key in [*joined]:  # a view that is drawn shows its base; a base does not show views that nobody drawn reads
+        while key in bases and bases[key] not in joined:
+            key = bases[key]
+            joined.add(key)
+    edges = tuple(edge for edge in edges if edge.source in joined and edge.target in joined)
     return AutogradGraph(
         tuple(tensor for tensor in graph.tensors if tensor.key not in gone and tensor.key in joined),
         tuple(call for call in graph.calls if call.key not in gone),

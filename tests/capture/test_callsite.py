@@ -197,3 +197,18 @@ def test_a_call_knows_the_modules_around_it(tmp_path: Path) -> None:
     assert [each.modules for each in ran.report.calls if each.name == "F.linear"] == [linear, linear]
     assert [each.modules for each in ran.report.calls if each.name == "Tensor.add"] == [block, block]
     assert call(ran, "Tensor.mul").modules == ()
+
+
+def test_of_two_statements_on_one_line_each_call_has_its_own(tmp_path: Path) -> None:
+    ran = watched(
+        tmp_path,
+        "x = torch.ones(3)",
+        "y = x.exp(); x.mul_(2)",
+        "if True: z = x.sin()",
+        "class Net(nn.Module):\n    def forward(self, x): h = x.neg(); return h.abs()\nNet()(x)",
+    )
+    statements = {call.name: call.callsite.statement for call in ran.report.calls if call.callsite is not None}
+    assert statements["Tensor.exp"] == "y = x.exp()"
+    assert statements["Tensor.mul_"] == "x.mul_(2)"
+    assert statements["Tensor.sin"] == "z = x.sin()"
+    assert (statements["Tensor.neg"], statements["Tensor.abs"]) == ("h = x.neg()", "return h.abs()")

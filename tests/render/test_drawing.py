@@ -51,6 +51,36 @@ def test_in_a_small_graph_they_stay_boxes_of_their_own():
     assert len(drawing.graph.tensors) == 4 + 3 + 2 * 3
 
 
+def test_a_base_does_not_show_views_that_only_untracked_calls_read():
+    """``[torch.sin(x * f) for f in freqs]``, again and again: a view of `freqs` for each number in it."""
+    trace = network(SMALL)
+    views = range(500, 540)
+    iteration = tuple(
+        CallEvent(
+            SMALL + i, "Tensor.unbind", "view", site(3), (tensor(400),), (tensor(number, storage=400, is_view=True),)
+        )
+        for i, number in enumerate(views)
+    )
+
+    drawing = drawing_of(outline_of(AutogradGraph.from_trace(replace(trace, calls=(*trace.calls, *iteration))), ()))
+
+    drawn = {vertex.tensor for vertex in drawing.graph.tensors}
+    assert drawn
+    assert not drawn & {400, *views}
+
+
+def test_views_that_a_drawn_call_reads_show_their_base():
+    trace = network(SMALL)
+    views = tuple(tensor(number, storage=400, is_view=True) for number in (500, 501))
+    chunk = CallEvent(SMALL, "Tensor.chunk", "view", site(3), (tensor(400),), views)
+    read = CallEvent(SMALL + 1, "Tensor.mul", "ordinary", site(4), views, (tensor(502, is_leaf=False, node=SMALL),))
+    nodes = (*trace.nodes, AutogradNode(SMALL, "MulBackward0", SMALL, call=SMALL + 1))
+
+    whole = AutogradGraph.from_trace(replace(trace, calls=(*trace.calls, chunk, read), nodes=nodes))
+
+    assert {400, 500, 501} <= {vertex.tensor for vertex in outline_of(whole, ()).graph.tensors}
+
+
 def nameless(trace: Trace) -> AutogradGraph:
     """The graph of a trace without names, as temporaries are."""
     return AutogradGraph.from_trace(trace, names={})
