@@ -118,6 +118,7 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
     if len(whole) > SMALL:
         graph, results = without_temporaries(graph, set(roles.keys))
         notes = {key: [*notes.get(key, ()), *results.get(key, ())] for key in {**notes, **results}}
+        graph = _without(graph, set(), roles)  # views of which a folded box holds all that came of them
     return Drawing(
         graph,
         roles,

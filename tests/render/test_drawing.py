@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import torch
 from builders import sigmoid_report, site, tensor
 from render.samples import long_report
 
+import inplace_magic
 from inplace_magic.analysis.graph import AutogradGraph, Edge
 from inplace_magic.render.drawing import MAX_NODES, SMALL, drawing_of, outline_of
 from inplace_magic.render.temporaries import without_temporaries
@@ -79,6 +81,27 @@ def test_views_that_a_drawn_call_reads_show_their_base():
     whole = AutogradGraph.from_trace(replace(trace, calls=(*trace.calls, chunk, read), nodes=nodes))
 
     assert {400, 500, 501} <= {vertex.tensor for vertex in outline_of(whole, ()).graph.tensors}
+
+
+def test_slices_that_only_folded_passes_read_are_not_drawn():
+    """A decoder that takes ``target[:, i]`` in each of its passes: one pass is drawn, with its own slice."""
+    table, cell = torch.nn.Embedding(5, 4), torch.nn.GRUCell(4, 4)
+    with inplace_magic.watch() as watch:
+        for _ in range(4):
+            target, hidden = torch.zeros(2, 12, dtype=torch.long), torch.zeros(2, 4)
+            for i in range(12):
+                word = target[:, i].unsqueeze(1)
+                hidden = cell(table(word).squeeze(1), hidden)
+            hidden.sum().backward()
+    whole = AutogradGraph.from_trace(watch.report.trace)
+
+    graph = drawing_of(outline_of(whole, ())).graph
+
+    joined = {key for edge in graph.edges if edge.kind != "view" for key in (edge.source, edge.target)}
+    bases = {edge.source for edge in graph.edges if edge.kind == "view"}
+    assert graph.tensors
+    assert all(vertex.key in joined | bases for vertex in graph.tensors)
+    assert len(graph.tensors) < 12
 
 
 def nameless(trace: Trace) -> AutogradGraph:
