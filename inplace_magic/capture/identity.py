@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture import describe
+from inplace_magic.capture.addresses import AddressIndex
 from inplace_magic.capture.records import (
     AnotherStorageObject,
     CounterRecord,
@@ -48,6 +49,7 @@ class IdentityMap:
         self._inside: dict[int, InsideRecord] = {}
         """By ``id``, of live tensors that only operators have met so far."""
         self._live_storages: dict[int, StorageRecord | AnotherStorageObject] = {}
+        self._addresses = AddressIndex()
         self.storages: list[StorageRecord] = []
         self._serial = 0
         self._storage_serial = 0
@@ -185,6 +187,7 @@ class IdentityMap:
             another = self._live_storages[key] = AnotherStorageObject(untyped, self._died)
             another.key, another.record = key, twin
             twin.objects += 1
+            self._addresses.add(another)
             return twin
         serial = self._storage_serial = self._storage_serial + 1
         record = self._live_storages[key] = StorageRecord(untyped, self._died)
@@ -219,13 +222,10 @@ class IdentityMap:
     def _same_memory(self, untyped: Any) -> StorageRecord | None:
         """The live storage that already has the memory which NumPy or DLPack handed in under another storage object."""
         address = describe.storage_address(untyped)
-        for live in self._live_storages.values() if address else ():
-            other = live()
-            record = live.record
-            start = describe.storage_address(other) if other is not None and other.device == untyped.device else None
-            if start and address is not None and start <= address < start + max(1, record.nbytes):
-                return record
-        return None
+        if not address:
+            return None
+        self._addresses.learn(reversed(self._live_storages.values()))
+        return self._addresses.holder(address, untyped.device)
 
     def _counter(
         self, tensor: torch.Tensor, storage: StorageRecord | None, aliases: TensorRecord | None
