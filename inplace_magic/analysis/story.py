@@ -29,7 +29,7 @@ _NO_COPY = tuple(
     f"Tensor.{name}"
     for name in (
         *("detach", "cpu", "to", "type", "contiguous", "float", "double", "half", "bfloat16", "long", "int", "bool"),
-        *("type_as", "cuda"),
+        *("type_as", "cuda", "data"),
     )
 )
 """Methods that many take for copies; where one gave other memory, its call is no view."""
@@ -69,6 +69,15 @@ class Story(Backwards):
                 continue
             pair = call.inputs[0].tensor, call.outputs[0].tensor
             found.setdefault((site.function, site.cell, site.file, site.line), []).append(pair)
+        return found
+
+    @cached_property
+    def detached(self) -> dict[int, list[int]]:
+        """The tensors that ``detach()`` and the like gave on the memory of a tensor."""
+        found: dict[int, list[int]] = {}
+        for given, got in (pair for pairs in self.handed_back.values() for pair in pairs):
+            if given != got:
+                found.setdefault(given, []).append(got)
         return found
 
     def aliases_beside(self, site: Callsite) -> Sequence[AliasStatement]:

@@ -142,7 +142,9 @@ _NOT_ALWAYS_COPIES = frozenset(
 
 
 def _undetached(node: ast.expr) -> ast.expr:
-    """``x`` of ``x.detach()`` and of ``x.float()``, which many take for copies."""
+    """``x`` of ``x.detach()``, ``x.data`` and of ``x.float()``, which many take for copies."""
+    if isinstance(node, ast.Attribute) and node.attr == "data" and not isinstance(node.value, ast.Attribute):
+        return node.value
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _NOT_ALWAYS_COPIES:
         return node.func.value
     return node

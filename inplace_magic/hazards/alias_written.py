@@ -24,10 +24,9 @@ both names (``m = v = torch.zeros(3)``), and where the old name is not read agai
 
 from __future__ import annotations
 
-import ast
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from operator import itemgetter
 
 from inplace_magic.analysis import expressions
@@ -35,7 +34,6 @@ from inplace_magic.analysis.reads import level, paths_read
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.listing import listing_of_cell
 from inplace_magic.hazards.owners import Owned, owners_of, whole_of_a_part
 from inplace_magic.hazards.rereading import (
     comes_later,
@@ -44,6 +42,15 @@ from inplace_magic.hazards.rereading import (
     reads_beside,
     reads_it_as,
     reads_what_was_written,
+)
+from inplace_magic.hazards.second_names import (
+    are_taken_for_two,
+    handed_back_by,
+    hands_out_another_name,
+    is_one_tensor,
+    names_given_at_once,
+    on_the_same_memory,
+    sums_its_list,
 )
 from inplace_magic.language import _
 from inplace_magic.trace import AliasStatement, CallEvent, Callsite, Mutation
@@ -143,25 +150,7 @@ def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:
     if meta is None or (meta.is_leaf and meta.requires_grad):
         return False  # parameters are there to be updated
     aliases = story.aliases_beside(site)
-    return not _is_buffer(story, mutation) or any(_are_two(story, alias, mutation) for alias in aliases)
-
-
-def _are_two(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
-    """Whether the program takes a buffer's two names for two tensors."""
-    return _names_given_at_once(alias) or _both_are_written(story, alias, mutation)
-
-
-def _both_are_written(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
-    """Of ``update = exp_avg``, whether the tensor had been written under its old name before: ``exp_avg.mul_(0.9)``.
-    Whoever then writes `update` takes the two for different."""
-    if not alias.source.isidentifier() or not alias.target.isidentifier():
-        return False
-    for call, _mutation in story.writes_to_tensor.get(mutation.tensor, ()):
-        site = call.callsite
-        here = site is not None and (site.function, site.cell, site.file) == (alias.function, alias.cell, alias.file)
-        if here and site is not None and site.line < alias.line:
-            return expressions.path_text(story.bindings.written_operand(call, mutation.tensor)) == alias.source
-    return False
+    return not _is_buffer(story, mutation) or any(are_taken_for_two(story, alias, mutation) for alias in aliases)
 
 
 def _is_buffer(story: Story, mutation: Mutation) -> bool:
@@ -175,10 +164,10 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         name: alias
         for name, alias in _other_names(story, owned)
         if name != owned.path
-        and (alias is None or _is_one_tensor(story, alias, mutation.tensor))
-        and (not buffer or (alias is not None and _are_two(story, alias, mutation)))
+        and (alias is None or is_one_tensor(story, alias, mutation.tensor))
+        and (not buffer or (alias is not None and are_taken_for_two(story, alias, mutation)))
     }
-    if not buffer and _hands_out_another_name(owned):
+    if not buffer and hands_out_another_name(owned):
         names.setdefault(owned.path, None)
     if not names:
         return None
@@ -196,7 +185,7 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         said[site] = [(at, path, name) for path, name in named if name in names]
         return bool(said[site])
 
-    for tensor in (mutation.tensor, *_detached(story, mutation, names.values())):
+    for tensor in (mutation.tensor, *on_the_same_memory(story, mutation, names.values())):
         for read in story.readers(tensor, call.index, counts):
             for at, path, name in said[read.callsite] if read.parent is None else ():
                 if not reads_it_as(read, at, tensor, path) or not reads_what_was_written(read, call, mutation):
@@ -204,53 +193,6 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                 if not _bound_anew(story, owned, path, call.index, read.index, tensor):
                     return _hazard(story, call, mutation, owned, read, at, path, names[name])
     return None
-
-
-def _detached(story: Story, mutation: Mutation, aliases: Iterable[AliasStatement | None]) -> list[int]:
-    """The tensor behind ``picture = pred.detach()``, where `picture` is written, or the other way round; not that of a
-    parameter, whose values one may well set that way."""
-    tensors = story.bindings.by_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
-    if any((meta := story.observations[tensor]).is_leaf and meta.requires_grad for tensor in tensors):
-        return []
-    found = []
-    for alias in aliases:
-        for pair in _handed_back_by(story, alias) if alias is not None else ():
-            if mutation.tensor in pair:
-                found += [tensor for tensor in pair if tensor != mutation.tensor]
-    return found
-
-
-def _handed_back_by(story: Story, alias: AliasStatement) -> list[tuple[int, int]]:
-    return story.handed_back.get((alias.function, alias.cell, alias.file, alias.line), [])
-
-
-def _is_one_tensor(story: Story, alias: AliasStatement, tensor: int) -> bool:
-    """Whether a statement such as ``x = image.float()`` converted nothing, so that it gave a second name."""
-    node = expressions.parse(alias.text)
-    value = getattr(node, "value", None)
-    if not isinstance(value, ast.Call) or not isinstance(node, ast.Assign) or len(node.targets) > 1:
-        return True
-    return any(tensor in pair for pair in _handed_back_by(story, alias))
-
-
-def _hands_out_another_name(owned: Owned) -> bool:
-    """Whether the writing call looks as if it gave a new tensor: its result is used, and not bound to the same name."""
-    site = owned.site
-    node = expressions.parse(site.expression)
-    if not isinstance(node, ast.Call):
-        return False
-    callee = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if "." in owned.path or callee.endswith("_"):
-        return False  # state that is there to be changed; a name that says what it does
-    targets = expressions.bound_targets(site.statement, site.expression)
-    if targets is not None:
-        return owned.path not in targets
-    statement = expressions.parse(site.statement)
-    return not _same(statement, node) and isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return))
-
-
-def _same(one: ast.AST | None, other: ast.AST) -> bool:
-    return one is not None and ast.dump(one) == ast.dump(other)
 
 
 def _other_names(story: Story, owned: Owned) -> Iterator[tuple[str, AliasStatement | None]]:
@@ -261,30 +203,13 @@ def _other_names(story: Story, owned: Owned) -> Iterator[tuple[str, AliasStateme
         if (
             not alias.source.isidentifier()
             and not _SNAPSHOT.search(alias.target.lower())
-            and not _sums(story, owned, alias)
+            and not sums_its_list(story, owned, alias)
         ):
             continue  # `cache = self.cache`: a short name for state that is there to be changed
         if alias.source == owned.path:
             yield alias.target, alias
         elif alias.target == owned.path:
             yield alias.source, alias
-
-
-def _sums(story: Story, owned: Owned, alias: AliasStatement) -> bool:
-    """``fused = levels[0]`` above ``for level in levels[1:]: fused += level``: a sum over a list that begins with the
-    list's own first entry."""
-    listing = listing_of_cell(story.trace)
-    statement = listing.statement_at(owned.site) if listing is not None else None
-    if listing is None or not isinstance(statement, ast.AugAssign) or not alias.source.endswith("]"):
-        return False
-    loops = (node for node in listing.around(statement) if isinstance(node, ast.For))
-    return any(expressions.root_name(loop.iter) == alias.source.partition("[")[0] for loop in loops)
-
-
-def _names_given_at_once(alias: AliasStatement) -> bool:
-    """``m = v = torch.zeros(3)``, which many take for two tensors."""
-    node = expressions.parse(alias.text)
-    return isinstance(node, ast.Assign) and len(node.targets) > 1 and all(isinstance(t, ast.Name) for t in node.targets)
 
 
 def _bound_anew(story: Story, owned: Owned, path: str, wrote: int, read: int, tensor: int) -> bool:
@@ -315,10 +240,10 @@ def _hazard(
     elif alias is not None:
         how = (
             _("`{one}` and `{other}` are two tensors on one memory ({code}, line {line})")
-            if any(given != got for given, got in _handed_back_by(story, alias))
+            if any(given != got for given, got in handed_back_by(story, alias))
             else _("`{one}` and `{other}` are two names of one tensor ({code}, line {line})")
         ).format(one=alias.target, other=alias.source, code=wording.code(alias.text), line=alias.line)
-        if _names_given_at_once(alias):
+        if names_given_at_once(alias):
             fix = _("Give `{one}` and `{other}` each a tensor of its own, in two statements.").format(
                 one=alias.target, other=alias.source
             )

@@ -77,7 +77,9 @@ def _kept_in(listing: Listing, site: Callsite | None) -> str | None:
     if isinstance(above, ast.Call) and node in above.args and isinstance(above.func, ast.Attribute):
         return expressions.path_text(above.func.value) if above.func.attr in _STORING else None
     target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
-    return expressions.path_text(target.value) if isinstance(target, ast.Subscript) else None
+    if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant):
+        return None  # `latest["w"] = …` is there to show the last values
+    return expressions.path_text(target.value)
 
 
 def _kept_for_comparison(story: Story, listing: Listing, call: CallEvent) -> tuple[str | None, Write | None]:

@@ -192,7 +192,9 @@ def where_it_was_kept(write: Written) -> Fix | None:
     listing = write.listing
     if not listing.whole:
         return None
-    containers = {entry.name.split("[")[0] for entry in write.story.trace.names if entry.tensor == write.hazard.tensor}
+    tensor = write.hazard.tensor if write.hazard.tensor is not None else -1
+    held = {tensor, *write.story.detached.get(tensor, ())}
+    containers = {entry.name.split("[")[0] for entry in write.story.trace.names if entry.tensor in held}
     changes: list[Change] = []
     for alias in write.story.trace.aliases:
         target, bracket, _ = alias.target.partition("[")
@@ -263,7 +265,13 @@ def _stored(node: ast.AST | None, path: str) -> list[ast.expr]:
     else:
         return []
     inside = [entry for value in values for entry in (value.elts if isinstance(value, ast.Tuple) else [value])]
-    return [value for value in inside if path_text(value) == path]
+    return [value for value in inside if path in (path_text(value), path_text(_undetached(value)))]
+
+
+def _undetached(value: ast.expr) -> ast.expr:
+    """``x`` of ``x.detach()``."""
+    method = value.func if isinstance(value, ast.Call) else None
+    return method.value if isinstance(method, ast.Attribute) and method.attr == "detach" else value
 
 
 def _nbytes(write: Written) -> int | None:

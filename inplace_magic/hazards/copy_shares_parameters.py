@@ -35,11 +35,12 @@ from inplace_magic.hazards.copies import edits_of
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.listing import Listing, listing_of_cell
 from inplace_magic.hazards.rewriting import cloned
+from inplace_magic.hazards.shared_networks import moved_with, source_of
 from inplace_magic.hazards.slots import outermost
 from inplace_magic.hazards.snapshots import deep_copied
 from inplace_magic.hazards.written import Fix, Written
 from inplace_magic.language import _
-from inplace_magic.trace import CallEvent, Mutation, Region
+from inplace_magic.trace import CallEvent, Callsite, Mutation, Region
 
 CODE = "copy-shares-parameters"
 
@@ -60,6 +61,8 @@ def check(story: Story) -> Iterator[Hazard]:
             found = _moved(story, memories, still, shared_at) if shared_at is not None else None
             if found is not None:
                 yield _network(story, still, moving, *found)
+        for still, moving, call, mutation, read in moved_with(story, listing, _stands):
+            yield _network(story, still, moving, call, mutation, read)
     for memory, named in memories.items():
         tensors = dict.fromkeys(tensor for tensor, _name in named)
         writes = [last for tensor in tensors if (last := _last_write(story, tensor, memory[0])) is not None]
@@ -91,13 +94,17 @@ def _pairs(memories: dict[_Memory, list[tuple[int, str]]]) -> Iterator[tuple[str
         root = _root(name)
         roots.setdefault(root, []).append(name[len(root) :])
     for still, rests in roots.items():
-        if _STANDS.search(still.lower()) is None or rests == [""]:
+        if not _stands(still) or rests == [""]:
             continue
         for moving in roots:
-            if moving == still or _STANDS.search(moving.lower()) is not None:
+            if moving == still or _stands(moving):
                 continue
             if all(where.get(moving + rest) == where[still + rest] for rest in rests):
                 yield still, moving
+
+
+def _stands(name: str) -> bool:
+    return _STANDS.search(name.lower()) is not None
 
 
 def _root(name: str) -> str:
@@ -113,7 +120,7 @@ def _shared_at(story: Story, listing: Listing, still: str, moving: str) -> int |
     for node in ast.walk(listing.tree):
         if isinstance(node, ast.Assign) and listing.scope_of(node) is listing.tree:
             for target, value in _bindings(node):
-                if target == still and _same_parameters(value, moving):
+                if target == still and source_of(value) == moving:
                     return node.lineno
         assigns = isinstance(node, ast.Call) and any(entry.arg == "assign" for entry in node.keywords)
         if isinstance(node, ast.Call) and assigns and expressions.root_name(node.func) == still:
@@ -136,15 +143,6 @@ def _bindings(node: ast.Assign) -> Iterator[tuple[str | None, ast.expr]]:
             yield from ((expressions.path_text(t), v) for t, v in zip(target.elts, node.value.elts, strict=False))
         else:
             yield expressions.path_text(target), node.value
-
-
-def _same_parameters(value: ast.expr, moving: str) -> bool:
-    """``student``, ``copy.copy(student)`` and ``student.eval()``."""
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in ("eval", "train"):
-        return _same_parameters(value.func.value, moving)
-    if isinstance(value, ast.Call) and len(value.args) == 1:
-        return expressions.path_text(value.func) in ("copy.copy", "copy") and _same_parameters(value.args[0], moving)
-    return expressions.path_text(value) == moving
 
 
 def _moved(
@@ -213,6 +211,12 @@ def _two_parameters(story: Story, writes: list[tuple[CallEvent, Mutation]]) -> H
     )
 
 
+def _function_of(site: Callsite) -> str:
+    node = expressions.parse(site.expression)
+    path = expressions.path_text(node.func) if isinstance(node, ast.Call) else None
+    return (path or "").rpartition(".")[2]
+
+
 def data_copied(write: Written) -> Fix | None:
     """``t.data = o.data.clone()`` for ``t.data = o.data``."""
     listing, shared = write.listing, None
@@ -229,18 +233,18 @@ def data_copied(write: Written) -> Fix | None:
 
 def deeply_copied(write: Written) -> Fix | None:
     """``target = copy.deepcopy(online)`` for ``target = online`` and for ``copy.copy(online)``."""
-    listing, ran = write.listing, outermost(write.hazard.read)
+    listing, ran = write.listing, write.hazard.read
+    while ran is not None and not _stands(_function_of(ran)):
+        ran = ran.caller
     called = expressions.parse(ran.expression) if ran is not None else None
     if not listing.whole or not isinstance(called, ast.Call):
         return None
+    path = expressions.path_text(called.func) or ""
+    still = f"self.{path.rpartition('.')[2]}" if "." in path else path
     for node in ast.walk(listing.tree):
-        if not isinstance(node, ast.Assign) or listing.scope_of(node) is not listing.tree:
-            continue
-        for target, value in _bindings(node):
-            if target is None or target != expressions.root_name(called.func):
-                continue
+        for target, value in _bindings(node) if isinstance(node, ast.Assign) else ():
             shallow = isinstance(value, ast.Call) and expressions.path_text(value.func) in ("copy.copy", "copy")
             copied = value.args[0] if shallow and isinstance(value, ast.Call) else value
-            if isinstance(copied, ast.Name):
+            if target == still and isinstance(node, ast.Assign) and isinstance(copied, (ast.Name, ast.Attribute)):
                 return deep_copied(write, node, value, copied)
     return None

@@ -85,7 +85,9 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
         return epochs.normalised(story, call, after, site)
     if path.isidentifier():
         return after.dtype in _INTEGERS and call.name.endswith(_SHIFTING) and _is_label(story, after.tensor, call.index)
-    return path.endswith('"]') and _is_shallow_copy(story, site, path.split("[")[0])
+    if not path.endswith('"]'):
+        return False
+    return _is_shallow_copy(story, site, path.split("[")[0]) or epochs.normalised(story, call, after, site)
 
 
 def _is_label(story: Story, tensor: int, written: int) -> bool:

@@ -30,14 +30,18 @@ def normalised(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
     listing = listing_of_cell(story.trace)
     if listing is None or after.storage is None or (after.is_leaf and after.requires_grad) or not story.executed:
         return False
-    if not (_in_a_list_of_batches(story, after.tensor) or _is_slice(story, call, after, site)):
+    if not (_in_a_list_of_batches(story, after) or _is_slice(story, call, after, site)):
         return False
     return _in_two_loops(listing, site) and _only_normalised(story, after.storage) and _through_a_model(story, after)
 
 
-def _in_a_list_of_batches(story: Story, tensor: int) -> bool:
-    """``batches[0][0]``: the first of a pair in a list."""
-    return any(re.fullmatch(r"\w+\[\d+\]\[[^\]]+\]", name) for name in story.names.get(tensor, ()))
+def _in_a_list_of_batches(story: Story, after: TensorMetadata) -> bool:
+    """``batches[0][0]``, the first of a pair in a list; ``images[0]`` only where it is both shifted and scaled."""
+    names = story.names.get(after.tensor, ())
+    if any(re.fullmatch(r"\w+\[\d+\]\[[^\]]+\]", name) for name in names):
+        return True
+    how = {call.name.rstrip("_")[-3:] for call, _m in story.writes_to_storage.get(after.storage or 0, ())}
+    return any(re.fullmatch(r"\w+\[\d+\]", name) for name in names) and {"sub", "div"} <= how
 
 
 def _is_slice(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
@@ -51,9 +55,17 @@ def _is_slice(story: Story, call: CallEvent, after: TensorMetadata, site: Callsi
 
 
 def _in_two_loops(listing: Listing, site: Callsite) -> bool:
-    statement = listing.statement_at(site)
-    around = list(listing.around(statement)) if statement is not None else []
-    return sum(isinstance(node, (ast.For, ast.While)) for node in around) > 1
+    """Whether a place stands in a loop over batches within one over epochs, which may be that of a caller."""
+    place: Callsite | None = site
+    loops = 0
+    while place is not None:
+        statement = listing.statement_at(place) if (place.cell, place.file) == (site.cell, site.file) else None
+        for node in listing.around(statement) if statement is not None else ():
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                break
+            loops += isinstance(node, (ast.For, ast.While))
+        place = place.caller
+    return loops > 1
 
 
 def _only_normalised(story: Story, storage: int) -> bool:

@@ -31,6 +31,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from inplace_magic.analysis import expressions
 from inplace_magic.analysis.story import Story
@@ -55,43 +56,77 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     listing = listing_of_cell(story.trace)
     told: set[tuple[object, ...]] = set()
-    first: dict[tuple[object, ...], CallEvent] = {}
+    first: dict[tuple[object, ...], _First] = {}
     for call in story.trace.calls if listing is not None else ():
         site = call.callsite
         if site is None or listing is None or call.kind != "in-place" or call.name.endswith(_FORGETS):
             continue
         place = (site.cell, site.file, site.line)
         for mutation in call.mutations if place not in told else ():
-            before = first.setdefault((place, mutation.tensor), call)
-            if before is call:
+            key = (place, mutation.tensor)
+            if key not in first:
+                first[key] = _first_write(story, listing, call, site, mutation)
                 continue
-            alias = _begun_again(story, listing, before, call, mutation)
-            maker = _cached(story, listing, site, mutation.tensor) if alias is None else None
-            if alias is not None or (maker is not None and before.callsite != site):
+            before = first[key]
+            again = before.alias is not None and before.again < call.index
+            if before.alias is not None and before.by_caller:
+                again = before.site.caller != site.caller
+            maker = before.maker if before.site != site else None
+            if again or maker is not None:
                 told.add(place)
-                yield _hazard(story, call, mutation, alias, maker)
+                yield _hazard(story, call, mutation, before.alias if again else None, maker)
                 break
 
 
-def _begun_again(
-    story: Story, listing: Listing, before: CallEvent, call: CallEvent, mutation: Mutation
-) -> AliasStatement | None:
-    """The statement above the write that gave the written name to the initial value, and that ran between the two
-    writes."""
-    site = call.callsite
-    written = expressions.path_text(story.bindings.written_operand(call, mutation.tensor))
-    if site is None or written is None or not written.isidentifier():
-        return None
-    for alias in story.aliases_beside(site):
+@dataclass(frozen=True)
+class _First:
+    """The first write of a tensor at a place."""
+
+    site: Callsite
+    maker: str | None
+    """The cached function that made the tensor, where another one writes it."""
+    alias: AliasStatement | None = None
+    """The statement above that gave the written name to the initial value."""
+    by_caller: bool = False
+    """Whether that statement runs again with each run of its function; else, with each pass of a loop."""
+    again: int = 0
+    """Index of the call from which on it has run again, in a loop."""
+
+
+def _first_write(story: Story, listing: Listing, call: CallEvent, site: Callsite, mutation: Mutation) -> _First:
+    plain = _First(site, _cached(story, listing, site, mutation.tensor))
+    aliases = story.aliases_beside(site)
+    written = expressions.path_text(story.bindings.written_operand(call, mutation.tensor)) if aliases else None
+    if written is None or not written.isidentifier():
+        return plain
+    for alias in aliases:
         node = listing.statement_on(alias.line)
-        plain = isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and len(node.targets) == 1
-        if alias.target != written or alias.line >= site.line or not plain or node is None:
+        named = isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and len(node.targets) == 1
+        if alias.target != written or alias.line >= site.line or not named or node is None:
             continue
-        if not _is_initial(alias.source, before, mutation.tensor) or _is_bound(listing, node, alias.source):
+        if not _is_initial(alias.source, call, mutation.tensor) or _is_bound(listing, node, alias.source):
             continue
-        if _ran_between(story, listing, node, before, call, mutation.tensor):
-            return alias
-    return None
+        around = listing.parents.get(node)
+        if isinstance(around, ast.FunctionDef):
+            return replace(plain, alias=alias, by_caller=True)
+        again = _next_pass(story, around, call, site, mutation.tensor)
+        if again is not None:
+            return replace(plain, alias=alias, again=again)
+    return plain
+
+
+def _next_pass(story: Story, loop: ast.AST | None, call: CallEvent, site: Callsite, tensor: int) -> int | None:
+    """The first read of the tensor after its write, further down in the loop that the statement opens: whatever comes
+    after that read and stands above it, belongs to another pass."""
+    if not isinstance(loop, (ast.For, ast.While)):
+        return None
+    block = next((entry for entry in loop.body if entry.lineno <= site.line <= (entry.end_lineno or 0)), None)
+    if block is None:
+        return None
+    least, most = block.end_lineno or block.lineno, loop.end_lineno or loop.lineno
+    reads = story.readers(tensor, call.index, lambda place: place is not None and least < place.line <= most)
+    first = next(reads, None)
+    return first.index if first is not None else None
 
 
 def _is_initial(name: str, first: CallEvent, tensor: int) -> bool:
@@ -111,31 +146,6 @@ def _is_bound(listing: Listing, statement: ast.stmt, name: str) -> bool:
     )
     parameters = {a.arg for a in around.args.args} if isinstance(around, ast.FunctionDef) else set()
     return name in bound | parameters
-
-
-def _ran_between(
-    story: Story, listing: Listing, statement: ast.stmt, before: CallEvent, call: CallEvent, tensor: int
-) -> bool:
-    """Whether the statement ran again between two writes: they belong to two runs of its function, or the tensor was
-    read, further down in the loop that the statement opens, in between."""
-    around = listing.parents.get(statement)
-    if isinstance(around, ast.FunctionDef):
-        return (
-            before.callsite is not None and call.callsite is not None and before.callsite.caller != call.callsite.caller
-        )
-    if not isinstance(around, (ast.For, ast.While)) or call.callsite is None:
-        return False
-    block = next(
-        (entry for entry in around.body if entry.lineno <= call.callsite.line <= (entry.end_lineno or 0)), None
-    )
-    end = around.end_lineno or around.lineno
-    return block is not None and any(
-        before.index < read.index < call.index
-        and read.callsite is not None
-        and (block.end_lineno or 0) < read.callsite.line <= end
-        and any(given.tensor == tensor for given in read.inputs)
-        for read in story.trace.calls
-    )
 
 
 def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str | None:

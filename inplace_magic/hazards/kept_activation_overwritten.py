@@ -40,7 +40,8 @@ def check(story: Story) -> Iterator[Hazard]:
     seen = set()
     for call in story.trace.calls:
         for mutation in call.mutations if call.kind == "in-place" and call.error is None else ():
-            containers = [name for name in story.names.get(mutation.tensor, ()) if name.endswith("]")]
+            held = [mutation.tensor, *story.detached.get(mutation.tensor, ())]
+            containers = [name for tensor in held for name in story.names.get(tensor, ()) if name.endswith("]")]
             if not containers or call.callsite in seen:
                 continue
             how = (
@@ -48,7 +49,8 @@ def check(story: Story) -> Iterator[Hazard]:
                 or _kept_by_statement(story, call, mutation)
                 or _kept_a_pass_before(story, call, mutation)
             )
-            read = _read_through(story, mutation.tensor, call, containers) if how is not None else None
+            reads = (_read_through(story, tensor, call, containers) for tensor in held if how is not None)
+            read = next((read for read in reads if read is not None), None)
             if how is not None and read is not None:
                 seen.add(call.callsite)
                 yield _hazard(story, call, mutation, containers[0], how, read)

@@ -77,7 +77,9 @@ def check(story: Story) -> Iterator[Hazard]:
                 seen.add(found[0].site)
                 yield _hazard(story, tensor, first, second, *found)
         for first in kept:
-            found = _overwritten(story, listing, tensor, first, None) if _says_so(first) else None
+            found = (
+                _overwritten(story, listing, tensor, first, None) if _says_so(first) else _cleared(story, tensor, first)
+            )
             if found is not None and found[0].site not in seen:
                 seen.add(found[0].site)
                 yield _hazard(story, tensor, first, None, *found)
@@ -137,6 +139,27 @@ def _overwritten(
         given = any(entry.tensor == tensor for entry in call.inputs)
         if given and first.name in _names_in(expressions.parse(place.statement)):
             return write, call
+    return None
+
+
+def _cleared(story: Story, tensor: int, first: _Kept) -> tuple[Write, CallEvent] | None:
+    """A read, under the name of a gradient, of the zeros that ``zero_grad(set_to_none=False)`` has just written."""
+    meta = story.observations.get(tensor)
+    for write in story.writes_to_memory(meta.storage) if first.gradient and meta is not None else ():
+        place, zeroed = outermost(write.site), write.call is not None and write.call.name.endswith("zero_")
+        if not zeroed or place is None or place.line <= first.statement.lineno or write.mutation is None:
+            continue
+        if first.name in _names_in(expressions.parse(place.statement)):
+            return None  # zeroed by way of that very name: a handle
+        after = (call for call in story.trace.calls if call.index > write.at)
+        read = next((call for call in after if any(given.tensor == tensor for given in call.inputs)), None)
+        if read is None or not _looks(read) or read.kind == "in-place":
+            continue
+        version = next(given.version for given in read.inputs if given.tensor == tensor)
+        site = outermost(read.callsite)
+        named = site is not None and first.name in _names_in(expressions.parse(site.statement))
+        if named and version == write.after:
+            return write, read
     return None
 
 

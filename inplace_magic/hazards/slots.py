@@ -50,7 +50,8 @@ def _fills(story: Story, container: str) -> bool:
     listing = listing_of_cell(story.trace)
     for alias in story.trace.aliases:
         owner = alias.target.partition("[")[0].rpartition(".")[2]
-        if "[" in alias.target and owner == last and listing is not None:
+        given = any(a.target == "return" and a.source == owner for a in story.trace.aliases)
+        if "[" in alias.target and (owner == last or given) and listing is not None:
             statement = listing.statement_on(alias.line)
             if statement is not None and runs_again(listing, statement):
                 return True

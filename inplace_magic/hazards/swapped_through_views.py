@@ -13,7 +13,8 @@ Good::
     x[[0, 1]] = x[[1, 0]]
 
 Found where a view was taken, an assignment then overwrote it with the very elements that it was to replace, and the
-view was assigned to those: the second assignment copies elements onto themselves. Silent for entries of a list, which
+view was assigned to those: the second assignment copies elements onto themselves. So is a rotation, ``x[0], x[1], x[2]
+= x[1], x[2], x[0]``, of which one target overwrites a value that a later one needs. Silent for entries of a list, which
 change places as names do.
 """
 
@@ -72,6 +73,8 @@ def _overwritten_before(story: Story, call: CallEvent, view: CallEvent) -> CallE
         if _assigns(writer) and _regions(writer) == (read, written) and _one_run(writer, call):
             return writer
         reach = reach_of_write(writer, mutation)
+        if _one_statement(writer, call) and reach is not None and may_meet(reach, read):
+            return writer
         if may_meet(reach, written) or may_meet(reach, read):
             return None
     return None
@@ -80,6 +83,14 @@ def _overwritten_before(story: Story, call: CallEvent, view: CallEvent) -> CallE
 def _regions(call: CallEvent) -> tuple[Region | None, Region | None]:
     """The elements that an assignment wrote, and those that it read."""
     return reach_of_write(call, call.mutations[0]), region_of(call.inputs[1])
+
+
+def _one_statement(one: CallEvent, other: CallEvent) -> bool:
+    """Whether two assignments are targets of one statement, whose values are all there before the first of them."""
+    first, second = one.callsite, other.callsite
+    if first is None or second is None or not _one_run(one, other):
+        return False
+    return (first.line, first.statement) == (second.line, second.statement) and first.expression != second.expression
 
 
 def _one_run(one: CallEvent, other: CallEvent) -> bool:
@@ -93,12 +104,20 @@ def _hazard(story: Story, call: CallEvent, first: CallEvent, view: CallEvent) ->
     variable = story.bindings.written_name(first, tensor)
     shown = wording.code(view.callsite.expression) if view.callsite is not None else _("a view")
     one_line = (call.callsite and call.callsite.line) == (first.callsite and first.callsite.line)
+    onto_itself = _regions(first) == _regions(call)[::-1]
     return Hazard(
         code=CODE,
         severity="silent",
-        message=_(
-            "{line} copies elements of {tensor} onto themselves: {view} is a view, and {write} had overwritten what it "
-            "shows with just these elements. Both parts now hold the same values. PyTorch gives no error."
+        message=(
+            _(
+                "{line} assigns {view} to other elements of {tensor}, but {view} is a view, and {write} had "
+                "overwritten what it shows: the new values are copied. PyTorch gives no error."
+            )
+            if not onto_itself
+            else _(
+                "{line} copies elements of {tensor} onto themselves: {view} is a view, and {write} had overwritten "
+                "what it shows with just these elements. Both parts now hold the same values. PyTorch gives no error."
+            )
         ).format(
             line=wording.spot(call.callsite),
             tensor=f"`{variable}`" if variable else _("a tensor"),

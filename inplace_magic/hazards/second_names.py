@@ -1,0 +1,100 @@
+"""What a statement that gives a tensor a second name made of it: one tensor, two on one memory, or a copy after all."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from inplace_magic.analysis import expressions
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.listing import listing_of_cell
+from inplace_magic.hazards.owners import Owned
+from inplace_magic.trace import AliasStatement, Mutation
+
+_FIRST_WRITES = 100
+"""Writes among which the first one under another name is looked for."""
+
+
+def are_taken_for_two(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
+    """Whether the program takes a buffer's two names for two tensors."""
+    return names_given_at_once(alias) or _both_are_written(story, alias, mutation)
+
+
+def _both_are_written(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
+    """Of ``update = exp_avg``, whether the tensor had been written under its old name before: ``exp_avg.mul_(0.9)``.
+    Whoever then writes `update` takes the two for different."""
+    if not alias.source.isidentifier() or not alias.target.isidentifier():
+        return False
+    for call, _mutation in story.writes_to_tensor.get(mutation.tensor, ())[:_FIRST_WRITES]:
+        site = call.callsite
+        here = site is not None and (site.function, site.cell, site.file) == (alias.function, alias.cell, alias.file)
+        if here and site is not None and site.line < alias.line:
+            return expressions.path_text(story.bindings.written_operand(call, mutation.tensor)) == alias.source
+    return False
+
+
+def on_the_same_memory(story: Story, mutation: Mutation, aliases: Iterable[AliasStatement | None]) -> list[int]:
+    """The tensor behind ``picture = pred.detach()``, where `picture` is written, or the other way round; not that of a
+    parameter, whose values one may well set that way."""
+    tensors = story.bindings.by_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
+    if any((meta := story.observations[tensor]).is_leaf and meta.requires_grad for tensor in tensors):
+        return []
+    found = []
+    for alias in aliases:
+        for pair in handed_back_by(story, alias) if alias is not None else ():
+            if mutation.tensor in pair:
+                found += [tensor for tensor in pair if tensor != mutation.tensor]
+    return found
+
+
+def handed_back_by(story: Story, alias: AliasStatement) -> list[tuple[int, int]]:
+    return story.handed_back.get((alias.function, alias.cell, alias.file, alias.line), [])
+
+
+def is_one_tensor(story: Story, alias: AliasStatement, tensor: int) -> bool:
+    """Whether a statement such as ``x = image.float()`` converted nothing, so that it gave a second name."""
+    node = expressions.parse(alias.text)
+    value = getattr(node, "value", None)
+    plain = not isinstance(value, ast.Call) and not (isinstance(value, ast.Attribute) and value.attr == "data")
+    if plain or not isinstance(node, ast.Assign) or len(node.targets) > 1:
+        return True
+    return any(tensor in pair for pair in handed_back_by(story, alias))
+
+
+def names_given_at_once(alias: AliasStatement) -> bool:
+    """``m = v = torch.zeros(3)``, which many take for two tensors."""
+    node = expressions.parse(alias.text)
+    return isinstance(node, ast.Assign) and len(node.targets) > 1 and all(isinstance(t, ast.Name) for t in node.targets)
+
+
+def sums_its_list(story: Story, owned: Owned, alias: AliasStatement) -> bool:
+    """``fused = levels[0]`` above ``for level in levels[1:]: fused += level``: a sum over a list that begins with the
+    list's own first entry."""
+    listing = listing_of_cell(story.trace)
+    if listing is None or alias.target != owned.path or not alias.source.endswith("]"):
+        return False
+    statement = listing.statement_at(owned.site)
+    if not isinstance(statement, ast.AugAssign):
+        return False
+    loops = (node for node in listing.around(statement) if isinstance(node, ast.For))
+    return any(expressions.root_name(loop.iter) == alias.source.partition("[")[0] for loop in loops)
+
+
+def hands_out_another_name(owned: Owned) -> bool:
+    """Whether the writing call looks as if it gave a new tensor: its result is used, and not bound to the same name."""
+    site = owned.site
+    node = expressions.parse(site.expression)
+    if not isinstance(node, ast.Call):
+        return False
+    callee = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if "." in owned.path or callee.endswith("_"):
+        return False  # state that is there to be changed; a name that says what it does
+    targets = expressions.bound_targets(site.statement, site.expression)
+    if targets is not None:
+        return owned.path not in targets
+    statement = expressions.parse(site.statement)
+    return not _same(statement, node) and isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return))
+
+
+def _same(one: ast.AST | None, other: ast.AST) -> bool:
+    return one is not None and ast.dump(one) == ast.dump(other)
