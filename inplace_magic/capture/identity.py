@@ -222,10 +222,12 @@ class IdentityMap:
     def _same_memory(self, untyped: Any) -> StorageRecord | None:
         """The live storage that already has the memory which NumPy or DLPack handed in under another storage object."""
         address = describe.storage_address(untyped)
-        if not address:
-            return None
+        return self.storage_at(address, untyped.device) if address else None
+
+    def storage_at(self, address: int, device: torch.device) -> StorageRecord | None:
+        """The live storage that has the memory at an address."""
         self._addresses.learn(reversed(self._live_storages.values()))
-        return self._addresses.holder(address, untyped.device)
+        return self._addresses.holder(address, device)
 
     def _counter(
         self, tensor: torch.Tensor, storage: StorageRecord | None, aliases: TensorRecord | None

@@ -20,6 +20,7 @@ from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.trace import TensorName
 
 _MAX_ITEMS = 1_000
+_CPU = torch.device("cpu")
 _MAX_DEPTH = 3
 
 
@@ -44,8 +45,9 @@ def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Names
         if name.startswith("_"):
             continue  # IPython's own history (`_`, `_3`) and the user's private names
         if type(value).__name__ == "ndarray" and type(value).__module__ == "numpy":
-            for storage in _storages_at(value.__array_interface__["data"][0], identity):
-                arrays[storage] = (*arrays.get(storage, ()), name)
+            storage = identity.storage_at(value.__array_interface__["data"][0], _CPU)
+            if storage is not None:
+                arrays[storage.serial] = (*arrays.get(storage.serial, ()), name)
         for depth, path, item in _walk(name, value, 0, set()):
             if isinstance(item, torch.nn.Module):
                 if vars(item).get("_forward_hooks"):
@@ -56,17 +58,6 @@ def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Names
                 found.append((depth, TensorName(record.serial, path)))
     found.sort(key=lambda entry: entry[0])
     return Namespace(tuple(entry for _, entry in found), arrays, tuple(hooked))
-
-
-def _storages_at(address: int, identity: IdentityMap) -> list[int]:
-    found = []
-    for record in identity.storages:
-        untyped = record() if record.ended is None else None
-        if untyped is not None and untyped.device.type == "cpu":
-            start = untyped.data_ptr()
-            if start and start <= address < start + max(1, record.nbytes):
-                found.append(record.serial)
-    return found
 
 
 def _walk(path: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[int, str, Any]]:

@@ -15,6 +15,7 @@ from inplace_magic.capture.statements import (
     alias_pairs,
     in_force,
     mentions,
+    runs_after,
     segment,
     shared_defaults,
     simple_statements,
@@ -101,7 +102,7 @@ class Sources:
     ) -> Callsite | None:
         """The one statement that runs between two places of straight-line code and can have written memory; None when
         there are several or none. Of several that all assign in place to the same name it is the first, if that one
-        ran for sure.
+        ran for sure. Where a loop came round between the two places, it is one that assigns in place below the first.
 
         Args:
             before: place of the last call before.
@@ -122,9 +123,10 @@ class Sources:
         first, last = _where_they_part(before, after)
         filename = self._filename(first)
         tree = self._tree(filename) if filename is not None else None
-        if tree is None or filename is None or (last is not None and last.line <= first.line):
+        if tree is None or filename is None:
             return None
-        end = last.line if last is not None else 10**9
+        came_round = last is not None and last.line <= first.line
+        end = last.line if last is not None and not came_round else 10**9
         lines = self._lines(filename)
         found = [
             node
@@ -139,6 +141,8 @@ class Sources:
         several = len(writing) > 1 and any(all(writes_to(node, name) for node in writing) for name in names)
         if several and stands_beside(tree, writing[0], (first.line, end)):
             candidates = writing[:1]  # `picture -= low; picture /= high`: the first of them has written it already
+        if came_round:
+            candidates = [node for node in writing if runs_after(tree, node, first.line)][:1]
         if len(candidates) != 1:
             return None
         node = candidates[0]

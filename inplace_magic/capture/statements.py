@@ -90,6 +90,18 @@ def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool
     return any(each.lineno <= line <= (each.end_lineno or each.lineno) for each in others for line in lines)
 
 
+def runs_after(tree: ast.AST, node: ast.stmt, line: int) -> bool:
+    """Whether a statement stands below a line in the same pass of the innermost loop around it, in the same block."""
+    loops = [
+        loop
+        for loop in ast.walk(tree)
+        if isinstance(loop, (ast.For, ast.While)) and loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or line)
+    ]
+    inner = max(loops, key=lambda loop: loop.lineno, default=None)
+    inside = inner is not None and line < node.lineno <= (inner.body[-1].end_lineno or 0)
+    return inside and stands_beside(tree, node, (line,))
+
+
 def mentions(node: ast.AST, name: str) -> bool:
     """Whether a statement names something."""
     return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))

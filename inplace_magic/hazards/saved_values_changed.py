@@ -53,8 +53,8 @@ class _Change:
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each write whose values a backward used, or is meant to use."""
-    groups: dict[tuple[int, Callsite | None], list[tuple[SavedTensor, AutogradNode, _Change, int]]] = {}
+    """Yields one finding for each line whose writes changed values that a backward used, or is meant to use."""
+    groups: dict[int | Callsite, list[tuple[SavedTensor, AutogradNode, _Change, int]]] = {}
     for saved in story.trace.saved:
         node = story.nodes[saved.node]
         change = _first_change(story, saved, node)
@@ -62,7 +62,7 @@ def check(story: Story) -> Iterator[Hazard]:
             continue
         used = _used_after(story, node, change, saved)
         if used is not None:
-            groups.setdefault((change.at, change.callsite), []).append((saved, node, change, used))
+            groups.setdefault(change.callsite or change.at, []).append((saved, node, change, used))
     for group in groups.values():
         saved, node, change, _ = max(group, key=lambda entry: (entry[2].call is not None, entry[1].sequence or 0))
         yield _hazard(story, saved, node, change)

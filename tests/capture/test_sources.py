@@ -77,6 +77,25 @@ def test_in_a_loop_that_runs_backwards_nothing_is_named(tmp_path: Path) -> None:
     assert between(tmp_path, "for i in x:\n    frame *= 2\n    before()\n", 3, 2, "frame") == ""
 
 
+@pytest.mark.parametrize(
+    ("below", "answer"),
+    [
+        (["    frame *= 2"], "frame *= 2"),
+        (["    frame -= low", "    frame /= high"], "frame -= low"),
+        (["    if wide:", "        frame *= 2"], ""),
+        (["    fill(frame)"], ""),
+        (["frame *= 2"], ""),
+        ([], ""),
+    ],
+)
+def test_where_a_loop_came_round_what_assigns_in_place_below_is_named(
+    tmp_path: Path, below: list[str], answer: str
+) -> None:
+    """From the last call of a pass to the first of the next: only what stands below it in that pass ran for sure."""
+    text = "\n".join(["for t in steps:", "    s = wrap(frame)", "    before(s)", *below]) + "\n"
+    assert between(tmp_path, text, 3, 3, "frame") == answer
+
+
 def test_between_two_files_nothing_is_named(tmp_path: Path) -> None:
     sources, places = written(tmp_path, "before()\nframe *= 2\nafter()\n")
     first = replace(places["<module>"], line=1, end_line=1)

@@ -173,3 +173,24 @@ def test_a_fused_optimizer_between_forward_and_backward_is_found(tmp_path: Path)
 def test_batchnorm_in_training_is_no_finding(tmp_path: Path) -> None:
     ran = watched(tmp_path, "bn = nn.BatchNorm1d(2)", "bn(torch.randn(4, 2, requires_grad=True)).sum().backward()")
     assert ran.codes() == set()
+
+
+def test_an_array_rewritten_in_each_pass_of_a_loop_is_one_finding_at_its_line(tmp_path: Path) -> None:
+    ran = watched(
+        tmp_path,
+        """
+        import numpy as np
+        state, losses = np.zeros(4, dtype=np.float32), []
+        weight = torch.ones(4, requires_grad=True)
+        """,
+        """
+        for _ in range(3):
+            observation = torch.from_numpy(state)
+            losses.append((weight * observation).sum())
+            state += 1
+        """,
+        "torch.stack(losses).sum().backward()",
+    )
+    hazard = ran.the("saved-values-changed")
+    assert ran.at(hazard.mutation) == "state += 1"
+    assert [write.names for write in ran.report.trace.foreign] == [("state",)] * 3
