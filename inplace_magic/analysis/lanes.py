@@ -14,7 +14,7 @@ from typing import Literal
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.keepings import Keeping, keepings_of
-from inplace_magic.analysis.rebindings import Rebinding, rebindings
+from inplace_magic.analysis.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.trace import CallEvent, Callsite, SavedTensor, Storage, TensorMetadata
 
@@ -125,7 +125,7 @@ class _Builder:
     def lanes(self, kept: dict[int, list[Keeping]]) -> tuple[Lane, ...]:
         trace = self.story.trace
         rebound: dict[int, list[Rebinding]] = {}
-        for row in rebindings(trace, self.bindings):
+        for row in self.story.rebindings:
             rebound.setdefault(row.call, []).append(row)
         for call in trace.calls:
             self.add_call(call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from inplace_magic.analysis import expressions
@@ -84,11 +85,13 @@ def _in_one_run(calls: dict[int, CallEvent], first: int, second: int, name: str,
         return False
     if after.line > before.line:
         return True
-    between = [calls[index] for index in range(first + 1, second + 1) if index in calls]
-    line = [call for call in between if call.callsite == after]
-    return _mentions(after.expression, name) and any(given.tensor == old for call in line for given in call.inputs)
+    if not _mentions(after.expression, name):
+        return False
+    between = (calls[index] for index in range(first + 1, second + 1) if index in calls)
+    return any(any(given.tensor == old for given in call.inputs) and call.callsite == after for call in between)
 
 
+@lru_cache(maxsize=4096)
 def _mentions(expression: str, name: str) -> bool:
     node = expressions.parse(expression)
     return node is not None and any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))

@@ -13,6 +13,7 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.backwards import Backwards
 from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.analysis.effects import Effect, effects_of
+from inplace_magic.analysis.rebindings import Rebinding, rebindings
 from inplace_magic.trace import (
     AliasStatement,
     AutogradNode,
@@ -42,6 +43,11 @@ class Story(Backwards):
     @cached_property
     def bindings(self) -> Bindings:
         return Bindings.from_trace(self.trace)
+
+    @cached_property
+    def rebindings(self) -> tuple[Rebinding, ...]:
+        """Every rebinding that could be told, in the order in which they happened."""
+        return rebindings(self.trace, self.bindings)
 
     @cached_property
     def effects(self) -> dict[int, tuple[Effect, ...]]:

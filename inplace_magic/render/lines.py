@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.memory import line_key
-from inplace_magic.analysis.rebindings import Rebinding, rebindings
+from inplace_magic.analysis.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.language import _, ngettext
 from inplace_magic.render.words import changed_values, effect_phrase, tensor_label, version_step
@@ -57,7 +57,7 @@ def lines_of(story: Story) -> tuple[LineStory, ...]:
     """
     stories: dict[object, tuple[Callsite | None, dict[object, _Repeated]]] = {}
     rebound: dict[int, list[Rebinding]] = {}
-    for rebinding in rebindings(story.trace, story.bindings):
+    for rebinding in story.rebindings:
         rebound.setdefault(rebinding.call, []).append(rebinding)
     for call in story.trace.calls:
         steps = stories.setdefault(line_key(call.callsite), (call.callsite, {}))[1]
