@@ -16,7 +16,9 @@ Good::
 Found where a line in a loop stores the array itself (``append``, ``logs[k] = …``), did so at least twice for the same
 memory with a write of torch in between, and the cell reads the list below; and where a name is bound to the array of a
 parameter, the parameter is written, and a later line reads that name beside a fresh array of the same memory. Silent
-where an array is read before the next write, and where a lesson shows that the two share memory.
+where an array is read before the next write, where one slot is there to show the latest (``logs["w"] = …``), and where
+a lesson shows that the two share memory. It takes the text of the watched cell, which ``with watch():`` and a story of
+several cells do not have.
 """
 
 from __future__ import annotations

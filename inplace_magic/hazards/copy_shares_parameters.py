@@ -15,10 +15,11 @@ Good::
     target = copy.deepcopy(online)
 
 Found where all parameters of a network are those of another one, its name says that it is to stay behind (``target``,
-``teacher``, ``old``, ``best``, ``ema``, ``frozen``, …), they were written below the statement that shared them, and
-the network ran again after that. So are two parameters of any name that lie on the same elements and are both written:
-each step of one moves the other. Silent for one parameter under two names (weight tying), for networks that share
-some of their layers, and where the name was given after the last write.
+``teacher``, ``old``, ``best``, ``ema``, ``frozen``, …), they were written below the statement that shared them, and the
+network ran again after that. So are two parameters of any name that lie on the same elements and are both written: each
+step of one moves the other. Silent for one parameter under two names (weight tying), for networks that share some of
+their layers, and where the name was given after the last write. Networks are told from the text of the watched cell,
+which ``with watch():`` and a story of several cells do not have.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ Good::
 Found where the name says that it is there to begin with (``h0``, ``init``, ``start``, ``default``, … or a constant in
 capitals that is not zero), the statement that gives the second name ran again after the write, and the write depends on
 the old values; and where a tensor was made in a cached function, written outside of it, and met there again. Silent for
-accumulators, which begin as zeros and are there to be added to (``counts = COUNTS; counts += 1``).
+accumulators, which begin as zeros and are there to be added to (``counts = COUNTS; counts += 1``). It takes the text of
+the watched cell, which ``with watch():`` and a story of several cells do not have.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 ``[t] * n`` and ``dict.fromkeys(keys, t)`` repeat a reference, a generator that fills and yields one buffer hands out
 the same tensor each time, and appending a tensor that the next step writes in place stores the same tensor again.
-Stacked afterwards, all entries are equal.
+Stacked afterwards, or gone through one by one, all entries are equal.
 
 Bad::
 

@@ -22,8 +22,10 @@ Good::
 
 Found where two statements, each the only one that binds its name, gave the two names, the tensor was written after the
 first and no later than in the second, and the first name is read afterwards. A gradient's name needs no second one
-where it says that it keeps the old values (``raw``, ``before``, ``previous``). Silent where the second statement got
-the first result as an argument, and where nobody reads the first name again.
+where it says that it keeps the old values (``raw``, ``before``, ``previous``), or where zeros are read that
+``zero_grad`` has just written. Silent where the second statement got the first result as an argument, and where nobody
+reads the first name again. It takes the text of the watched cell, which ``with watch():`` and a story of several cells
+do not have.
 """
 
 from __future__ import annotations
