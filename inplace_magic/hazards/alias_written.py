@@ -2,6 +2,8 @@
 
 ``labels = ids`` makes no copy, and neither does a call with ``inplace=True``: ``y = relu(x)`` then gives ``x`` itself
 back, so ``x`` holds the rectified values. Whoever reads the old name afterwards gets the new values, without an error.
+``x.detach()`` is on the same memory, and ``x.float()``, ``x.cpu()``, ``x.to(device)`` and ``x.contiguous()`` give ``x``
+itself where there is nothing to convert.
 
 Bad::
 
@@ -11,10 +13,6 @@ Bad::
 
     h = relu_inplace(x)
     y = conv(x)                     # reads relu(x)
-
-    work = scores.contiguous()      # scores itself, where it is contiguous already
-    work.scatter_(1, best, -1e9)
-    scores.logsumexp(1)
 
 Good::
 
