@@ -97,11 +97,7 @@ def _read_at_another_version(
             if not first.index < write.at < backward or write.site is None:
                 continue
             inside = write.call is not None and _place(write.call) in places
-            changed = write.mutation is None or write.mutation.values_before is None
-            changed = changed or (
-                write.mutation is not None and write.mutation.values_before != write.mutation.values_after
-            )
-            if not inside and changed:
+            if not inside and _changed(write.mutation):
                 yield before, write
                 break
 
