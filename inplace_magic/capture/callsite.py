@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from inplace_magic.capture.callers import is_stand_in
 from inplace_magic.capture.sources import Sources
 from inplace_magic.trace import Callsite
 
@@ -205,7 +206,9 @@ class CallsiteTable:
         mine = self._is_user.get(filename)
         if mine is None:
             mine = self._is_user[filename] = self._belongs_to_user(filename)
-        if code is self._root or (filename == self._root_file and not code.co_flags & CO_NEWLOCALS):
+        if is_stand_in(code):
+            kind = 0  # the frame above it is the one that it stands for
+        elif code is self._root or (filename == self._root_file and not code.co_flags & CO_NEWLOCALS):
             kind = _USER | _END
         elif mine:
             kind = _USER

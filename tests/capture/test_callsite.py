@@ -47,6 +47,20 @@ def test_two_calls_on_one_line_are_told_apart(tmp_path: Path) -> None:
     }
 
 
+def test_a_hook_was_called_by_the_line_of_backward_and_by_nothing_of_ours(tmp_path: Path) -> None:
+    ran = watched(
+        tmp_path,
+        "x = torch.ones(2, requires_grad=True)",
+        "def doubled(grad):\n    return grad * 2",
+        "x.register_hook(doubled)",
+        "x.sum().backward()",
+    )
+    assert chain(call(ran, "Tensor.mul").callsite) == [
+        ("doubled", "return grad * 2"),
+        ("<module>", "x.sum().backward()"),
+    ]
+
+
 def test_a_call_over_several_lines_has_its_first_and_last_line(tmp_path: Path) -> None:
     ran = watched(tmp_path, "x = torch.ones(2)", "y = torch.add(\n    x,\n    1,\n)")
     site = call(ran, "torch.add").callsite
