@@ -148,6 +148,15 @@ class Accesses:
                     found.setdefault(tensor, {}).setdefault(call.callsite, []).append(call)
         return found
 
+    @cached_property
+    def given_to(self) -> dict[int, list[CallEvent]]:
+        """The calls that got each tensor, oldest first; queries too."""
+        found: dict[int, list[CallEvent]] = {}
+        for call in self.trace.calls:
+            for tensor in {meta.tensor for meta in call.inputs}:
+                found.setdefault(tensor, []).append(call)
+        return found
+
     def readers(self, tensor: int, after: int, counts: Callable[[Callsite | None], bool]) -> Iterator[CallEvent]:
         """The calls after another one that a tensor went into, oldest first; queries are no readers.
 

@@ -154,11 +154,10 @@ def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str 
     made = story.bindings.made_at.get(tensor)
     if made is None or made.function == site.function or (made.cell, made.file) != (site.cell, site.file):
         return None
-    for node in ast.walk(listing.tree):
-        if isinstance(node, ast.FunctionDef) and node.name == made.function.rpartition(".")[2]:
-            decorators = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
-            if any((expressions.path_text(d) or "").rpartition(".")[2] in ("lru_cache", "cache") for d in decorators):
-                return node.name
+    for node in listing.functions.get(made.function.rpartition(".")[2], ()):
+        decorators = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+        if any((expressions.path_text(d) or "").rpartition(".")[2] in ("lru_cache", "cache") for d in decorators):
+            return node.name
     return None
 
 

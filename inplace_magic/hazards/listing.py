@@ -46,6 +46,24 @@ class Listing:
         """The node around each node."""
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
+    @cached_property
+    def stores(self) -> dict[str, list[ast.Name]]:
+        """Where each name is bound."""
+        found: dict[str, list[ast.Name]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.setdefault(node.id, []).append(node)
+        return found
+
+    @cached_property
+    def functions(self) -> dict[str, list[ast.FunctionDef]]:
+        """The functions of each name."""
+        found: dict[str, list[ast.FunctionDef]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.FunctionDef):
+                found.setdefault(node.name, []).append(node)
+        return found
+
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, the innermost first."""
         above = self.parents.get(node)
@@ -104,10 +122,17 @@ class Listing:
 
     def statement_on(self, line: int) -> ast.stmt | None:
         """The innermost statement on a line."""
-        found: ast.stmt | None = None
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
-                found = node if found is None or node.lineno >= found.lineno else found
+        return self._innermost.get(line)
+
+    @cached_property
+    def _innermost(self) -> dict[int, ast.stmt]:
+        """The innermost statement on each line."""
+        found: dict[int, ast.stmt] = {}
+        statements = (node for node in ast.walk(self.tree) if isinstance(node, ast.stmt))  # outer ones first
+        for node in statements:
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                if line not in found or node.lineno >= found[line].lineno:
+                    found[line] = node
         return found
 
     def expression_at(self, site: Callsite) -> ast.expr | None:

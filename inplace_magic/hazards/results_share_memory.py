@@ -51,6 +51,8 @@ from inplace_magic.trace import CallEvent
 
 CODE = "results-share-memory"
 
+_MOST_NAMES = 8
+"""Names of one tensor that are held against each other, the first ones."""
 _KEEPS = re.compile(r"(^|_)(before|old|prev|previous|raw|orig|original|unclipped|kept|saved|snapshot|backup)($|_|\d)")
 _LOOKS = (".item", ".tolist", ".numpy", ".equal", ".allclose", "__float__", "__int__", "__bool__")
 """Ends of the names of queries that read values, not shapes."""
@@ -73,7 +75,8 @@ def check(story: Story) -> Iterator[Hazard]:
         return
     for tensor, names in story.names.items():
         kept = [entry for root in _roots(names) if (entry := _kept(listing, root)) is not None]
-        for first, second in [*combinations(sorted(kept, key=lambda entry: entry.statement.lineno), 2)]:
+        kept = sorted(kept, key=lambda entry: entry.statement.lineno)[:_MOST_NAMES]
+        for first, second in combinations(kept, 2):
             found = _overwritten(story, listing, tensor, first, second)
             if found is not None and found[0].site not in seen:
                 seen.add(found[0].site)
@@ -99,7 +102,7 @@ def _roots(names: list[str]) -> list[str]:
 
 def _kept(listing: Listing, name: str) -> _Kept | None:
     """A name that one statement of the cell binds, to the result of a call or to gradients, and nothing else does."""
-    bound = [n for n in ast.walk(listing.tree) if isinstance(n, ast.Name) and n.id == name and _stores(n)]
+    bound = listing.stores.get(name, [])
     statement = listing.statement_on(bound[0].lineno) if len(bound) == 1 else None
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
@@ -111,10 +114,6 @@ def _kept(listing: Listing, name: str) -> _Kept | None:
     if isinstance(value, ast.Attribute) and value.attr == "grad":
         return _Kept(name, statement, gradient=True)
     return _Kept(name, statement, gradient=False) if isinstance(statement.value, ast.Call) else None
-
-
-def _stores(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
 
 
 def _overwritten(
@@ -134,12 +133,11 @@ def _overwritten(
     if write is None or line is None or (second is None and first.name in _names_in(listing.statement_on(line))):
         return None  # written by way of that very name: meant for it
     least = line if second is None else end
-    for call in story.trace.calls:
+    for call in story.given_to.get(tensor, ()):
         place = outermost(call.callsite)
         if place is None or place.line <= least or not _looks(call) or call.index <= write.at:
             continue
-        given = any(entry.tensor == tensor for entry in call.inputs)
-        if given and first.name in _names_in(expressions.parse(place.statement)):
+        if first.name in _names_in(expressions.parse(place.statement)):
             return write, call
     return None
 
@@ -153,8 +151,7 @@ def _cleared(story: Story, tensor: int, first: _Kept) -> tuple[Write, CallEvent]
             continue
         if first.name in _names_in(expressions.parse(place.statement)):
             return None  # zeroed by way of that very name: a handle
-        after = (call for call in story.trace.calls if call.index > write.at)
-        read = next((call for call in after if any(given.tensor == tensor for given in call.inputs)), None)
+        read = next((call for call in story.given_to.get(tensor, ()) if call.index > write.at), None)
         if read is None or not _looks(read) or read.kind == "in-place":
             continue
         version = next(given.version for given in read.inputs if given.tensor == tensor)
@@ -175,8 +172,8 @@ def _line(write: Write) -> int | None:
 
 
 def _names_in(node: ast.AST | None) -> set[str]:
-    loads = (n for n in ast.walk(node) if isinstance(n, ast.Name) and not _stores(n)) if node is not None else ()
-    return {n.id for n in loads}
+    names = (n for n in ast.walk(node) if isinstance(n, ast.Name)) if node is not None else ()
+    return {n.id for n in names if not isinstance(n.ctx, ast.Store)}
 
 
 def _hazard(story: Story, tensor: int, first: _Kept, second: _Kept | None, write: Write, read: CallEvent) -> Hazard:
