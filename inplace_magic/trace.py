@@ -20,6 +20,15 @@ Kind = Literal["ordinary", "view", "in-place", "metadata", "query"]
 AccessType = Literal["READ", "WRITE"]
 Number = float | int | bool
 
+NOT_ALWAYS_COPIES = frozenset(
+    (
+        *("detach", "cpu", "to", "type", "contiguous", "float", "double", "half", "bfloat16", "long", "int", "bool"),
+        *("type_as", "cuda"),
+    )
+)
+"""Methods that many take for copies: ``detach`` makes none, the others none where nothing is to be converted
+(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html: "Otherwise, self is returned")."""
+
 
 @dataclass(frozen=True, slots=True)
 class Callsite:

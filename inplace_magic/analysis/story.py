@@ -15,6 +15,7 @@ from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.analysis.effects import Effect, effects_of
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
 from inplace_magic.trace import (
+    NOT_ALWAYS_COPIES,
     AliasStatement,
     AutogradNode,
     CallEvent,
@@ -26,14 +27,8 @@ from inplace_magic.trace import (
 )
 
 _HOOKING = "Tensor.register_hook"
-_NO_COPY = tuple(
-    f"Tensor.{name}"
-    for name in (
-        *("detach", "cpu", "to", "type", "contiguous", "float", "double", "half", "bfloat16", "long", "int", "bool"),
-        *("type_as", "cuda", "data"),
-    )
-)
-"""Methods that many take for copies; where one gave other memory, its call is no view."""
+_NO_COPY = tuple(f"Tensor.{name}" for name in NOT_ALWAYS_COPIES)
+"""Where one of these gave other memory, its call is no view."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +136,12 @@ class Story(Backwards):
             found += [Write(None, None, entry.noticed, site=entry.callsite) for entry in foreign]
             self._writes_to_memory[storage] = sorted(found, key=lambda write: write.at)
         return self._writes_to_memory[storage]
+
+    def name_written_by(self, write: Write) -> str | None:
+        """The variable as the writing line says it; None where nobody saw which call wrote."""
+        if write.call is None or write.mutation is None:
+            return None
+        return self.bindings.written_name(write.call, write.mutation.tensor)
 
     def _noticed(self, unseen: UnseenWrite) -> tuple[int, CallEvent | None, Mutation | None, Callsite | None]:
         """Where an unseen write goes among the others. A gradient that changed while nobody was seen writing it was

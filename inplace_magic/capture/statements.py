@@ -7,6 +7,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from inplace_magic.trace import NOT_ALWAYS_COPIES
+
 
 def segment(lines: list[str], line: int, end_line: int, column: int, end_column: int) -> str:
     """The text between two places; columns count UTF-8 bytes."""
@@ -143,21 +145,11 @@ def _entries(node: ast.expr) -> list[ast.expr]:
     return node.values if isinstance(node, ast.Dict) else [node]
 
 
-_NOT_ALWAYS_COPIES = frozenset(
-    (
-        *("detach", "cpu", "to", "type", "contiguous", "float", "double", "half", "bfloat16", "long", "int", "bool"),
-        *("type_as", "cuda"),
-    )
-)
-"""Methods that many take for copies: ``detach`` makes none, the others none where nothing is to be converted
-(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html: "Otherwise, self is returned")."""
-
-
 def _undetached(node: ast.expr) -> ast.expr:
     """``x`` of ``x.detach()``, ``x.data`` and of ``x.float()``, which many take for copies."""
     if isinstance(node, ast.Attribute) and node.attr == "data" and not isinstance(node.value, ast.Attribute):
         return node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _NOT_ALWAYS_COPIES:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in NOT_ALWAYS_COPIES:
         return node.func.value
     return node
 

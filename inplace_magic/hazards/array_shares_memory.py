@@ -139,10 +139,7 @@ def _read_below(listing: Listing, site: Callsite | None, name: str) -> bool:
 
 
 def _hazard(story: Story, call: CallEvent, write: Write, kept: str) -> Hazard:
-    variable = None
-    if write.call is not None and write.mutation is not None:
-        variable = story.bindings.written_name(write.call, write.mutation.tensor)
-    variable = variable or story.bindings.name(call.inputs[0].tensor)
+    variable = story.name_written_by(write) or story.bindings.name(call.inputs[0].tensor)
     return Hazard(
         code=CODE,
         severity="warning",

@@ -133,10 +133,7 @@ def _kept(saver: CallEvent, saved: SavedTensor) -> TensorMetadata | None:
 
 
 def _from_outside(story: Story, first: CallEvent, again: CallEvent, meta: TensorMetadata, write: Write) -> Hazard:
-    variable = None
-    if write.call is not None and write.mutation is not None:
-        variable = story.bindings.written_name(write.call, write.mutation.tensor)
-    variable = variable or story.bindings.name(meta.tensor)
+    variable = story.name_written_by(write) or story.bindings.name(meta.tensor)
     return Hazard(
         code=CODE,
         severity="silent",

@@ -170,11 +170,8 @@ def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorM
 
 def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, taken: CallEvent | None) -> Hazard:
     site, mutation, writer = write.site, write.mutation, write.call
-    variable = None
-    if writer is not None and mutation is not None:
-        variable = story.bindings.written_name(writer, mutation.tensor)
     gradient = (name for name in story.names.get(read.tensor, ()) if writer is None and name.endswith(".grad"))
-    variable = variable or next(gradient, None) or story.bindings.name(read.tensor)
+    variable = story.name_written_by(write) or next(gradient, None) or story.bindings.name(read.tensor)
     return Hazard(
         code=CODE,
         severity="warning",
