@@ -6,6 +6,9 @@
 #   make lessons  runs the teaching notebooks and saves them with their outputs
 #   make docs     the documentation site, from docs/ and the notebooks, in build/site; a broken link is an error
 #   make bench    what a watch costs on this machine, ten minutes; build/bench.json (other tools: pip install .[bench])
+#   make suites   other people's test suites, unwatched and watched, and a table of what differs; hours. It wants the
+#                 packages, and for most of them a checkout: make suites CHECKOUTS=~/src SUITES="gpytorch kornia".
+#                 A fixed sample of two minutes is part of make test
 #
 # The first of them makes .venv, and for the tests .venv-min with the oldest Jupyter tools. Another interpreter:
 # make test PYTHON=python3.12
@@ -17,7 +20,7 @@ INSTALLED := $(VENV)/.installed
 OLDEST := .venv-min
 OLDEST_INSTALLED := $(OLDEST)/.installed
 
-.PHONY: test demo lint lessons docs bench browser
+.PHONY: test demo lint lessons docs bench suites browser
 
 test: lint browser $(OLDEST_INSTALLED)
 	@$(BIN)/python -m pytest -n auto --dist loadfile
@@ -47,6 +50,9 @@ docs: $(INSTALLED)
 
 bench: $(INSTALLED)
 	@$(BIN)/python benchmarks/run.py
+
+suites: $(INSTALLED)
+	@$(BIN)/python tests/suites/run.py $(SUITES) --confirm $(if $(CHECKOUTS),--checkouts $(CHECKOUTS))
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -24,9 +24,9 @@ from empty_modes import EmptyFunctionMode
 from torch.nn import functional as F
 
 import inplace_magic
-from inplace_magic.capture.functions import facts_of
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.options import WatchOptions
+from inplace_magic.capture.torch.functions import facts_of
+from inplace_magic.record.options import WatchOptions
 
 PARTS = ("torch's way to a mode", "place", "opening, the rest", "closing", "probe")
 CALLS = 100

@@ -56,7 +56,7 @@ def run(shell: Any, text: str) -> None:
 
 
 def recorded(shell: Any) -> int:
-    from inplace_magic.magics import _sessions
+    from inplace_magic.magics.extension import _sessions
 
     story = _sessions[id(shell)].story
     return story.watch.recorded if story is not None else 0

@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HAZARDS = ROOT / "inplace_magic" / "hazards"
+FOLDERS = ("rules", "notes")
 PAGES = ROOT / "docs" / "rules"
 SEVERITIES = {
     "error": "PyTorch raises, or will raise on backward",
@@ -35,6 +36,7 @@ class Rule:
     """One rule, read from its source."""
 
     module: str
+    folder: str
     codes: tuple[str, ...]
     """The codes of its findings, in the order of the file."""
     severity: str
@@ -72,7 +74,8 @@ def rules() -> list[Rule]:
 
 
 def _read(module: str) -> Rule:
-    tree = ast.parse((HAZARDS / f"{module}.py").read_text(encoding="utf-8"))
+    folder = next(folder for folder in FOLDERS if (HAZARDS / folder / f"{module}.py").exists())
+    tree = ast.parse((HAZARDS / folder / f"{module}.py").read_text(encoding="utf-8"))
     codes = [text for node in tree.body if (text := _constant(node)) is not None and _CODE.fullmatch(text)]
     severities = {
         str(word.value.value)
@@ -87,7 +90,7 @@ def _read(module: str) -> Rule:
             f"The rule {module} needs a docstring, the codes of its findings as constants, and one severity; "
             f"found codes {codes} and severities {sorted(severities)}."
         )
-    return Rule(module, tuple(codes), severities.pop(), text)
+    return Rule(module, folder, tuple(codes), severities.pop(), text)
 
 
 def _constant(node: ast.stmt) -> str | None:
@@ -104,7 +107,8 @@ def page(rule: Rule) -> str:
     return (
         f"# {title}\n\n{codes}Severity: **{rule.severity}**, {SEVERITIES[rule.severity]}.\n\n{_markdown(rule.text)}\n\n"
         f"---\n\n[All findings](index.md). This page is the docstring of "
-        f"[`hazards/{rule.module}.py`](../../inplace_magic/hazards/{rule.module}.py); `docs/make_rules.py` writes it.\n"
+        f"[`hazards/{rule.folder}/{rule.module}.py`](../../inplace_magic/hazards/{rule.folder}/{rule.module}.py); "
+        f"`docs/make_rules.py` writes it.\n"
     )
 
 

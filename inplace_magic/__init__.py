@@ -13,30 +13,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from inplace_magic.api import analyze, watch
-    from inplace_magic.comparing import compare
-    from inplace_magic.comparison import Comparison
+    from inplace_magic.comparing.compare import compare
+    from inplace_magic.comparing.comparison import Comparison
     from inplace_magic.errors import CompareError, CopyError, InplaceMagicError, OptionError, ReportFormatError
     from inplace_magic.hazards import Hazard
-    from inplace_magic.options import WatchOptions
+    from inplace_magic.record.options import WatchOptions
+    from inplace_magic.record.trace import Callsite, Trace
     from inplace_magic.report import Report
-    from inplace_magic.trace import Callsite, Trace
 
 __version__ = "0.1.0"
 
 _PUBLIC = {
-    "Callsite": "trace",
+    "Callsite": "record.trace",
     "CompareError": "errors",
-    "Comparison": "comparison",
+    "Comparison": "comparing.comparison",
     "CopyError": "errors",
     "Hazard": "hazards",
     "InplaceMagicError": "errors",
     "OptionError": "errors",
     "Report": "report",
     "ReportFormatError": "errors",
-    "Trace": "trace",
-    "WatchOptions": "options",
+    "Trace": "record.trace",
+    "WatchOptions": "record.options",
     "analyze": "api",
-    "compare": "comparing",
+    "compare": "comparing.compare",
     "watch": "api",
 }
 
@@ -72,13 +72,13 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """Called by ``%load_ext inplace_magic``; prints nothing and imports no torch."""
-    from inplace_magic.magics import load
+    from inplace_magic.magics.extension import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Called by ``%unload_ext inplace_magic``; leaves the shell exactly as it was before loading."""
-    from inplace_magic.magics import unload
+    from inplace_magic.magics.extension import unload
 
     unload(shell)

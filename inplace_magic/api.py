@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
+from inplace_magic.deliver import write
 from inplace_magic.errors import InplaceMagicError, OptionError
-from inplace_magic.garbage import collection_paused
-from inplace_magic.language import _, use_language
-from inplace_magic.options import WatchOptions
+from inplace_magic.language import N_, _, use_language
+from inplace_magic.record.garbage import collection_paused
+from inplace_magic.record.options import DeliverOptions, ShowOptions, WatchOptions
+from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
-from inplace_magic.trace import Trace
 
 if TYPE_CHECKING:
     from inplace_magic.capture.session import Session
@@ -21,13 +24,25 @@ if TYPE_CHECKING:
 _NOT_BEGUN = "inplace_magic could not begin to watch, and the block ran unwatched"
 _FAILED = "inplace_magic could not make the report of this block; the block itself was not affected"
 _ASK = "Please report it."
+_ELSEWHERE = {
+    "out": N_("watch() has no option `out`, which is for notebooks: after the block the report is `w.report`."),
+    "widget": N_("watch() has no option `widget`: `w.report.to_widget()` gives the live view after the block."),
+}
+"""Options of the magic that a script says otherwise."""
 
 
 class watch:
     """Watches a block of code: ``with watch() as w: ...``, then ``w.report``.
 
     Args:
-        options: all options in one record; or give them one by one as keyword arguments, see :class:`WatchOptions`.
+        options: what to record, in one record; or give its fields one by one as keyword arguments, see
+            :class:`WatchOptions`.
+        save: a file to write the report to when the block ends, by an exception too; the suffix picks the format,
+            ``.html``, ``.svg``, ``.png``, ``.dot``, ``.json`` or ``.csv``. Where it is, or why it could not be written,
+            is said in one line on stderr.
+        raw: show raw ``id`` and ``data_ptr`` in the picture of that file.
+        graph: draw the autograd graph in it.
+        settings: fields of :class:`WatchOptions`.
 
     Raises:
         OptionError: an option that does not exist or a value it cannot take.
@@ -41,17 +56,23 @@ class watch:
     report: Report | None = None
     """The result; None until the block has ended."""
 
-    def __init__(self, options: WatchOptions | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        options: WatchOptions | None = None,
+        *,
+        save: str | os.PathLike[str] | None = None,
+        raw: bool = False,
+        graph: bool = True,
+        **settings: Any,
+    ) -> None:
         unknown = sorted(set(settings) - set(WatchOptions.__dataclass_fields__))
         if unknown:
-            raise OptionError(
-                _("watch() has no option {name!r}; it has {options}.").format(
-                    name=unknown[0], options=", ".join(sorted(WatchOptions.__dataclass_fields__))
-                )
-            )
+            raise OptionError(_not_an_option(unknown[0]))
         if options is not None and settings:
             raise OptionError(_("Give watch() either a WatchOptions record or single options, not both."))
         self.options = options or WatchOptions(**settings)
+        self._deliver = DeliverOptions(save=None if save is None else os.fspath(save))
+        self._show = ShowOptions(raw=raw, graph=graph)
         self._session: Session | None = None
         self._fault: str | None = None
         self._place: tuple[int | None, str | None, str] = (None, None, "")
@@ -94,6 +115,11 @@ class watch:
             self._session.start(None, root_file=filename)
         else:
             self._session.start(frame or sys._getframe(1))
+
+    @property
+    def began(self) -> bool:
+        """Whether it was started, and not stopped."""
+        return self._session is not None
 
     @property
     def recorded(self) -> int:
@@ -154,7 +180,7 @@ class watch:
         except BaseException:  # an interrupt that struck before its first line: it protects itself only from there on
             self._session.leave()
             raise
-        from inplace_magic.capture.sources import Sources
+        from inplace_magic.source.places import Sources
 
         cell, filename, source = self._place
         live = None
@@ -168,11 +194,22 @@ class watch:
                 last=last,
             )
             live = self._session.live()
+            if last:
+                trace = self._ended(trace)
         except Exception as fault:  # containment: the block's own result or error must come through
             trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({type(fault).__name__}: {fault}). {_ASK}",))
         with use_language(self.options.lang):
             self.report = replace(analyze(trace), live=live)
         return self.report
+
+    def _ended(self, trace: Trace) -> Trace:
+        assert self._session is not None
+        try:
+            self._session.let_go()
+        except Exception as fault:  # containment: the record is made, and stands
+            told = f"inplace_magic failed while letting go of a watch ({type(fault).__name__}: {fault}). {_ASK}"
+            return replace(trace, faults=(*trace.faults, told))
+        return trace
 
     def __enter__(self) -> watch:
         try:
@@ -190,9 +227,38 @@ class watch:
             self.leave()
             self.report = Report(Trace(faults=(self._fault,)))
             return
-        frame = sys._getframe(1)
-        # Only the globals: reading a function's f_locals would keep its tensors alive (Python < 3.13).
-        self.stop(namespace=frame.f_globals, error=error)
+        report = self.stop(namespace=_names_in_sight(sys._getframe(1)), error=error)
+        if error is not None:
+            without_detours(error)
+        if self._deliver.save is not None:
+            write(report, self._deliver.save, self._show, told=sys.stderr)
+
+
+def _names_in_sight(frame: FrameType) -> Mapping[str, Any]:
+    try:
+        from inplace_magic.capture.scope import names_in_sight
+
+        return names_in_sight(frame)
+    except Exception:  # containment: names are missing then, and nothing else
+        return frame.f_globals
+
+
+def without_detours(error: BaseException) -> None:
+    """Takes out of a traceback what a watch put into it; a fault of ours leaves it as it is."""
+    if "torch" not in sys.modules:
+        return
+    with suppress(Exception):
+        from inplace_magic.capture.torch import tracebacks
+
+        tracebacks.without_detours(error)
+
+
+def _not_an_option(name: str) -> str:
+    if name in _ELSEWHERE:
+        return _(_ELSEWHERE[name])
+    return _("watch() has no option {name!r}; it has {options}.").format(
+        name=name, options=", ".join(sorted({*WatchOptions.__dataclass_fields__, "save", "raw", "graph"}))
+    )
 
 
 def _frame_of(filename: str | None) -> FrameType | None:

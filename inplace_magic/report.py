@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from inplace_magic import codec
-from inplace_magic.blindness import retold
 from inplace_magic.errors import ReportFormatError
 from inplace_magic.hazards import Hazard, find_hazards
 from inplace_magic.language import LANGUAGES, _, language, use_language
-from inplace_magic.live import LiveTensors
-from inplace_magic.trace import CallEvent, Trace
+from inplace_magic.record import codec
+from inplace_magic.record.blindness import retold
+from inplace_magic.record.live import LiveTensors
+from inplace_magic.record.trace import CallEvent, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -179,7 +179,7 @@ class Report:
         Raises:
             ValueError: another view; the text lists them.
         """
-        from inplace_magic.render.tables import to_frame
+        from inplace_magic.render.tables.frames import to_frame
 
         return to_frame(self, view)
 
@@ -189,20 +189,20 @@ class Report:
         A large graph is folded: ``expanded`` names groups to draw open, by the keys that they have in the DOT text and
         as ``data-k`` in the SVG, e.g. ``F18-23``. Keys that the graph does not have change nothing.
         """
-        from inplace_magic.render.dot import to_dot
+        from inplace_magic.render.graph.dot import to_dot
 
         return to_dot(self, raw=raw, expanded=expanded)
 
     def to_svg(self, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
         """The autograd graph as a standalone SVG; the arguments are those of :meth:`to_dot`."""
-        from inplace_magic.render.layout import to_svg
+        from inplace_magic.render.graph.layout import to_svg
 
         with use_language(self.language):
             return to_svg(self.to_dot(raw=raw, expanded=expanded))
 
     def to_html(self, *, raw: bool = False, graph: bool = True) -> str:
         """One self-contained page: no network, no kernel."""
-        from inplace_magic.render.html import to_page
+        from inplace_magic.render.page.html import to_page
 
         return to_page(self, raw=raw, graph=graph)
 

@@ -27,7 +27,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from inplace_magic.render.packing import packed, unpacked
+from inplace_magic.render.page.packing import packed, unpacked
 
 HERE = Path(__file__).resolve().parent
 LANGUAGES = ("en", "zh")

@@ -18,7 +18,7 @@ from nbconvert import HTMLExporter
 
 HERE = Path(__file__).resolve().parent
 REPORT_MARK = 'class="inplace-magic"'
-"""Stands in the HTML of every report, see inplace_magic/render/html.py."""
+"""Stands in the HTML of every report, see inplace_magic/render/page/html.py."""
 
 
 def main() -> int:

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.report import Report
-from inplace_magic.trace import (
+from inplace_magic.record.trace import (
     AutogradNode,
     CallEvent,
     Callsite,
@@ -20,6 +19,7 @@ from inplace_magic.trace import (
     TensorName,
     Trace,
 )
+from inplace_magic.report import Report
 
 SIGMOID_CELL = (
     "%%inplace_watch",

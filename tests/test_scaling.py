@@ -17,8 +17,8 @@ import shapes
 
 from inplace_magic.analysis.lanes import lanes_of
 from inplace_magic.render import to_mimebundle
-from inplace_magic.render.measure import fitting
 from inplace_magic.render.reading import Reading
+from inplace_magic.render.timeline.measure import fitting
 
 LENGTHS = (400, 800, 1600)
 """Long enough for every table to be full and for the picture to be folded."""

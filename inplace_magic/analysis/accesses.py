@@ -15,7 +15,8 @@ from itertools import islice, pairwise
 from operator import attrgetter
 from typing import overload
 
-from inplace_magic.trace import CallEvent, Callsite, Mutation, SavedTensor, Trace
+from inplace_magic.analysis.operations import GIVING_OUT_MEMORY
+from inplace_magic.record.trace import CallEvent, Callsite, Mutation, SavedTensor, Trace
 
 _AT = attrgetter("at")
 _AFTER = attrgetter("after")
@@ -155,6 +156,27 @@ class Accesses:
         for call in self.trace.calls:
             for tensor in {meta.tensor for meta in call.inputs}:
                 found.setdefault(tensor, []).append(call)
+        return found
+
+    def first_seen_on(self, tensor: int, storage: int | None) -> int:
+        """Index of the first call that met a tensor on a memory; ``set_``, ``.data = …`` and swaps give it another."""
+        return self._first_seen_on.get((tensor, storage), len(self.trace.calls))
+
+    @cached_property
+    def _first_seen_on(self) -> dict[tuple[int, int | None], int]:
+        found: dict[tuple[int, int | None], int] = {}
+        for call in self.trace.calls:
+            for meta in (*call.inputs, *call.outputs, *call.mutated):
+                found.setdefault((meta.tensor, meta.storage), call.index)
+        return found
+
+    @cached_property
+    def giving_out(self) -> dict[int | None, list[int]]:
+        """The calls that let other libraries at a memory (``numpy()``, DLPack), by storage, oldest first."""
+        found: dict[int | None, list[int]] = {}
+        for call in self.trace.calls:
+            if call.operation in GIVING_OUT_MEMORY and call.inputs:
+                found.setdefault(call.inputs[0].storage, []).append(call.index)
         return found
 
     def readers(self, tensor: int, after: int, counts: Callable[[Callsite | None], bool]) -> Iterator[CallEvent]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from inplace_magic.analysis.accesses import Accesses
-from inplace_magic.trace import AutogradNode, Backward, CallEvent, TensorMetadata
+from inplace_magic.record.trace import AutogradNode, Backward, CallEvent, TensorMetadata
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ class Backwards(Accesses):
         """The nodes from which backward comes to one of `nodes`, themselves included."""
         return _closure(nodes, lambda number: self.users.get(number, ()))
 
-    def _leading_to(self, tensors: set[int]) -> set[int]:
+    def leading_to(self, tensors: set[int]) -> set[int]:
+        """The nodes from which backward comes to one of some tensors."""
         nodes = {n.node for n in self.trace.nodes if n.variable in tensors}
         nodes |= {meta.node for meta in self.observations.values() if meta.tensor in tensors and meta.node is not None}
         return self.descendants(nodes)
@@ -72,7 +73,7 @@ class Backwards(Accesses):
                 continue
             reached = self.reached(backward.roots)
             if backward.inputs is not None:
-                reached &= self._leading_to(set(backward.inputs))
+                reached &= self.leading_to(set(backward.inputs))
             found[index] = reached
         return found
 

@@ -9,11 +9,14 @@ the user's line has no name for the tensor; then the namespace does: ``D[2].weig
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from inplace_magic.analysis import expressions
-from inplace_magic.trace import CallEvent, Callsite, Trace
+from inplace_magic.analysis.operations import GET_ITEM, SET_ITEM
+from inplace_magic.record.trace import CallEvent, Callsite, Trace
+from inplace_magic.source import expressions
+from inplace_magic.source.tops import Whose, names_in, run_once, whose
 
 
 @dataclass(frozen=True)
@@ -21,9 +24,11 @@ class Bindings:
     """All that is known of names in one trace."""
 
     namespace: dict[int, str] = field(default_factory=dict)
-    """Best name in the user's namespace at the end, by tensor."""
+    """Best name in the user's namespace at the end, by tensor; else the one in a function that ran once."""
     owners: dict[str, int] = field(default_factory=dict)
-    """The inverse for every name, also the second best."""
+    """The inverse for every name in the namespace, also the second best."""
+    local: dict[tuple[Whose, str], int] = field(default_factory=dict)
+    """The same for the names in functions that ran once, by function and name."""
     bound: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
     """(function, name) by tensor: what assignments bound it, oldest first."""
     scopes: dict[tuple[str, str], list[tuple[int, int]]] = field(default_factory=dict)
@@ -34,6 +39,8 @@ class Bindings:
     """The place whose call made a tensor."""
     by_storage: dict[int, list[int]] = field(default_factory=dict)
     """Tensors in the order in which they were met, by storage."""
+    activations: frozenset[int] = frozenset()
+    """Tensors that a module's ``forward`` made."""
 
     @classmethod
     def from_trace(cls, trace: Trace) -> Bindings:
@@ -41,10 +48,13 @@ class Bindings:
         namespace: dict[int, str] = {}
         owners: dict[str, int] = {}
         known: dict[int, set[str]] = {}
+        inner = names_in(trace, run_once(trace)) if trace.local_names else []
+        for tensor, name in [*((e.tensor, e.name) for e in trace.names), *((e.tensor, e.name) for e in inner)]:
+            known.setdefault(tensor, set()).add(name)
+            namespace.setdefault(tensor, name)
         for entry in trace.names:
-            known.setdefault(entry.tensor, set()).add(entry.name)
-            namespace.setdefault(entry.tensor, entry.name)
             owners.setdefault(entry.name, entry.tensor)
+        local = {((each.cell, each.file, each.function), each.name): each.tensor for each in inner}
         bound: dict[int, list[tuple[str, str]]] = {}
         scopes: dict[tuple[str, str], list[tuple[int, int]]] = {}
         for call, function, name, tensor in _assignments(trace):
@@ -59,6 +69,7 @@ class Bindings:
         met: set[tuple[int, int]] = set()
         by_storage: dict[int, list[int]] = {}
         subscripts = set()
+        activations: set[int] = set()
         for call_event in trace.calls:
             for meta in (*call_event.inputs, *call_event.outputs):
                 if meta.storage is not None and (meta.storage, meta.tensor) not in met:
@@ -68,12 +79,14 @@ class Bindings:
             if site is None:
                 continue
             for output in call_event.outputs:
+                if output.tensor not in made_at and call_event.modules and call_event.kind == "ordinary":
+                    activations.add(output.tensor)
                 made_at.setdefault(output.tensor, site)
-            if call_event.name == "Tensor.__getitem__":
+            if call_event.name == GET_ITEM:
                 subscripts.add(site.expression)
         nodes = map(expressions.parse, subscripts)
         texts = frozenset(ast.unparse(node) if node is not None else "" for node in nodes)
-        return cls(namespace, owners, bound, scopes, texts, made_at, by_storage)
+        return cls(namespace, owners, local, bound, scopes, texts, made_at, by_storage, frozenset(activations))
 
     def name(self, tensor: int) -> str | None:
         """The best name of a tensor anywhere: the namespace's, else the one that an assignment gave it last."""
@@ -107,8 +120,10 @@ class Bindings:
         """The variable, as an expression, that the writing line hands to the writing call; None where the line has
         none."""
         site = call.callsite
-        node = _written_operand(call, site, tensor) if site is not None else None
-        if site is None or node is None:
+        if site is None or is_state(call, tensor):
+            return None
+        node = written_in(call, site.expression, tensor, direct=site.direct)
+        if node is None:
             return None
         node = expressions.without_aliasing(node, self.view_texts)
         text = expressions.path_text(node)
@@ -122,8 +137,8 @@ class Bindings:
         known = [t for at, t in self.scopes.get((site.function, text), ()) if at < call]
         if known:
             return known[-1] == tensor
-        if site.function == "<module>" and text in self.owners:
-            return self.owners[text] == tensor
+        if self.named(site, text) is not None:
+            return self.named(site, text) == tensor
         inside = self.namespace.get(tensor, "")
         if "." in text and inside.rpartition(".")[2] == text.rpartition(".")[2]:
             return True  # `self.weight` in the class, `fuse.weight` outside
@@ -140,9 +155,32 @@ class Bindings:
         path = expressions.path_text(expressions.parameter_argument(site.caller.expression, site.parameters, text))
         if path is None:
             return False
-        if site.caller.function == "<module>":
-            return self.owners.get(path) == tensor
+        named = self.named(site.caller, path)
+        if named is not None or site.caller.function == "<module>":
+            return named == tensor
         return self._handed_in(path, site.caller, tensor)
+
+    def named(self, site: Callsite, name: str) -> int | None:
+        """The tensor that a name stands for in the lines of a place, as last seen; None where that is not known."""
+        return self.owners.get(name) if site.function == "<module>" else self.local.get((whose(site), name))
+
+    def is_handed_by(self, place: Callsite, path: str, tensor: int) -> bool:
+        """Whether a tensor can be an argument of a line, by the path that the line says: not one that was made while
+        the line ran. What a layer in the middle of an ``nn.Sequential`` gets is not what the ``Sequential`` got."""
+        if any(bound == tensor for _, bound in self.scopes.get((place.function, path), ())):
+            return True  # what an earlier pass of a loop made there
+        made = self.made_at.get(tensor)
+        while made is not None:
+            if _is_one_expression(made, place):
+                return False
+            made = made.caller
+        return True
+
+    def _is_kept_aside(self, name: str, site: Callsite, tensor: int) -> bool:
+        """Whether a name of what a layer made is an attribute that no line on the way to the write says: a hook put it
+        there, and the write was not made by way of it."""
+        attribute = name.rpartition(".")[2]
+        return tensor in self.activations and attribute.isidentifier() and "." in name and not _says(site, attribute)
 
     def _owner_name(self, text: str, node: ast.expr, site: Callsite, tensor: int) -> str:
         """Of a bare parameter, the caller's name for it."""
@@ -150,14 +188,31 @@ class Bindings:
         if not is_parameter or (site.function, text) in self.scopes or site.caller is None:
             return text
         outside = self.namespace.get(tensor)
-        if outside is not None:
+        if outside is not None and not self._is_kept_aside(outside, site, tensor):
             return outside
         argument = expressions.parameter_argument(site.caller.expression, site.parameters, text)
         if argument is None:
             return text
         argument = expressions.without_aliasing(argument, self.view_texts)
         path = expressions.path_text(argument)
-        return text if path is None else self._owner_name(path, argument, site.caller, tensor)
+        if path is None or not self.is_handed_by(site.caller, path, tensor):
+            return text
+        return self._owner_name(path, argument, site.caller, tensor)
+
+
+def _says(site: Callsite | None, attribute: str) -> bool:
+    """Whether a line, or one that led to it, says an attribute."""
+    while site is not None:
+        if re.search(rf"\.{re.escape(attribute)}\b", site.statement or site.text):
+            return True
+        site = site.caller
+    return False
+
+
+def _is_one_expression(one: Callsite, other: Callsite) -> bool:
+    """Whether both are one expression of one run of a line, whoever made the call there."""
+    same = (one.column, one.expression) == (other.column, other.expression)
+    return same and one.same_line(other) and one.same_run(other)
 
 
 def names_of(trace: Trace, bindings: Bindings | None = None) -> dict[int, str]:
@@ -172,17 +227,35 @@ def names_of(trace: Trace, bindings: Bindings | None = None) -> dict[int, str]:
     return {tensor: name for tensor in sorted(tensors) if (name := bindings.name(tensor)) is not None}
 
 
-def _written_operand(call: CallEvent, site: Callsite, tensor: int) -> ast.expr | None:
-    out = expressions.keyword(site.expression, "out")
+def is_state(call: CallEvent, tensor: int) -> bool:
+    """Whether library code wrote something of its own object's, such as the running statistics of BatchNorm
+    (``self.num_batches_tracked.add_(1)``), and not what the user's line handed it."""
+    node = written_in(call, call.within, tensor, direct=True) if call.within else None
+    if isinstance(node, ast.IfExp):
+        node = node.body
+    return node is not None and expressions.root_name(expressions.without_aliasing(node)) == "self"
+
+
+def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -> ast.expr | None:
+    """What a call that wrote `tensor` is handed for it.
+
+    Args:
+        call: the writing call.
+        expression: source of the expression that made it.
+        tensor: what it wrote.
+        direct: False where library code lies between the expression and the call: then the receiver of a method is
+            the library's object, and the first argument may have been handed on.
+    """
+    out = expressions.keyword(expression, "out")
     if out is not None:
         return out
-    method = call.name.startswith("Tensor.")
-    if method and site.direct and not expressions.calls_method(site.expression, call.name.rpartition(".")[2]):
+    method = call.name.startswith("Tensor.") and direct
+    if method and not expressions.calls_method(expression, call.name.rpartition(".")[2]):
         return None
-    listed = expressions.operands(site.expression, method=method)
+    listed = expressions.operands(expression, method=method)
     tensors = [meta.tensor for meta in call.inputs]
     position = tensors.index(tensor) if tensor in tensors else 0
-    if site.direct and position:
+    if direct and position:
         can_be_tensors = [node for node in listed if not isinstance(node, ast.Constant)]
         return can_be_tensors[position] if len(can_be_tensors) == len(tensors) else None
     return listed[0] if listed else None
@@ -194,7 +267,7 @@ def _goes_on(site: Callsite, following: CallEvent | None) -> bool:
 
 def _is_copied(site: Callsite, following: CallEvent | None) -> bool:
     """Whether the statement copies the value into elements of a tensor, as ``out[0] = x[0]`` does."""
-    after = following.callsite if following is not None and following.name == "Tensor.__setitem__" else None
+    after = following.callsite if following is not None and following.name == SET_ITEM else None
     return after is not None and (after.line, after.statement) == (site.line, site.statement)
 
 

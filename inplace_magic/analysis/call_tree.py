@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from inplace_magic.analysis.graph import CallVertex
-from inplace_magic.trace import Callsite
+from inplace_magic.record.trace import Callsite
 
 BranchKind = Literal["call", "line", "run", "loop", "pass"]
 
@@ -116,11 +116,7 @@ class _Placed(NamedTuple):
 
 
 def _way_to(call: CallVertex) -> list[tuple[Step, Callsite | None]]:
-    frames: list[Callsite] = []
-    site = call.site
-    while site is not None:
-        frames.append(site)
-        site = site.caller
+    frames = list(reversed(call.site.chain)) if call.site is not None else []
     way: list[tuple[Step, Callsite | None]] = []
     modules = list(call.modules)
     column: tuple[int | None, int | None] = (None, None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from inplace_magic.analysis.allocator import devices_read, entries_read_by_call, entries_read_by_op
 from inplace_magic.analysis.blocks import (
     BEFORE,
     Block,
@@ -19,8 +20,7 @@ from inplace_magic.analysis.blocks import (
     entries_by_op,
     with_peaks_inside,
 )
-from inplace_magic.analysis.readings import devices_read, entries_read_by_call, entries_read_by_op
-from inplace_magic.trace import Trace
+from inplace_magic.record.trace import Trace
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from inplace_magic.analysis.blocks import Entry
 from inplace_magic.analysis.ledger import Ledger
-from inplace_magic.trace import CallEvent, Callsite, SavedTensor, Trace
+from inplace_magic.record.trace import CallEvent, Callsite, SavedTensor, Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 
-from inplace_magic.trace import CallEvent, Mutation, Region, SavedTensor, TensorMetadata
+from inplace_magic.record.trace import CallEvent, Mutation, Region, SavedTensor, TensorMetadata
 
 _CLIP = 8
 _MOST = 65_536
@@ -48,9 +48,23 @@ def may_meet(one: Region | None, other: Region | None) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def reads_what_it_writes(written: Region, read: Region) -> bool:
+def lies_within(one: Region | None, other: Region | None) -> bool:
+    """Whether a region is known to have no element outside another one."""
+    if one is None or other is None or _count(one) > _MOST or _count(other) > _MOST:
+        return one is not None and one == other
+    return one == other or {offset for _, offset in _elements(one)} <= {offset for _, offset in _elements(other)}
+
+
+@lru_cache(maxsize=4096)
+def reads_what_it_writes(written: Region, read: Region, *, copied: bool = False) -> bool:
     """Whether, with `read` broadcast to the shape of `written`, some element is read for one position and written for
-    another, so that the result depends on the order in which the op goes through memory."""
+    another, so that the result depends on the order in which the op goes through memory.
+
+    Args:
+        written: the elements written.
+        read: the elements read.
+        copied: what is read is what is written, so that an element that is copied onto itself stays as it is.
+    """
     if len(read.shape) > len(written.shape):
         extra = len(read.shape) - len(written.shape)
         if any(size != 1 for size in read.shape[:extra]):
@@ -63,8 +77,10 @@ def reads_what_it_writes(written: Region, read: Region) -> bool:
         return False
     steps = tuple(0 if size == 1 else stride for size, stride in zip(sizes, strides, strict=True))
     writes = {offset: at for at, offset in _elements(Region(written.offset, shape, written.strides))}
-    reads = _elements(Region(read.offset, shape, steps))
-    return any(writes.get(offset, at) != at for at, offset in reads)
+    reads = dict(_elements(Region(read.offset, shape, steps)))
+    if copied:
+        writes = {offset: at for offset, at in writes.items() if reads[at] != offset}
+    return any(writes.get(offset, at) != at for at, offset in reads.items())
 
 
 @lru_cache(maxsize=4096)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from inplace_magic.analysis import expressions
 from inplace_magic.analysis.bindings import Bindings
-from inplace_magic.trace import CallEvent, Trace
+from inplace_magic.record.trace import CallEvent, Trace
+from inplace_magic.source import expressions
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, TensorMetadata, Trace
+from inplace_magic.record.trace import AutogradNode, CallEvent, SavedTensor, TensorMetadata, Trace
 
 Origin = Literal["leaf", "input", "output", "clone of the input", "made for backward", "unknown"]
 """What a node keeps: a leaf such as a parameter, another input of its call, the call's output, a clone that autograd

@@ -13,22 +13,22 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.backwards import Backwards
 from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.analysis.effects import Effect, effects_of
+from inplace_magic.analysis.operations import DATA, DATA_SETTER, HANDING_BACK, REGISTER_HOOK, SET_ITEM
+from inplace_magic.analysis.put_back import Restoration, restorations
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
-from inplace_magic.trace import (
-    NOT_ALWAYS_COPIES,
+from inplace_magic.analysis.wrapped import told_by_the_call
+from inplace_magic.record.trace import (
     AliasStatement,
     AutogradNode,
     CallEvent,
     Callsite,
     ForeignWrite,
+    KeptByHook,
     Mutation,
     SavedTensor,
     UnseenWrite,
 )
-
-_HOOKING = "Tensor.register_hook"
-_NO_COPY = tuple(f"Tensor.{name}" for name in NOT_ALWAYS_COPIES)
-"""Where one of these gave other memory, its call is no view."""
+from inplace_magic.source.tops import Top, Whose, names_in, run_once, tops
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,31 @@ class Story(Backwards):
         return rebindings(self.trace, self.bindings)
 
     @cached_property
+    def restorations(self) -> dict[int, list[Restoration]]:
+        """The writes that gave elements back the values that they had had, by the memory written."""
+        return restorations(self)
+
+    @cached_property
     def effects(self) -> dict[int, tuple[Effect, ...]]:
         """What each call did to which tensor, by its index."""
         return {call.index: effects_of(call) for call in self.trace.calls}
 
     @cached_property
     def aliases(self) -> list[AliasStatement]:
-        """The statements that give an object a second name. ``storage[i] = x`` into a tensor is none: it copies."""
+        """The statements that give an object a second name. ``storage[i] = x`` into a tensor is none: it copies; nor is
+        ``x = x.to(device)`` or the swap ``y, s = s, y``, after which the old name is another's."""
         copying = {
             (site.function, site.cell, site.file, site.line)
             for call in self.trace.calls
-            if call.name == "Tensor.__setitem__" and (site := call.callsite) is not None
+            if call.name == SET_ITEM and (site := call.callsite) is not None
         }
-        return [a for a in self.trace.aliases if (a.function, a.cell, a.file, a.line) not in copying]
+        bound = {(a.function, a.cell, a.file, a.line, a.target) for a in self.trace.aliases}
+        return [
+            a
+            for a in self.trace.aliases
+            if (a.function, a.cell, a.file, a.line) not in copying
+            and (a.function, a.cell, a.file, a.line, a.source) not in bound
+        ]
 
     @cached_property
     def handed_back(self) -> dict[tuple[str, int | None, str | None, int], list[tuple[int, int]]]:
@@ -66,7 +78,7 @@ class Story(Backwards):
         found: dict[tuple[str, int | None, str | None, int], list[tuple[int, int]]] = {}
         for call in self.trace.calls:
             site = call.callsite
-            if call.kind != "view" or site is None or not call.name.endswith(_NO_COPY) or not call.outputs:
+            if call.kind != "view" or site is None or call.name not in HANDING_BACK or not call.outputs:
                 continue
             pair = call.inputs[0].tensor, call.outputs[0].tensor
             found.setdefault((site.function, site.cell, site.file, site.line), []).append(pair)
@@ -98,15 +110,35 @@ class Story(Backwards):
         found: dict[int, list[str]] = {}
         for entry in self.trace.names:
             found.setdefault(entry.tensor, []).append(entry.name)
-        return found
+        for local in names_in(self.trace, self.run_once) if self.trace.local_names else ():
+            found.setdefault(local.tensor, []).append(local.name)
+        return {tensor: list(dict.fromkeys(names)) for tensor, names in found.items()}
+
+    @cached_property
+    def run_once(self) -> dict[Whose, Callsite]:
+        """The functions whose lines ran by themselves and once, and a place in each."""
+        return run_once(self.trace)
+
+    @cached_property
+    def tops(self) -> list[Top]:
+        """The lines of :attr:`run_once`."""
+        return tops(self.trace, self.run_once)
 
     @cached_property
     def data_setters(self) -> dict[int, list[CallEvent]]:
         """The calls of the form ``t.data = other``, by tensor."""
         found: dict[int, list[CallEvent]] = {}
         for call in self.trace.calls:
-            if call.name == "Tensor.data =" and call.inputs:
+            if call.name == DATA_SETTER and call.inputs:
                 found.setdefault(call.inputs[0].tensor, []).append(call)
+        return found
+
+    @cached_property
+    def kept_by_hooks(self) -> dict[int, list[KeptByHook]]:
+        """What containers of forward hooks held, by the call that wrote it."""
+        found: dict[int, list[KeptByHook]] = {}
+        for kept in self.trace.kept_by_hooks:
+            found.setdefault(kept.write, []).append(kept)
         return found
 
     @cached_property
@@ -184,6 +216,20 @@ class Story(Backwards):
                 found.setdefault(meta.tensor, call.index)
         return found
 
+    @cached_property
+    def saved(self) -> tuple[SavedTensor, ...]:
+        """All that the nodes saved, with the counters that only the saving calls tell."""
+        return tuple(told_by_the_call(saved, self.nodes, self.calls) for saved in self.trace.saved)
+
+    @cached_property
+    def data_of(self) -> dict[int, list[int]]:
+        """The tensors that ``.data`` gave of a tensor without memory of its own, as under ``torch.func``."""
+        found: dict[int, list[int]] = {}
+        for call in self.trace.calls:
+            if call.name == DATA and call.inputs and call.inputs[0].storage is None:
+                found.setdefault(call.inputs[0].tensor, []).extend(meta.tensor for meta in call.outputs)
+        return found
+
     def name_of_saved(self, saved: SavedTensor) -> str | None:
         """A name for what was saved: its own, else that of a tensor on the same version counter."""
         if saved.tensor is not None:
@@ -217,7 +263,7 @@ class Story(Backwards):
     @cached_property
     def hooked_nodes(self) -> frozenset[int]:
         """The nodes of the tensors that were given a hook."""
-        hooking = (call.inputs[0].node for call in self.trace.calls if call.name == _HOOKING and call.inputs)
+        hooking = (call.inputs[0].node for call in self.trace.calls if call.name == REGISTER_HOOK and call.inputs)
         return frozenset(node for node in hooking if node is not None)
 
     def saver_site(self, node: AutogradNode) -> tuple[CallEvent | None, Callsite | None]:
@@ -261,6 +307,12 @@ class Story(Backwards):
         """The call that made a storage; None when it existed before the watch or was never seen being made."""
         born = self._births.get(storage) if storage is not None else None
         return self.calls.get(born) if born is not None else None
+
+    def is_gradient(self, mutation: Mutation) -> bool:
+        """Whether a written tensor is the gradient of a leaf: made by a backward, or named so."""
+        maker = self.maker_of_storage(mutation.storage)
+        named = any(name.endswith(".grad") for name in self.names.get(mutation.tensor, ()))
+        return named or (maker is not None and maker.index in self.backwards)
 
     @cached_property
     def _births(self) -> dict[int, int | None]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import torch
 
-from inplace_magic.capture import describe
 from inplace_magic.capture.records import AnotherStorageObject, StorageRecord
+from inplace_magic.capture.torch import describe
 
 Live = StorageRecord | AnotherStorageObject
 

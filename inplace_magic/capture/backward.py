@@ -7,12 +7,13 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe
-from inplace_magic.capture.arguments import Keywords, tensors_in
-from inplace_magic.capture.functions import FunctionFacts
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.trace import Backward
+from inplace_magic.capture.records import NODE, UNREAD, VERSION
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.arguments import Keywords, tensors_in
+from inplace_magic.capture.torch.functions import FunctionFacts
+from inplace_magic.record.trace import Backward
 
 _BACKWARD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "torch.autograd.backward": ("tensors", "grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs"),
@@ -32,7 +33,7 @@ def backward_of(
     """The run that the call `index` is about to make."""
     named = dict(zip(_BACKWARD_PARAMETERS[facts.name], args, strict=False)) | dict(kwargs)
     first = named.get("tensors", named.get("outputs", named.get("self", ())))
-    roots = [_root(tensor, nodes) for tensor in tensors_in((first,), [])]
+    roots = [_root(tensor, identity, nodes) for tensor in tensors_in((first,), [])]
     inputs = named.get("inputs")
     asked = None if inputs is None else [identity.register(t).serial for t in tensors_in((inputs,), [])]
     retain = named.get("retain_graph")
@@ -44,7 +45,14 @@ def backward_of(
     )
 
 
-def _root(tensor: torch.Tensor, nodes: NodeMap) -> int | None:
-    """The node where backward begins; reading it is no harm, since backward itself does so next."""
-    grad_fn = describe.grad_fn(tensor)
-    return None if grad_fn is None else nodes.number(grad_fn, None)
+def _root(tensor: torch.Tensor, identity: IdentityMap, nodes: NodeMap) -> int | None:
+    """The node where backward begins; reading it is no harm, since backward itself does so next. Where no more nodes
+    may be looked at, the one that was seen before."""
+    if not nodes.full:
+        grad_fn = describe.grad_fn(tensor)
+        return None if grad_fn is None else nodes.number(grad_fn, None)
+    record = identity.known(tensor)
+    latest = record.latest if record is not None else None
+    if latest is None or latest[VERSION] != describe.version(tensor) or latest[NODE] == UNREAD:
+        return None
+    return latest[NODE]

@@ -17,25 +17,31 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.callers import is_stand_in
-from inplace_magic.capture.sources import Sources
-from inplace_magic.trace import Callsite
+from inplace_magic.capture.torch.callers import is_stand_in
+from inplace_magic.record.trace import Callsite
+from inplace_magic.source.places import Sources
 
 RawChain = tuple[int, ...]
 """``(indirect, id(code), f_lasti, id(code), f_lasti, …)``; the code objects are kept alive by :class:`CallsiteTable`.
 ``indirect`` is 1 when library code stands between the first place and the torch function."""
 
 _MODULE_FILE = torch.nn.Module.__call__.__code__.co_filename
+_RUNS_HOOKS = "inner"
+"""Name of the function in ``Module._call_impl`` that runs the ``forward`` of a module with hooks, and those."""
 
-_USER, _END, _FORWARD, _MODULE, _LIBRARY = 1, 2, 4, 8, 16
+_USER, _END, _FORWARD, _MODULE, _LIBRARY, _HOOKED = 1, 2, 4, 8, 16, 32
 """What a frame is to a chain, as bits: the user's; the user's at which the chain ends; a function named ``forward``;
-``nn.Module``'s own; other code that is not the user's. Torch's override machinery is nothing."""
+``nn.Module``'s own; other code that is not the user's; and, with ``nn.Module``'s own, that it runs a module with hooks.
+Torch's override machinery is nothing."""
 
 _IN_THE_MIDDLE = _USER | _END | _FORWARD
 """What still matters above the first place."""
 
-_FORWARD_MARK = -1
+_FORWARD_MARK = -_MODULE
 """Stands after the ``id`` of a ``forward`` that a module runs, where a place has its ``f_lasti``."""
+
+_HOOKED_MARK = -(_MODULE | _HOOKED)
+"""The same, of a module that has hooks."""
 
 _MOST_PLACES = 15
 """Places kept at each end of a chain of callers."""
@@ -67,8 +73,13 @@ class CallsiteTable:
         self.chains: list[RawChain] = []
         self.modules: list[tuple[str, ...]] = []
         """By number of the place: classes of the modules whose ``forward`` was running, outermost first."""
+        self.hooks: dict[int, bool] = {}
+        """By number of the place, where a module around it has hooks: whether it is the innermost one only, and another
+        module stands between it and the user's line."""
         self._numbers: dict[tuple[int, ...], int] = {}
-        """Of places by their paths, and by what is left of these when they are cut: (*chain, -1, *forwards)."""
+        """Of places by their paths, and by what is left of them when cut: (*chain, mark, *forwards, *marks)."""
+        self._library: dict[tuple[int, str], set[tuple[int, int]]] = {}
+        """By number of the place and name of a writing call: the library's own instructions that made such a call."""
         self._root: CodeType | None = None
         self._root_file: str | None = None
         self._cell_globals: Mapping[str, Any] | None = None
@@ -162,12 +173,55 @@ class CallsiteTable:
                 elif kind & _LIBRARY and len(path) == 1:
                     path[0] = 1
                 above = above.f_back
-                if kind & _FORWARD and above is not None and kinds[id(above.f_code)] == _MODULE:
-                    path.append(key)
-                    path.append(_FORWARD_MARK)
+                if kind & _FORWARD and above is not None:
+                    around = kinds[id(above.f_code)]
+                    if around & _MODULE:
+                        path.append(key)
+                        path.append(-around)
             else:
                 above = above.f_back
         return tuple(path)
+
+    def note_library(self, frame: FrameType | None, place: int | None, name: str, function: CodeType | None) -> None:
+        """Notes the library's own instruction behind a call that writes, where the user's line did not make it.
+
+        Args:
+            frame: as for :meth:`note`.
+            place: the number that :meth:`note` gave.
+            name: the torch function's.
+            function: as for :meth:`note`.
+        """
+        if place is None or not self.chains[place][0]:
+            return
+        while frame is not None:
+            code = frame.f_code
+            kind = self._kinds.get(id(code), _USER)
+            if kind & (_USER | _END):
+                return
+            if kind and code is not function:
+                self._library.setdefault((place, name), set()).add((id(code), frame.f_lasti))
+                return
+            frame = frame.f_back
+
+    def codes_of(self, place: int) -> list[CodeType]:
+        """The code of the user's frames at a place, innermost first."""
+        return [self._codes[code] for code in self.chains[place][1::2]]
+
+    def library_expressions(self, sources: Sources) -> dict[tuple[int, str], str]:
+        """By number of the place and name of a writing call: the library's own expression that made it; those of
+        which one line of the user's reached several are left out."""
+        found = {}
+        for key, places in self._library.items():
+            texts = {sources.expression_at(self._codes[code], lasti) for code, lasti in places}
+            if len(texts) == 1:
+                found[key] = texts.pop()
+        return found
+
+    def is_users(self, code: CodeType) -> tuple[bool, bool]:
+        """Whether code is the user's, and whether chains of callers end at it."""
+        kind = self._kinds.get(id(code))
+        kind = self._kind(code) if kind is None else kind
+        return bool(kind & _USER), bool(kind & _END)
 
     def _learn(self, frame: FrameType | None) -> None:
         while frame is not None:
@@ -179,23 +233,30 @@ class CallsiteTable:
 
     def _number(self, path: tuple[int, ...]) -> int | None:
         """The number of a path that was not met yet, or is one that is cut."""
-        chain, forwards = [path[0]], []
+        chain: list[int] = [path[0]]
+        forwards: list[int] = []
+        marks: list[int] = []
+        inside = 0
         for i in range(1, len(path), 2):
-            if path[i + 1] == _FORWARD_MARK:
+            if path[i + 1] < 0:
                 forwards.append(path[i])
+                marks.append(path[i + 1])
+                inside += len(chain) == 1
             else:
                 chain += path[i : i + 2]
         if len(chain) == 1:
             return None
         if len(chain) > 1 + 4 * _MOST_PLACES:  # a deep recursion: its ends tell enough
             del chain[1 + 2 * _MOST_PLACES : -2 * _MOST_PLACES]
-        del forwards[2 * _MOST_PLACES :]
-        cut = (*chain, _FORWARD_MARK, *forwards)
+        del forwards[2 * _MOST_PLACES :], marks[2 * _MOST_PLACES :]
+        cut = (*chain, _FORWARD_MARK, *forwards, *marks)
         number = self._numbers.get(cut)
         if number is None:
             number = self._numbers[cut] = len(self.chains)
             self.chains.append(tuple(chain))
             self.modules.append(tuple(_class_of(self._codes[forward]) for forward in reversed(forwards)))
+            if _HOOKED_MARK in marks:
+                self.hooks[number] = inside > 1 and marks[0] == _HOOKED_MARK and marks.count(_HOOKED_MARK) == 1
         if len(path) <= _LONGEST_KNOWN:
             self._numbers[path] = number
         return number
@@ -213,7 +274,7 @@ class CallsiteTable:
         elif mine:
             kind = _USER
         elif filename == _MODULE_FILE:
-            kind = _MODULE
+            kind = _MODULE | _HOOKED if code.co_name == _RUNS_HOOKS else _MODULE
         else:
             kind = 0 if filename in self._override_files else _LIBRARY
         if code.co_name == "forward":

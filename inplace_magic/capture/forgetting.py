@@ -38,6 +38,7 @@ def forget(log: Log, identity: IdentityMap, nodes: NodeMap, bound: int) -> int:
     nodes.records = [r for r in nodes.records if r.ended is None or r.call in known]
     identity.storages = [r for r in identity.storages if r.ended is None or r.ended >= oldest or r.born in known]
     _forget_ops(log, identity, known)
+    log.kept = [entry for entry in log.kept if entry.write in known]
     log.backwards = [backward for backward in log.backwards if backward.call in known]
     log.unseen = [raw for raw in log.unseen if raw.noticed >= oldest or raw.record.counter in counters]
     return max(bound, 2 * len(kept))  # a graph that is alive as a whole is kept whole

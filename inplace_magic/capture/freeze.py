@@ -3,16 +3,14 @@ facts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 
 import torch
 
-from inplace_magic.blindness import FORGOTTEN, NO_ROOM, TOO_LARGE
-from inplace_magic.capture import describe
-from inplace_magic.capture.layouts import readable
 from inplace_magic.capture.names import Namespace
-from inplace_magic.capture.nodes import NodeRecord, saved_by
+from inplace_magic.capture.nodes import NodeMap, NodeRecord, saved_by
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.records import (
     UNREAD,
@@ -27,15 +25,28 @@ from inplace_magic.capture.records import (
     closed_call,
     outputs_of,
 )
-from inplace_magic.capture.sources import Sources
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.flagged import inplace_modules
+from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.witness import SharedMemory
-from inplace_magic.options import WatchOptions
-from inplace_magic.trace import (
+from inplace_magic.record.blindness import (
+    EDITED,
+    FORGOTTEN,
+    NO_ROOM,
+    NOT_SEEN_MORE,
+    PROCESSES,
+    THREADS,
+    TOO_DEEP,
+    TOO_LARGE,
+)
+from inplace_magic.record.options import WatchOptions
+from inplace_magic.record.trace import (
     Access,
     AutogradNode,
     CallEvent,
     Callsite,
     ForeignWrite,
+    LocalName,
     Mutation,
     OpEvent,
     Resize,
@@ -45,6 +56,7 @@ from inplace_magic.trace import (
     Trace,
     UnseenWrite,
 )
+from inplace_magic.source.places import Sources
 
 
 def frozen_trace(
@@ -70,7 +82,7 @@ def frozen_trace(
     log, nodes, identity = recorder.log, recorder.nodes, recorder.identity
     pending = nodes.pending(forget=last)
     sites = recorder.sites.resolve(sources)
-    freezer = Freezer(sites, recorder.sites.modules)
+    freezer = Freezer(sites, recorder.sites.modules, recorder.sites.library_expressions(sources))
     names: dict[int, tuple[str, ...]] = {}
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
@@ -87,19 +99,63 @@ def frozen_trace(
             frozen_foreign(raw, sites, sources, namespace.arrays.get(raw.storage.serial, ())) for raw in log.foreign
         ),
         aliases=sources.aliases(),
+        sources=sources.texts(),
+        loops=sources.loops() if log.kept else (),
         hooked_modules=namespace.hooked_modules,
+        hooked_calls=tuple(log.hooked),
+        kept_by_hooks=tuple(log.kept),
+        inplace_modules=inplace_modules(namespace.modules, sources),
         names=namespace.names,
-        blindness=(*blindness, *_not_checked(identity.shared), *_not_kept(log, options)),
+        local_names=_local_names(recorder, sources),
+        blindness=(
+            *_not_seen(log, sites),
+            *blindness,
+            *_not_checked(identity.shared),
+            *_not_looked_at(nodes, sites),
+            *_not_kept(log, options),
+            *_beside(log),
+            *_edited(sources),
+        ),
+        threads_started=log.beside.threads,
+        processes_started=log.beside.processes,
         faults=tuple(log.faults),
         level=options.level,
         torch_version=torch.__version__,
     )
 
 
+def _local_names(recorder: Recorder, sources: Sources) -> tuple[LocalName, ...]:
+    found = []
+    for code, names in recorder.passing_names.seen.values():
+        place = sources.locate(code, 0, None)
+        found += [LocalName(serial, name, place.function, place.cell, place.file) for name, serial in names.items()]
+    return tuple(found)
+
+
 def _not_checked(shared: SharedMemory) -> Iterator[str]:
     if shared.too_large:
         total = sum(record.nbytes for record in shared.too_large.values())
         yield TOO_LARGE.format(count=len(shared.too_large), nbytes=f"{total:,}")
+
+
+def _not_looked_at(nodes: NodeMap, sites: list[Callsite]) -> Iterator[str]:
+    if nodes.unread and nodes.unread_from is not None:
+        yield TOO_DEEP.format(place=sites[nodes.unread_from].place, count=f"{nodes.unread:,}")
+
+
+_MOST_TOLD = 6
+"""Lines of unwatched work that are told one by one."""
+
+
+def _not_seen(log: Log, sites: list[Callsite]) -> Iterator[str]:
+    told: dict[str, None] = {}
+    for sentence, name, number in log.not_seen:
+        site = None if number is None else sites[number]
+        call = name if site is None else site.expression or site.text or name
+        told[sentence.format(call=" ".join(call.split()), place=site.place if site is not None else "line 0")] = None
+    yield from list(told)[:_MOST_TOLD]
+    if len(told) > _MOST_TOLD:
+        yield NOT_SEEN_MORE.format(count=f"{len(told) - _MOST_TOLD:,}")
 
 
 def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
@@ -109,12 +165,27 @@ def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
         yield FORGOTTEN.format(count=f"{log.forgotten:,}", begun=f"{log.begun:,}", limit=f"{options.max_events:,}")
 
 
+def _beside(log: Log) -> Iterator[str]:
+    if log.beside.threads:
+        yield THREADS.format(count=log.beside.threads)
+    if log.beside.processes:
+        yield PROCESSES.format(count=log.beside.processes)
+
+
+def _edited(sources: Sources) -> Iterator[str]:
+    for filename in sources.edited:
+        yield EDITED.format(file=os.path.basename(filename))
+
+
 class Freezer:
     """Makes each observation readable once, however many calls refer to it."""
 
-    def __init__(self, sites: list[Callsite], modules: list[tuple[str, ...]]) -> None:
+    def __init__(
+        self, sites: list[Callsite], modules: list[tuple[str, ...]], within: Mapping[tuple[int, str], str]
+    ) -> None:
         self._sites = sites
         self._modules = modules
+        self._within = within
         self._made: dict[int, TensorMetadata] = {}
 
     def call(self, done: ClosedCall) -> CallEvent:
@@ -145,6 +216,9 @@ class Freezer:
             mutated=tuple(self._observation(after) for after, *_ in done.mutations),
             sequence=done.sequence,
             modules=() if done.site is None else self._modules[done.site],
+            within=""
+            if done.site is None or not done.mutations
+            else self._within.get((done.site, done.facts.name), ""),
         )
 
     def _observation(self, seen: Observation) -> TensorMetadata:
@@ -172,16 +246,20 @@ def frozen_foreign(
     """The write with the only statement that can have made it, where there is just one."""
     before = None if raw.after_site is None else sites[raw.after_site]
     after = None if raw.before_site is None else sites[raw.before_site]
-    statement = None if before is None else sources.only_statement_between(before, after, names, sites)
-    return ForeignWrite(raw.storage.serial, raw.noticed, names, statement)
+    statement = None
+    if before is not None:
+        statement = sources.only_statement_between(before, after, names, sites, alone=not raw.beside)
+    return ForeignWrite(raw.storage.serial, raw.noticed, names, statement, raw.beside)
 
 
 def frozen_unseen(raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...]) -> UnseenWrite:
     """The write with the only statement that can have made it, where there is just one."""
     first = None if raw.after_site is None else sites[raw.after_site]
     last = None if raw.before_site is None else sites[raw.before_site]
-    statement = None if first is None else sources.only_statement_between(first, last, names, sites)
-    return UnseenWrite(raw.record.counter.serial, raw.before, raw.after, raw.noticed, statement)
+    statement = None
+    if first is not None:
+        statement = sources.only_statement_between(first, last, names, sites, alone=not raw.beside)
+    return UnseenWrite(raw.record.counter.serial, raw.before, raw.after, raw.noticed, statement, raw.beside)
 
 
 def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe
 from inplace_magic.capture.addresses import AddressIndex
 from inplace_magic.capture.records import (
     AnotherStorageObject,
@@ -23,6 +22,7 @@ from inplace_magic.capture.records import (
     StorageRecord,
     TensorRecord,
 )
+from inplace_magic.capture.torch import describe
 from inplace_magic.capture.witness import SharedMemory
 
 
@@ -143,6 +143,14 @@ class IdentityMap:
             record.storage, record.latest, record.layout = storage, None, None
         if record.storage is not None:
             record.storage.add_counter(record.counter)
+
+    def after_swap(self, tensor: torch.Tensor, record: TensorRecord) -> None:
+        """Looks storage and counter up again, which ``swap_tensors`` may have exchanged for those of another tensor."""
+        record.layout_at = None
+        storage = self.storage_of(tensor)
+        if storage is not record.storage:
+            record.storage = storage
+            record.counter = self.counter_of(tensor, storage) or self._counter(tensor, storage, None)
 
     def counter_of(self, tensor: torch.Tensor, storage: StorageRecord | None) -> CounterRecord | None:
         """The version counter of a tensor that needs no record of its own, such as one that a node saved; None when

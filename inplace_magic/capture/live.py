@@ -1,17 +1,22 @@
-"""Weak references to the tensors of a watch, for whoever asks later what is in them."""
+"""Weak ways to the tensors of a watch, for whoever asks later what is in them.
+
+A weak reference to a tensor would outlive the watch with its report, and ``torch.utils.swap_tensors`` refuses tensors
+that have one. So it goes to the tensor's storage, and the tensor is the one with the ``id`` that it had then.
+"""
 
 from __future__ import annotations
 
+import gc
 import weakref
 from collections.abc import Iterable
 from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe
-from inplace_magic.capture.modes import any_active
-from inplace_magic.capture.probes import CallProbe
-from inplace_magic.live import ValuesNow
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.modes import any_active
+from inplace_magic.capture.torch.probes import CallProbe
+from inplace_magic.record.live import ValuesNow
 
 FIRST = 16
 """How many elements are given."""
@@ -27,7 +32,11 @@ class WeakTensors:
     """
 
     def __init__(self, tensors: Iterable[tuple[int, torch.Tensor]] = ()) -> None:
-        self._references = {serial: weakref.ref(tensor) for serial, tensor in tensors}
+        self._known = {
+            serial: (id(tensor), weakref.ref(storage))
+            for serial, tensor in tensors
+            if type(tensor) in describe.PLAIN_TYPES and (storage := describe.storage(tensor)) is not None
+        }
 
     def __reduce__(self) -> tuple[Any, ...]:
         return WeakTensors, ()
@@ -35,14 +44,27 @@ class WeakTensors:
     def values(self, tensor: int) -> ValuesNow | None:
         """What the tensor holds now; None when it is gone, while a watch runs (which would record our reading), and for
         what cannot be read without running other code: subclasses, sparse, meta and quantized tensors."""
-        reference = self._references.get(tensor)
-        found = reference() if reference is not None else None
-        if found is None or type(found) not in describe.PLAIN_TYPES or any_active(CallProbe):
+        if tensor not in self._known or any_active(CallProbe):
+            return None
+        found = _alive(*self._known[tensor])
+        if found is None:
             return None
         try:
             return _read(found)
         except (RuntimeError, NotImplementedError):
             return None
+
+
+def _alive(key: int, storage: weakref.ref[Any]) -> torch.Tensor | None:
+    """The tensor with that ``id``, if it still has that storage. (Should a later view have got the ``id`` of a
+    dead one, it shows the same memory.)"""
+    memory = storage()
+    if memory is None:
+        return None
+    for found in gc.get_objects():
+        if id(found) == key:
+            return found if type(found) in describe.PLAIN_TYPES and describe.storage(found) is memory else None
+    return None
 
 
 def _read(tensor: torch.Tensor) -> ValuesNow | None:

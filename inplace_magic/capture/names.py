@@ -15,9 +15,9 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.trace import TensorName
+from inplace_magic.capture.torch import describe
+from inplace_magic.record.trace import TensorName
 
 _MAX_ITEMS = 1_000
 _CPU = torch.device("cpu")
@@ -32,6 +32,8 @@ class Namespace:
     arrays: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """Names of NumPy arrays by the serial number of the storage that they share."""
     hooked_modules: tuple[str, ...] = ()
+    modules: tuple[tuple[str, torch.nn.Module], ...] = ()
+    """Every module within reach, by its path."""
 
 
 def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Namespace:
@@ -41,6 +43,7 @@ def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Names
     found: list[tuple[int, TensorName]] = []
     arrays: dict[int, tuple[str, ...]] = {}
     hooked: list[str] = []
+    modules: list[tuple[str, torch.nn.Module]] = []
     for name, value in list(namespace.items()):
         if name.startswith("_"):
             continue  # IPython's own history (`_`, `_3`) and the user's private names
@@ -50,6 +53,7 @@ def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Names
                 arrays[storage.serial] = (*arrays.get(storage.serial, ()), name)
         for depth, path, item in _walk(name, value, 0, set()):
             if isinstance(item, torch.nn.Module):
+                modules.append((path, item))
                 if vars(item).get("_forward_hooks"):
                     hooked.append(path)
                 continue
@@ -57,7 +61,13 @@ def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Names
             if record is not None:
                 found.append((depth, TensorName(record.serial, path)))
     found.sort(key=lambda entry: entry[0])
-    return Namespace(tuple(entry for _, entry in found), arrays, tuple(hooked))
+    return Namespace(tuple(entry for _, entry in found), arrays, tuple(hooked), tuple(modules))
+
+
+def within_reach(names: Mapping[str, Any]) -> Iterator[tuple[int, str, Any]]:
+    """(depth, path, tensor or module) of everything that some names reach."""
+    for name, value in names.items():
+        yield from _walk(name, value, 0, set())
 
 
 def _walk(path: str, value: Any, depth: int, seen: set[int]) -> Iterator[tuple[int, str, Any]]:

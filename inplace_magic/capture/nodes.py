@@ -14,10 +14,11 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe, describe_nodes, unpacking
+from inplace_magic.capture.depth import DEEP, levels
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.layouts import Layout
 from inplace_magic.capture.records import NODE, UNREAD, VERSION, CounterRecord, Reference, StorageRecord, TensorRecord
+from inplace_magic.capture.torch import describe, describe_nodes, unpacking
+from inplace_magic.capture.torch.layouts import Layout
 from inplace_magic.capture.witness import saved_digest, still_equal
 
 _KEY = "inplace_magic"
@@ -51,7 +52,7 @@ _EACH_SAVED = 7
 class NodeRecord(Reference):
     """One autograd node; a weak reference to its token."""
 
-    __slots__ = ("call", "changed", "ended", "name", "next", "saved", "sequence", "serial", "variable")
+    __slots__ = ("call", "changed", "depth", "ended", "name", "next", "saved", "sequence", "serial", "variable")
 
     serial: int
     name: str
@@ -60,6 +61,8 @@ class NodeRecord(Reference):
     next: tuple[int | None, ...]
     variable: int | None
     ended: int | None
+    depth: int
+    """No path from it leads over more nodes than this; all that is not shallow (see :mod:`.depth`) has one number."""
     saved: tuple[Any, ...]
     """One :data:`SavedRecord` after the other."""
     changed: dict[str, list[int]] | None
@@ -99,9 +102,21 @@ class NodeMap:
         self.moved: dict[CounterRecord, int | None] = {}
         """Versions before, of the counters that the call which just returned has moved."""
         self._first_sequence = describe_nodes.sequence_number()
+        DEEP.recount()
+        self._shallow = self._most_deep = levels() // 2
+        self.full = DEEP.alive >= self._most_deep
+        """Whether no more nodes may be looked at, until some have died: whoever reads ``grad_fn`` asks first."""
+        self.cut = False
+        """Whether something behind the node that was numbered last was left alone."""
+        self.unread_from: int | None = None
+        """Number of the place where a node was first left alone for that reason."""
+        self.unread = 0
+        """How many looks at a tensor left its node alone."""
+        self._strangers = self._shallow
+        """How many nodes that no call gave :meth:`pending` has come to at once and counted; few count for nothing."""
 
     def number(self, grad_fn: Any, call: int | None, since: int | None = None) -> int:
-        """The number of a node; it and every unknown node behind it are read.
+        """The number of a node; it and the unknown nodes behind it are read, as many as may be (:mod:`.depth`).
 
         Args:
             grad_fn: the node.
@@ -115,7 +130,13 @@ class NodeMap:
         first = self._add(grad_fn, call, since)
         node, record = grad_fn, first
         todo: list[tuple[Any, NodeRecord]] = []
+        added = [first]
+        deepest = 1
         while True:
+            if record.name in describe_nodes.OF_MANY and self._may_be_too_many(node, record, since, len(added)):
+                deepest = self._shallow
+                self.cut = True
+                break
             edges: list[int | None] = []
             for behind, _ in node.next_functions:
                 if behind is None:
@@ -123,16 +144,55 @@ class NodeMap:
                     continue
                 token = behind.metadata.get(_KEY)
                 if token is not None and token.owner is self:
-                    edges.append(token.record.serial)
+                    known: NodeRecord = token.record
+                    edges.append(known.serial)
+                    if known.depth > deepest:
+                        deepest = known.depth
                     continue
-                added = self._add(behind, call, since)
-                if added.sequence is not None or added.variable is None:  # nothing is behind a leaf's node
-                    todo.append((behind, added))
-                edges.append(added.serial)
+                found = self._add(behind, call, since)
+                if found.sequence is not None or found.variable is None:  # nothing is behind a leaf's node
+                    todo.append((behind, found))
+                    added.append(found)
+                edges.append(found.serial)
             record.next = tuple(edges)
             if not todo:
-                return first.serial
+                break
+            if len(added) >= self._shallow - deepest and len(added) >= self._most_deep - DEEP.alive:
+                deepest = self._shallow  # what is behind these stays unknown
+                self.cut = True
+                break
             node, record = todo.pop()
+        depth = deepest + len(added)
+        if depth > self._shallow:
+            depth = self._shallow + 1
+            self._deeper(len(added))
+        for record in added:
+            record.depth = depth
+        return first.serial
+
+    def _may_be_too_many(self, node: Any, record: NodeRecord, since: int | None, met: int) -> bool:
+        """Whether a look behind a node may give an object to more nodes at once than may have one. Those that the call
+        did not make are known by now, as nodes of its inputs."""
+        room = max(self._shallow, self._most_deep - DEEP.alive) - met
+        made = record.sequence or 0
+        if record.call is not None and since is not None:
+            made = describe_nodes.sequence_number() - since
+        return made > room and describe_nodes.most_behind(node) > room
+
+    def _deeper(self, count: int) -> None:
+        DEEP.alive += count
+        self.full = DEEP.alive >= self._most_deep
+
+    def leave_alone(self, site: int | None) -> int:
+        """Stands for the number of a node that may not be looked at; notes where.
+
+        Args:
+            site: number of the place.
+        """
+        if not self.unread:
+            self.unread_from = site
+        self.unread += 1
+        return UNREAD
 
     def _add(self, node: Any, call: int | None, since: int | None) -> NodeRecord:
         sequence = describe_nodes.node_sequence(node)
@@ -145,6 +205,7 @@ class NodeMap:
         record.call = call if made_now else None
         record.next = record.saved = ()
         record.variable = record.ended = record.changed = None
+        record.depth = 1
         self.records.append(record)
         if sequence is None:
             if record.name == "AccumulateGrad":
@@ -175,6 +236,9 @@ class NodeMap:
             record = deaths[0]
             record.ended = self._clock()
             self._witnessed.pop(record, None)
+            if record.depth > self._shallow:
+                DEEP.died()
+                self.full = DEEP.alive >= self._most_deep
             deaths.popleft()
 
     def compare_values(self, before: int) -> None:
@@ -245,27 +309,40 @@ class NodeMap:
         holding: dict[int, int] = {}  # our number by id
         users: dict[int, list[int]] = {}
         spent: list[int] = []
+        strangers = 0
         self.bury()
         met: dict[int, Any] = {}  # by id; holding the nodes keeps the ids theirs
         todo: list[Any] = []
         for tensor, record in self._identity.live():
-            todo.append(describe.grad_fn(tensor) if _up_to_date(tensor, record) else None)
+            todo.append(describe.grad_fn(tensor) if self._may_be_read(tensor, record) else None)
             gradient = describe.gradient(tensor)  # with `create_graph` it has a graph of its own
-            todo.append(describe.grad_fn(gradient) if gradient is not None else None)
+            todo.append(describe.grad_fn(gradient) if gradient is not None and not self.full else None)
         todo = [grad_fn for grad_fn in todo if grad_fn is not None]
         while todo:
             node = todo.pop()
             if id(node) in met:
                 continue
             met[id(node)] = node
-            if describe_nodes.is_spent(node):
-                spent.append(id(node))
             token = node.metadata.get(_KEY)
             if token is not None and token.owner is self:
                 if _still_saves(node, token.record):
                     holding[id(node)] = token.record.serial
                 if forget:
                     del node.metadata[_KEY]
+                if not token.record.next:
+                    continue  # nothing is behind it, or what is was left alone
+            else:
+                strangers += 1
+                if strangers > self._strangers:
+                    self._strangers = strangers
+                    self._deeper(1)
+                    if self.full:
+                        continue
+                wide = describe_nodes.node_name(node) in describe_nodes.OF_MANY
+                if wide and describe_nodes.most_behind(node) > self._shallow:
+                    continue
+            if describe_nodes.is_spent(node):
+                spent.append(id(node))
             for behind, _ in node.next_functions:
                 if behind is not None:
                     users.setdefault(id(behind), []).append(id(node))
@@ -278,6 +355,14 @@ class NodeMap:
             token = None  # else this very frame would keep the last one alive
             self._unmark_the_rest()
         return set(holding.values())
+
+    def _may_be_read(self, tensor: torch.Tensor, record: TensorRecord) -> bool:
+        latest = record.latest
+        if latest is None or latest[NODE] is None:
+            return not self.full and _up_to_date(tensor, record)
+        if latest[NODE] == UNREAD and self.unread:
+            return False
+        return _up_to_date(tensor, record)
 
     def _unmark_the_rest(self) -> None:
         """Takes our tokens out of nodes that no tensor of ours leads to without a read that would change the graph.

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 
-from inplace_magic.capture import describe, describe_nodes
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import UNREAD, VERSION, Log, Observation, RawUnseenWrite, TensorRecord
+from inplace_magic.capture.records import (
+    RECORD,
+    SWAPPED,
+    UNREAD,
+    VERSION,
+    Log,
+    Observation,
+    RawUnseenWrite,
+    TensorRecord,
+)
 from inplace_magic.capture.running import OpenCall
+from inplace_magic.capture.torch import describe, describe_nodes
 
 
 class Observer:
@@ -44,10 +55,20 @@ class Observer:
                 autograd bring the view's graph up to date, at another moment than in the unwatched run.
         """
         version = describe.version(tensor)
+        if record.layout_at == SWAPPED:
+            self._identity.after_swap(tensor, record)
         counter = record.counter
         if version != counter.version:
             self._log.unseen.append(
-                RawUnseenWrite(record, counter.version, version, self._log.begun, counter.seen_at, self.site)
+                RawUnseenWrite(
+                    record,
+                    counter.version,
+                    version,
+                    self._log.begun,
+                    counter.seen_at,
+                    self.site,
+                    self._log.beside.others(),
+                )
             )
             counter.note_write(describe_nodes.sequence_number(), counter.version)
             counter.version = version
@@ -59,7 +80,10 @@ class Observer:
             record.layout_at = version
         node = None
         requires_grad = describe.requires_grad(tensor)
-        if not layout.is_view:
+        if self._nodes.full:
+            if requires_grad and (layout.is_view or not describe.is_leaf(tensor)):
+                node = self._nodes.leave_alone(self.site)
+        elif not layout.is_view:
             grad_fn = describe.grad_fn(tensor) if requires_grad else None
             if grad_fn is not None:
                 node = self._number(grad_fn, call)
@@ -73,7 +97,45 @@ class Observer:
         seen = record.latest = (record, record.storage, version, layout, record.pointer, requires_grad, node)
         return seen
 
+    def look_at_moved(self) -> None:
+        """Looks at every tensor that was written since it was last looked at, so that what is about to run is not
+        taken for the writer."""
+        for tensor, record in self._live():
+            if describe.version(tensor) != record.counter.version:
+                self.look(tensor, record, None, direct=False)
+
+    def moved(self, known: list[Observation]) -> list[tuple[torch.Tensor, Observation]]:
+        """The tensors whose version is another than when it was last seen, one for each counter, with what they were.
+
+        Args:
+            known: observations of those that are accounted for already.
+        """
+        counters = {seen[RECORD].counter for seen in known}
+        found = []
+        for tensor, record in self._live():
+            counter = record.counter
+            if counter in counters or describe.version(tensor) == counter.version:
+                continue
+            counters.add(counter)
+            latest = record.latest
+            if latest is None or latest[VERSION] != counter.version:
+                layout = record.layout or describe.layout(tensor)
+                requires_grad = describe.requires_grad(tensor)
+                node = UNREAD if requires_grad else None
+                latest = (record, record.storage, counter.version, layout, record.pointer, requires_grad, node)
+            found.append((tensor, latest))
+        return found
+
+    def _live(self) -> Iterator[tuple[torch.Tensor, TensorRecord]]:
+        for record in list(self._identity.tensors.values()):
+            tensor = record()
+            if tensor is not None:
+                yield tensor, record
+
     def _number(self, grad_fn: object, call: OpenCall | None) -> int:
-        if call is None:
-            return self._nodes.number(grad_fn, None)
-        return self._nodes.number(grad_fn, call.index, call.sequence)
+        nodes = self._nodes
+        made = nodes.number(grad_fn, None) if call is None else nodes.number(grad_fn, call.index, call.sequence)
+        if nodes.cut:
+            nodes.cut = False
+            nodes.leave_alone(self.site)
+        return made

@@ -13,16 +13,13 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe, describe_nodes
-from inplace_magic.capture.arguments import Keywords, tensors_in
 from inplace_magic.capture.backward import backward_of
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.forgetting import forget
-from inplace_magic.capture.functions import FunctionFacts
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.memory import MemoryMeter, note_gradients, without_gradient
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
+from inplace_magic.capture.passing_names import PassingNames
 from inplace_magic.capture.records import (
     LAYOUT,
     NODE,
@@ -35,8 +32,13 @@ from inplace_magic.capture.records import (
 )
 from inplace_magic.capture.results import Results
 from inplace_magic.capture.running import OpenCall, written_region
-from inplace_magic.options import WatchOptions
-from inplace_magic.trace import Kind
+from inplace_magic.capture.torch import describe, describe_nodes
+from inplace_magic.capture.torch.arguments import Keywords, tensors_in
+from inplace_magic.capture.torch.functions import FunctionFacts
+from inplace_magic.capture.torch.hooked import HookedLayers
+from inplace_magic.capture.torch.memory import MemoryMeter, note_gradients, without_gradient
+from inplace_magic.record.options import WatchOptions
+from inplace_magic.record.trace import Kind
 
 _NONE: list[Any] = []
 _NOTHING: dict[Any, Any] = {}
@@ -56,6 +58,9 @@ class Recorder:
         if options.level == "ops":
             self.identity.ops = 0
         self._observer = Observer(self.log, self.identity, self.nodes)
+        self._places_met = 0
+        self.passing_names = PassingNames(self.identity, self.sites.is_users)
+        self._hooked = HookedLayers(self.sites, self.log, self.identity)
         self._results = Results(self.identity, self._observer, options.max_values)
         self.running: list[OpenCall] = []
         """The calls that have not returned, outermost first."""
@@ -76,10 +81,12 @@ class Recorder:
     def begin_block(self) -> None:
         """The next call is the first of a cell: nothing is known of what ran right before it."""
         self._observer.site = None
+        self.log.beside.begin()
         self.meter.read(None)
 
     def end_block(self) -> None:
         """The cell has ended; what happens from now on is nobody's."""
+        self.log.beside.end()
         self.bury()
         self.identity.look_at_all_sizes()
         self.meter.read(None)
@@ -97,6 +104,9 @@ class Recorder:
         if kwargs:
             tensors_in(kwargs.values(), tensors)
         call.site = site = self.sites.note(frame, facts.code)
+        if len(self.sites.chains) != self._places_met:
+            self._places_met = len(self.sites.chains)
+            self.passing_names.look(frame)
         if self._digests:
             self._look_at_shared_memory(site)
         observer = self._observer
@@ -130,6 +140,8 @@ class Recorder:
         call.region = None
         if facts.may_write or kwargs or facts.uncounted is not None:
             self._look_at_targets(call, args, kwargs)
+            if call.targets or call.uncounted:
+                self.sites.note_library(frame, site, facts.name, facts.code)
         if facts.runs_backward:
             if call.parent != call.index - 1 or not running[-1].facts.runs_backward:
                 self.nodes.compare_values(call.index)  # `Tensor.backward` has looked before it calls the function
@@ -198,6 +210,8 @@ class Recorder:
             for entry in written:
                 mutations += results.mutation(call, *entry)
             nodes.moved = _NOTHING
+            if self.sites.hooks:
+                self._hooked.note(call)
         else:
             outputs, fresh, shared = results.outputs(call, produced)
             mutations = _NONE
@@ -253,7 +267,8 @@ class Recorder:
 
     def _look_at_shared_memory(self, site: int | None) -> None:
         for storage in self._shared.changed():
-            self.log.foreign.append(RawForeignWrite(storage, self.log.begun, self._observer.site, site))
+            beside = self.log.beside.others()
+            self.log.foreign.append(RawForeignWrite(storage, self.log.begun, self._observer.site, site, beside))
 
     def _look_at_memory_put_aside(self, call: OpenCall | None, site: int | None) -> None:
         """Notes what was written to shared memory that is looked at seldom; where, nobody saw.
@@ -264,7 +279,8 @@ class Recorder:
         """
         used = None if call is None or call.facts.runs_backward else [seen[STORAGE] for seen in call.before]
         for storage in self._shared.changed_aside(used):
-            self.log.foreign.append(RawForeignWrite(storage, self.log.begun, None, site))
+            beside = self.log.beside.others()
+            self.log.foreign.append(RawForeignWrite(storage, self.log.begun, None, site, beside))
 
     def look_once_more(self) -> None:
         """Notes, between calls, what died and what code outside torch wrote since the last call."""
@@ -272,6 +288,27 @@ class Recorder:
         self._look_at_shared_memory(None)
         self._look_at_memory_put_aside(None, None)
         self.nodes.compare_values(self.log.begun)
+
+    def look_at_moved(self, site: int | None) -> None:
+        """Notes, before work at this place that is not watched, what was written unseen until now."""
+        self.bury()
+        self._observer.site = site
+        self._observer.look_at_moved()
+
+    def add_moved(self, call: OpenCall) -> None:
+        """Adds to a call that was not watched, before :meth:`close`, the tensors met so far that it wrote. What it had
+        written when Python code that it ran met one of its arguments is no unseen write: it is the call's."""
+        self.bury()
+        given = {seen[RECORD].counter for seen in call.before}
+        unseen = self.log.unseen
+        unseen[call.unseen :] = [raw for raw in unseen[call.unseen :] if raw.record.counter not in given]
+        moved = self._observer.moved(call.before)
+        if moved and not call.tensors:  # a call without tensors has no number yet
+            call.index = self.log.begun
+            self.log.begun += 1
+        if moved:
+            call.tensors = [*call.tensors, *(tensor for tensor, _ in moved)]
+            call.before = [*call.before, *(before for _, before in moved)]
 
     def fault(self, doing: str, fault: Exception) -> None:
         """Notes a fault of our own, once per kind."""

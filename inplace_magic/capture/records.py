@@ -8,9 +8,10 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-from inplace_magic.capture.functions import FunctionFacts
-from inplace_magic.capture.layouts import Layout
-from inplace_magic.trace import Backward, Kind, Region
+from inplace_magic.capture.beside import Beside
+from inplace_magic.capture.torch.functions import FunctionFacts
+from inplace_magic.capture.torch.layouts import Layout
+from inplace_magic.record.trace import Backward, KeptByHook, Kind, Region
 
 _MOST_WRITES = 256
 _NO_WRITES: list[Any] = []
@@ -155,6 +156,9 @@ VERSION: Final = 2
 LAYOUT: Final = 3
 NODE: Final = 6
 
+SWAPPED = -2
+"""Stands for the version at which a layout holds, where ``swap_tensors`` has given the tensor another inside."""
+
 UNREAD = -1
 """Stands for the node of a tensor whose ``grad_fn`` must not be read now; told as unknown."""
 
@@ -200,6 +204,8 @@ class RawForeignWrite(NamedTuple):
     noticed: int
     after_site: int | None
     before_site: int | None
+    beside: bool
+    """Whether another thread of the user's ran meanwhile."""
 
 
 class RawUnseenWrite(NamedTuple):
@@ -211,6 +217,7 @@ class RawUnseenWrite(NamedTuple):
     noticed: int
     after_site: int | None
     before_site: int | None
+    beside: bool
 
 
 RawOp = tuple[Any, ...]
@@ -240,11 +247,17 @@ class Log:
         """How many calls have begun."""
         self.calls: list[RawCall] = []
         self.ops: list[RawOp] = []
+        self.hooked: list[int] = []
+        """Numbers of the calls whose output a forward hook kept, see :mod:`.hooked`."""
+        self.kept: list[KeptByHook] = []
         self.backwards: list[Backward] = []
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []
         self.faults: list[str] = []
         self.forgotten = 0
         """How many calls are kept no longer."""
+        self.beside = Beside()
         self.no_room = False
         """Whether calls went unrecorded because the user's recursion had used up the stack."""
+        self.not_seen: dict[tuple[str, str, int | None], None] = {}
+        """Work that was not watched: (what the report says of it, name of its call, place)."""

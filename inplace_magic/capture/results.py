@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.observer import Observer
 from inplace_magic.capture.records import LAYOUT, RECORD, STORAGE, VERSION, Observation, TensorRecord
 from inplace_magic.capture.running import OpenCall, Written, is_among
+from inplace_magic.capture.torch import describe
 
 _NONE: list[Any] = []
 

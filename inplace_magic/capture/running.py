@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.functions import FunctionFacts
 from inplace_magic.capture.records import LAYOUT, Observation, TensorRecord
 from inplace_magic.capture.regions import basic_index_region
-from inplace_magic.trace import Region
+from inplace_magic.capture.torch.functions import FunctionFacts
+from inplace_magic.record.trace import Region
 
 
 class OpenCall:
@@ -30,6 +30,7 @@ class OpenCall:
         "targets",
         "tensors",
         "uncounted",
+        "unseen",
         "values",
         "written",
     )
@@ -55,6 +56,8 @@ class OpenCall:
     """What ``x[index] = …`` writes."""
     keeps_layout: bool
     """Whether a write leaves shape, strides and memory as they are."""
+    unseen: int
+    """How many unseen writes had been noted when it began; only of a call that is not watched inside."""
     produced: list[torch.Tensor]
     written: list[Written]
 

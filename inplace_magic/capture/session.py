@@ -9,30 +9,27 @@ from typing import Any
 
 import torch
 
-from inplace_magic import blindness
-from inplace_magic.capture import describe, unpacking
+from inplace_magic.capture import forks
 from inplace_magic.capture.freeze import frozen_trace
 from inplace_magic.capture.live import WeakTensors
-from inplace_magic.capture.modes import any_active, take_off
 from inplace_magic.capture.names import Namespace, read_namespace
-from inplace_magic.capture.probes import CallProbe, OpProbe
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.sources import Sources
+from inplace_magic.capture.stepping_aside import doors
+from inplace_magic.capture.stepping_aside.aside import Aside
+from inplace_magic.capture.torch import describe, swapping, unpacking
+from inplace_magic.capture.torch.modes import any_active, take_off
+from inplace_magic.capture.torch.probes import CallProbe, OpProbe
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _
-from inplace_magic.options import WatchOptions
-from inplace_magic.trace import Trace
+from inplace_magic.record import blindness
+from inplace_magic.record.options import WatchOptions
+from inplace_magic.record.trace import Trace
+from inplace_magic.source.places import Sources
 
 _EARLIER = (blindness.SAVED_EARLIER,) if unpacking.NEEDED else ()
 _SEEN_AT = {
-    "calls": (blindness.INSIDE_CALLS, blindness.OTHER_THREADS, blindness.COMPILED, *_EARLIER),
-    "ops": (
-        blindness.OTHER_THREADS,
-        blindness.COMPILED,
-        blindness.STAYS_EAGER,
-        blindness.SCRATCH,
-        *_EARLIER,
-    ),
+    "calls": (blindness.INSIDE_CALLS, blindness.OTHER_THREADS, *_EARLIER),
+    "ops": (blindness.OTHER_THREADS, blindness.SCRATCH, *_EARLIER),
 }
 
 
@@ -47,7 +44,10 @@ class Session:
         self.options = options
         self._recorder = Recorder(options)
         self._modes: list[Any] = []
+        self._aside: Aside | None = None
         self.active = False
+        self._forked = False
+        """Whether this is the copy of a watch in a forked child."""
 
     @property
     def recorded(self) -> int:
@@ -72,7 +72,10 @@ class Session:
             self._modes.append(OpProbe(self._recorder))
         self._modes.append(CallProbe(self._recorder))
         self.active = True
+        forks.begins(self)
         try:
+            swapping.begin(self)
+            self._open_doors()  # before the probes are on: nothing that this does is the user's
             for mode in list(self._modes):
                 mode.__enter__()
         except BaseException:  # an interrupt must not leave half of them on
@@ -84,25 +87,68 @@ class Session:
         if not self._modes:
             return
         try:
+            self._close_doors()
             take_off(self._modes)
         except Exception as fault:  # containment: then the plain way, which is right unless somebody leaked a mode
             self._recorder.fault("taking the probes off", fault)
             for mode in reversed(self._modes):
                 mode.__exit__(None, None, None)
         except BaseException:  # interrupted on the way: finish, then let the interrupt through
+            self._close_doors()
             take_off(self._modes)
             raise
         finally:
+            swapping.end(self)
             self.active = False
         self._modes.clear()
         try:
+            forks.ends(self)
             self._recorder.end_block()
         except Exception as fault:  # containment: the cell is over, and its result stands
-            self._recorder.fault("reading memory at the end", fault)
+            self._recorder.fault("ending the block", fault)
+
+    def abandon(self) -> None:
+        """In a forked child: the probes are silent from now on, and off; within a call that forked, off with the block,
+        since that call puts back and takes off what it finds."""
+        self._forked = True
+        for mode in self._modes:
+            forks.silence(mode)
+        if not self._recorder.running:
+            take_off(self._modes)
+            self._modes.clear()
+            self.active = False
+
+    def _open_doors(self) -> None:
+        try:
+            self._aside = Aside(self._recorder, self._modes, doors.move)
+            doors.open_for(self._aside)
+        except Exception as fault:  # containment: what is traced or compiled is watched as any other program
+            self._recorder.fault("preparing to step aside", fault)
+
+    def _close_doors(self) -> None:
+        if self._aside is None:
+            return
+        self._aside.finish()
+        try:
+            doors.close_for(self._aside)
+        except Exception as fault:  # containment: once more, and what was done stays done
+            self._recorder.fault("ending to step aside", fault)
 
     def live(self) -> WeakTensors:
         """Weak references to the recorded tensors that are alive now."""
         return WeakTensors((record.serial, tensor) for tensor, record in self._recorder.identity.live())
+
+    def let_go(self) -> None:
+        """The watch is over: takes its weak references off the user's tensors at once, without waiting for the garbage
+        collector; ``torch.utils.swap_tensors`` refuses tensors that have one."""
+        recorder = self._recorder
+        for record in recorder.identity.tensors.values():
+            record.latest = None  # it leads back to the record
+        recorder.identity.tensors.clear()
+        recorder.nodes.leaves.clear()
+        recorder.nodes.records.clear()
+        recorder.log.calls.clear()
+        recorder.log.unseen.clear()
 
     def trace(
         self,
@@ -124,6 +170,8 @@ class Session:
             source: its text.
             last: the watch ends here.
         """
+        if self._forked:
+            return Trace(level=self.options.level, torch_version=torch.__version__, blindness=(blindness.FORKED,))
         try:
             found = read_namespace(namespace, self._recorder.identity)
         except Exception as fault:  # containment: without names the rest is still worth telling

@@ -20,9 +20,9 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture import describe
-from inplace_magic.capture.layouts import Layout
 from inplace_magic.capture.records import StorageRecord
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.layouts import Layout
 
 SAVED_LIMIT = 4096
 """Bytes up to which a saved tensor is digested unless ``check_values`` asks for all."""
@@ -122,10 +122,8 @@ class SharedMemory:
         untyped: Any = record()
         if untyped is None:
             return None
-        try:
-            return digest_bytes(untyped.data_ptr(), untyped.nbytes())
-        except RuntimeError:
-            return None
+        address = describe.storage_address(untyped)
+        return digest_bytes(address, untyped.nbytes()) if address else None
 
 
 def saved_digest(tensor: torch.Tensor, layout: Layout, check_values: bool) -> int | None:
@@ -133,7 +131,7 @@ def saved_digest(tensor: torch.Tensor, layout: Layout, check_values: bool) -> in
     nbytes = layout.span
     if not nbytes or (nbytes > SAVED_LIMIT and not check_values):
         return None
-    address = describe.pointer(tensor)
+    address = describe.own_memory(tensor, nbytes)
     return hash(describe.bytes_at(address, nbytes)) if address else None
 
 
@@ -150,4 +148,5 @@ def still_equal(record: StorageRecord, layout: Layout, digest: int) -> bool:
     nbytes = layout.span or 0
     if untyped is None or untyped.nbytes() < offset + nbytes:
         return True
-    return digest_bytes(untyped.data_ptr() + offset, nbytes) == digest
+    address = describe.storage_address(untyped)
+    return not address or digest_bytes(address + offset, nbytes) == digest

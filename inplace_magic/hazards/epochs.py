@@ -10,12 +10,11 @@ from __future__ import annotations
 import ast
 import re
 
+from inplace_magic.analysis.operations import GET_ITEM
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.listing import Listing, listing_of_cell
-from inplace_magic.trace import CallEvent, Callsite, TensorMetadata
-
-_SCALING = ("sub_", "div_", "__isub__", "__itruediv__")
-_WITH_NUMBERS = (*_SCALING, "mul_", "__imul__", "add_", "__iadd__")
+from inplace_magic.hazards.operations import NORMALISING_DATA, NORMALISING_DATA_BY_NUMBERS
+from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
+from inplace_magic.source.listing import Listing, whole_listing
 
 
 def normalised(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
@@ -27,7 +26,7 @@ def normalised(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
         after: the written tensor.
         site: the place of the write.
     """
-    listing = listing_of_cell(story.trace)
+    listing = whole_listing(story.trace, site)
     if listing is None or after.storage is None or (after.is_leaf and after.requires_grad) or not story.executed:
         return False
     if not (_in_a_list_of_batches(story, after) or _is_slice(story, call, after, site)):
@@ -47,7 +46,7 @@ def _in_a_list_of_batches(story: Story, after: TensorMetadata) -> bool:
 def _is_slice(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
     """``xb`` of ``xb = X[i : i + 32]``, where `X` is a variable of the cell."""
     made = story.innermost_new(after.tensor, call.index)
-    if made is None or made.name != "Tensor.__getitem__" or made.kind != "view" or made.callsite is None:
+    if made is None or made.name != GET_ITEM or made.kind != "view" or made.callsite is None:
         return False
     base = story.observations.get(made.inputs[0].tensor)
     named = any(name.isidentifier() for name in story.names.get(made.inputs[0].tensor, ()))
@@ -73,12 +72,12 @@ def _only_normalised(story: Story, storage: int) -> bool:
     constants: dict[Callsite | None, tuple[int, ...]] = {}
     for call, mutation in story.writes_to_storage.get(storage, ()):
         others = tuple(meta.tensor for meta in call.inputs if meta.tensor != mutation.tensor)
-        if not call.name.endswith(_SCALING if others else _WITH_NUMBERS):
+        if call.operation not in (NORMALISING_DATA if others else NORMALISING_DATA_BY_NUMBERS):
             return False
         if constants.setdefault(call.callsite, others) != others:
             return False
     writes = story.writes_to_storage.get(storage, ())
-    return any(call.name.endswith(_SCALING) for call, _mutation in writes)
+    return any(call.operation in NORMALISING_DATA for call, _mutation in writes)
 
 
 def _through_a_model(story: Story, after: TensorMetadata) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from inplace_magic.trace import Callsite
+from inplace_magic.record.trace import Callsite
 
 Severity = Literal["error", "silent", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "silent", "warning", "info")
@@ -40,6 +40,8 @@ class Hazard:
     """Where the tensor came from, where that matters: the view's making, the leaf's."""
     read: Callsite | None = None
     """Where the new values are read as if they were the old ones; None where no read was observed."""
+    freed: Callsite | None = None
+    """Where an earlier backward freed what was saved; None where that is not what the finding is about."""
     tensor: int | None = None
     """Serial number of the written tensor in the trace (``T3`` is 3)."""
     call: int | None = None
@@ -54,5 +56,7 @@ class Hazard:
     """The fix as a diff of the user's own lines; empty where it could not be derived."""
     price_bytes: int | None = None
     """Bytes of the copy that the fix makes each time it runs; None where it makes none or the size is not known."""
+    count: int = 1
+    """How many times the same statement did it, by whatever way it was reached; this finding is the first."""
     nbytes: int | None = None
     """Bytes that a note is about: cloned, spared or kept; None in findings that are not about memory."""

@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from inplace_magic.analysis import expressions
 from inplace_magic.analysis.story import Story
-from inplace_magic.trace import CallEvent, Callsite, Mutation
+from inplace_magic.record.trace import CallEvent, Callsite, Mutation
+from inplace_magic.source import expressions
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def whole_of_a_part(story: Story, call: CallEvent, mutation: Mutation) -> tuple[
     if site is None or made is None or made.kind != "view" or made.callsite is None or not made.inputs:
         return None
     place = made.callsite
-    if (place.function, place.cell, place.file, place.caller) != (site.function, site.cell, site.file, site.caller):
+    if not place.same_run(site):
         return None
     node = expressions.parse(place.expression)
     if not isinstance(node, ast.expr):
@@ -48,7 +48,7 @@ def owners_of(story: Story, call: CallEvent, mutation: Mutation, path: str | Non
     outer = _argument_of_helper(story, call, mutation)
     if outer is not None:
         yield outer
-    yield from reversed(_by_parameters(story, call, path))
+    yield from reversed(_by_parameters(story, call, mutation, path))
 
 
 def _argument_of_helper(story: Story, call: CallEvent, mutation: Mutation) -> Owned | None:
@@ -65,7 +65,7 @@ def _argument_of_helper(story: Story, call: CallEvent, mutation: Mutation) -> Ow
     return None
 
 
-def _by_parameters(story: Story, call: CallEvent, path: str | None) -> list[Owned]:
+def _by_parameters(story: Story, call: CallEvent, mutation: Mutation, path: str | None) -> list[Owned]:
     site = call.callsite
     if site is None:
         return []
@@ -77,7 +77,7 @@ def _by_parameters(story: Story, call: CallEvent, path: str | None) -> list[Owne
         if argument is None:
             break
         outer = expressions.path_text(expressions.without_aliasing(argument, story.bindings.view_texts))
-        if outer is None:
+        if outer is None or not story.bindings.is_handed_by(site.caller, outer, mutation.tensor):
             break
         owners.append(Owned(path, site))
         path, site = outer, site.caller

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from inplace_magic.analysis import expressions
+from inplace_magic.analysis.operations import GET_ITEM
 from inplace_magic.analysis.overlap import may_meet, region_of
-from inplace_magic.analysis.reads import paths_in
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.listing import listing_of_cell
+from inplace_magic.hazards.operations import COPY
 from inplace_magic.hazards.owners import Owned
-from inplace_magic.trace import CallEvent, Callsite, Mutation
+from inplace_magic.record.trace import CallEvent, Callsite, Mutation
+from inplace_magic.source import expressions
+from inplace_magic.source.chains import paths_in
+from inplace_magic.source.listing import whole_listing
 
 
 def names_of_tensor(story: Story, at: Callsite | None, tensor: int) -> set[str]:
@@ -38,7 +40,7 @@ def in_the_next_pass(story: Story, at: Callsite, owned: Owned, aliases: Sequence
     """Whether a place in the same run of a function is reached again after the write, in the next pass of a loop that
     lies below the statements (by their lines) that gave the tensor its two names: ``new = u`` above ``for i in …:
     new[i] = u[i - 1]``."""
-    site, listing = owned.site, listing_of_cell(story.trace)
+    site, listing = owned.site, whole_listing(story.trace, owned.site)
     if listing is None or not aliases or at.caller != site.caller or site.function == "<module>":
         return False
     statement = listing.statement_at(site)
@@ -51,7 +53,7 @@ def in_the_next_pass(story: Story, at: Callsite, owned: Owned, aliases: Sequence
 
 def reads_what_was_written(read: CallEvent, write: CallEvent, mutation: Mutation) -> bool:
     """Whether a read can see the written elements; ``u[i + 1]`` does not where ``new[i] = …`` wrote."""
-    if read.name != "Tensor.__getitem__" or read.kind != "view" or mutation.region is None:
+    if read.name != GET_ITEM or read.kind != "view" or mutation.region is None:
         return True
     return may_meet(region_of(read.outputs[0]), mutation.region)
 
@@ -71,7 +73,30 @@ def reads_it_as(read: CallEvent, at: Callsite, tensor: int, path: str) -> bool:
     if at != read.callsite or not at.direct:
         return True
     listed = expressions.operands(at.expression, method=read.name.startswith("Tensor."))
-    names = [expressions.path_text(node) for node in listed if not isinstance(node, ast.Constant)]
-    if len(names) != len(read.inputs):
+    operands = [node for node in listed if not _is_no_tensor(node)]
+    if len(operands) != len(read.inputs):
         return True
-    return any(given.tensor == tensor and name in (path, None) for given, name in zip(read.inputs, names, strict=True))
+    pairs = list(zip(read.inputs, operands, strict=True))
+    if read.operation == COPY:
+        pairs = pairs[1:]  # what a copy goes to is not read
+    return any(given.tensor == tensor and _is_read_in(node, path) for given, node in pairs)
+
+
+_FACTS = frozenset(("dtype", "device", "shape", "ndim", "layout", "requires_grad", "is_leaf"))
+"""What a tensor says of itself, whatever its values are."""
+
+
+def _is_no_tensor(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and node.attr in _FACTS)
+
+
+def _is_read_in(operand: ast.expr, path: str) -> bool:
+    """Whether an operand is the path, or may have been computed from it."""
+    name = expressions.path_text(operand)
+    if name is not None:
+        return name == path
+    facts = {id(node.value) for node in ast.walk(operand) if isinstance(node, ast.Attribute) and node.attr in _FACTS}
+    parts = [node for node in ast.walk(operand) if isinstance(node, ast.expr) and id(node) not in facts]
+    roots = {path, path.split("[")[0]}
+    named = {expressions.path_text(node) for node in parts}
+    return bool(named & roots) or not any(named - {None})

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from inplace_magic.analysis import expressions
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.listing import listing_of_cell
 from inplace_magic.hazards.owners import Owned
-from inplace_magic.trace import AliasStatement, Mutation
+from inplace_magic.record.trace import AliasStatement, Mutation
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import whole_listing
 
 _FIRST_WRITES = 100
 """Writes among which the first one under another name is looked for."""
@@ -70,7 +70,7 @@ def names_given_at_once(alias: AliasStatement) -> bool:
 def sums_its_list(story: Story, owned: Owned, alias: AliasStatement) -> bool:
     """``fused = levels[0]`` above ``for level in levels[1:]: fused += level``: a sum over a list that begins with the
     list's own first entry."""
-    listing = listing_of_cell(story.trace)
+    listing = whole_listing(story.trace, owned.site)
     if listing is None or alias.target != owned.path or not alias.source.endswith("]"):
         return False
     statement = listing.statement_at(owned.site)

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.listing import Listing, listing_of, listing_of_cell
-from inplace_magic.trace import CallEvent, Callsite, Mutation
+from inplace_magic.record.trace import CallEvent, Callsite, Mutation
+from inplace_magic.source.listing import Listing, listing_of, whole_listing
 
 _SLOT = re.compile(r"(?P<container>[A-Za-z_][\w.]*)(?P<steps>(?:\[[^\]]*\])+)")
 
@@ -47,11 +47,11 @@ def _fills(story: Story, container: str) -> bool:
     """Whether a statement in a loop, or in a function, stores into the container, so that each of its runs stores
     anew: ``curve.append(total)``, ``snapshots[epoch] = centroids``."""
     last = container.rpartition(".")[2]
-    listing = listing_of_cell(story.trace)
     for alias in story.trace.aliases:
         owner = alias.target.partition("[")[0].rpartition(".")[2]
         given = any(a.target == "return" and a.source == owner for a in story.trace.aliases)
-        if "[" in alias.target and (owner == last or given) and listing is not None:
+        listing = whole_listing(story.trace, alias) if "[" in alias.target and (owner == last or given) else None
+        if listing is not None:
             statement = listing.statement_on(alias.line)
             if statement is not None and runs_again(listing, statement):
                 return True
@@ -61,12 +61,6 @@ def _fills(story: Story, container: str) -> bool:
 def runs_again(listing: Listing, statement: ast.stmt) -> bool:
     again = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
     return any(isinstance(node, again) for node in listing.around(statement))
-
-
-def outermost(site: Callsite | None) -> Callsite | None:
-    while site is not None and site.caller is not None:
-        site = site.caller
-    return site
 
 
 def _reads(story: Story, tensor: int, after: int, container: str) -> Iterator[CallEvent]:

@@ -4,12 +4,11 @@ cares."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import N_, _, ngettext, sentences
-from inplace_magic.trace import CallEvent, Callsite
+from inplace_magic.record.trace import Callsite
 
 VERSION_ERROR = "has been modified by an inplace operation"
 """How PyTorch's version check speaks."""
@@ -37,6 +36,8 @@ _CHANGED_WILL_RAISE = N_(
 def code(text: str) -> str:
     """Source for use within a sentence: on one line, not too long, in backticks."""
     line = re.sub(r"\s+", " ", text).strip()
+    if not line:
+        return _("code whose source is not there")
     return f"`{line if len(line) <= _MAX_CODE else line[: _MAX_CODE - 1] + '…'}`"
 
 
@@ -52,13 +53,39 @@ def place(site: Callsite | None) -> str:
 
 
 def line_of(site: Callsite | None) -> str:
-    """The line's code."""
-    return code(site.statement or site.text) if site is not None else _("an unknown line")
+    """The line's code; its place where the code is not known, as after ``python -c``."""
+    if site is None:
+        return _("an unknown line")
+    text = site.statement or site.text
+    return code(text) if text.strip() else site.place
 
 
 def spot(site: Callsite | None) -> str:
     """The line's code and, in brackets, its place."""
-    return _("{line} ({place})").format(line=line_of(site), place=place(site))
+    if site is None or (site.statement or site.text).strip():
+        return _("{line} ({place})").format(line=line_of(site), place=place(site))
+    if site.outdated:
+        return place(site)
+    if site.caller is None:
+        return _("{place} (its source is not there)").format(place=site.place)
+    return _("{place} (its source is not there; in `{name}`, called from {caller})").format(
+        place=site.place, name=site.function.rsplit(".<locals>.", 1)[-1], caller=site.caller.place
+    )
+
+
+def of_an_older_version(hazard: Hazard) -> Hazard:
+    """The finding; with another advice where a line that it is about is no longer what its file holds, since nothing
+    can be said of how to change that."""
+    places = (hazard.mutation, hazard.saved, hazard.read, hazard.origin, *hazard.mutations)
+    older = next((site for site in places if site is not None and site.outdated), None)
+    if older is None:
+        return hazard
+    told = _(
+        "Load {file} anew (restart the kernel, or `importlib.reload`) and run again: the file was changed after it was "
+        "loaded, and {place} is no longer there to be read."
+    )
+    name = (older.file or "").replace("\\", "/").rsplit("/", 1)[-1]
+    return replace(hazard, fix=told.format(file=name, place=older.place), diff="", price_bytes=None)
 
 
 def forward_name(node: str) -> str:
@@ -115,15 +142,15 @@ def overwritten_fix(
         return _("Find what writes the tensor outside torch's Python functions, and let it write into a clone.")
     line = line_of(site)
     if parameter:
-        if saved_site is None:
-            return _(
-                "Run backward before {line}, or compute the result anew after it: a graph can only be used with the "
-                "parameter values it was built from."
-            ).format(line=line)
-        return _(
-            "Run backward before {line}, or compute the result anew after it (the forward at {place}): a graph can "
-            "only be used with the parameter values it was built from."
-        ).format(line=line, place=saved_site.place)
+        anew = (
+            _("Compute the result anew after {line}: a graph can only be used with the values it was built from.")
+            if saved_site is None
+            else _(
+                "Compute the result anew after {line} (the forward at {place}): a graph can only be used with the "
+                "values it was built from."
+            )
+        )
+        return anew.format(line=line, place=saved_site.place if saved_site is not None else "")
     if not site.direct and (writer.startswith("F.") or writer.endswith("_")):
         return _("Set `inplace=False` on the module that {line} calls, so that it gives a new tensor.").format(
             line=line
@@ -135,52 +162,3 @@ def overwritten_fix(
             "tensor."
         ).format(name=name, line=line)
     return _("Let {line} give a new tensor instead of writing into the saved one (clone it first).").format(line=line)
-
-
-def unknown_saver(
-    rule: str,
-    story: Story,
-    call: CallEvent | None,
-    write: Write | None,
-    expected: int | None,
-    found: int | None,
-) -> Hazard:
-    """PyTorch raised, and the watch did not see the save; the write is named where only one fits."""
-    where = place(call.callsite) if call is not None else _("the cell")
-    variable = None
-    if write is not None and write.call is not None and write.mutation is not None:
-        variable = story.bindings.written_name(write.call, write.mutation.tensor)
-    if write is not None and write.site is not None:
-        message = _(
-            "Backward at {place} failed because a saved tensor was overwritten; {versions}. The save was not seen, but "
-            "one write fits: {write} took {tensor} from version {expected} to {after}."
-        ).format(
-            place=where,
-            versions=versions(expected, found),
-            write=spot(write.site),
-            tensor=f"`{variable}`" if variable else _("that tensor"),
-            expected=expected,
-            after=write.after,
-        )
-        fix = _("Let {line} give a new tensor, or write into a clone.").format(line=line_of(write.site))
-    else:
-        message = _(
-            "Backward at {place} failed because a saved tensor was overwritten; {versions}. The watch did not see who "
-            "wrote it: it happened before the watch began, on another thread, or outside torch's functions."
-        ).format(place=where, versions=versions(expected, found))
-        fix = _("Put the forward pass and the lines between it and backward into the watched cell.")
-    site = write.site if write is not None else None
-    return Hazard(
-        code=rule,
-        severity="error",
-        message=message,
-        fix=fix,
-        variable=variable,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
-        expected_version=expected,
-        found_version=found,
-        tensor=write.mutation.tensor if write is not None and write.mutation is not None else None,
-        call=write.call.index if write is not None and write.call is not None else None,
-        raised=True,
-    )

@@ -11,7 +11,7 @@ from typing import Any
 from IPython import get_ipython
 
 from inplace_magic.api import watch
-from inplace_magic.magics_cells import cell_numbers
+from inplace_magic.magics.cells import cell_numbers
 from inplace_magic.report import Report
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Happened
+from inplace_magic.record.trace import CallEvent, TensorMetadata
 from inplace_magic.render import words
 from inplace_magic.render.lines import step_label, step_phrase
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.style import EFFECT_SYMBOL
 from inplace_magic.report import Report
-from inplace_magic.trace import CallEvent, TensorMetadata
 
 MAX_ROWS = 12
 

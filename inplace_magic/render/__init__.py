@@ -7,8 +7,8 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.garbage import collection_paused
 from inplace_magic.language import _, use_language
+from inplace_magic.record.garbage import collection_paused
 
 if TYPE_CHECKING:
     from inplace_magic.hazards import Hazard
@@ -20,7 +20,7 @@ Renderer = Callable[..., str]
 
 
 def _html(reading: Reading, *, raw: bool, graph: bool) -> str:
-    from inplace_magic.render.html import fragment_of
+    from inplace_magic.render.page.html import fragment_of
 
     return fragment_of(reading, raw=raw, graph=graph)
 
@@ -32,8 +32,8 @@ def _text(reading: Reading, *, raw: bool, graph: bool) -> str:
 
 
 def _html_card(reading: Reading, *, hazards: Sequence[Hazard], more: str) -> str:
-    from inplace_magic.render.cards import finding_cards
     from inplace_magic.render.markup import CARD, prose, tag
+    from inplace_magic.render.page.cards import finding_cards
 
     shown = replace(reading.report, findings=tuple(hazards))
     return tag("div", CARD, finding_cards(shown), tag("div", "", prose(more)), class_="inplace-magic")

@@ -12,8 +12,8 @@ from typing import Literal
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Callsite, Trace
 from inplace_magic.render.words import callers
-from inplace_magic.trace import CallEvent, Callsite, Trace
 
 Role = Literal["overwritten", "saved", "read", "raised", "origin"]
 """What a marked line did: wrote the tensor, saved it for backward, read it for the old one, raised, or made it."""
@@ -54,7 +54,8 @@ class Excerpt:
 
 
 def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
-    """The finding's listings, the one with the guilty line first."""
+    """The finding's listings: the one with the first write, then those of the save, the later writes, the read and the
+    error, as they came in time; the lines of a listing stand as they do in the source."""
     marks = _marks(hazard, trace)
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda mark: _key(mark.site)):
@@ -63,13 +64,17 @@ def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
             groups[-1].append(mark)
         else:
             groups.append([mark])
-    listings = [_listing(group, trace) for group in groups]
-    return tuple(sorted(listings, key=lambda listing: not any(_guilty(line) for line in listing.lines)))
+    order = {id(mark): place for place, mark in enumerate(marks)}
+    order.update({id(mark): -1 for mark in marks if mark.role == "overwritten" and mark.site == hazard.mutation})
+    groups.sort(key=lambda group: min(order[id(mark)] for mark in group))
+    return tuple(_listing(group, trace) for group in groups)
 
 
 def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
     cell = trace.cell
     marks: list[Mark] = []
+    if hazard.origin is not None:
+        marks.append(_mark("origin", _("made here"), hazard.origin, cell))
     if hazard.saved is not None:
         by = _("by {node}").format(node=hazard.saved_by) if hazard.saved_by else _("for backward")
         marks.append(_mark("saved", _("saved here"), hazard.saved, cell, by))
@@ -84,8 +89,8 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
         marks += [_mark("overwritten", again_here, site, cell) for site in again]
     if hazard.read is not None:
         marks.append(_mark("read", _("read here"), hazard.read, cell, _("sees the new values")))
-    if hazard.origin is not None:
-        marks.append(_mark("origin", _("made here"), hazard.origin, cell))
+    if hazard.freed is not None:
+        marks.append(_mark("read", _("freed here"), hazard.freed, cell, _("by the first backward")))
     raised = _raising_call(hazard, trace.calls)
     if raised is not None and raised.callsite is not None:
         name = raised.name.rsplit(".", 1)[-1]
@@ -110,7 +115,7 @@ def _step(hazard: Hazard) -> str:
 def _raising_call(hazard: Hazard, calls: Sequence[CallEvent]) -> CallEvent | None:
     if not hazard.raised:
         return None
-    first = hazard.call if hazard.call is not None else 0
+    first = next((call for call in (hazard.call, hazard.read_call) if call is not None), 0)
     return next((call for call in calls if call.index >= first and call.error is not None), None)
 
 
@@ -130,9 +135,15 @@ def _listing(group: list[Mark], trace: Trace) -> Excerpt:
     for number in numbers:
         marks = tuple(by_line.get(number, ()))
         known = in_cell and 0 < number <= len(trace.source)
-        text = trace.source[number - 1] if known else marks[0].site.text if marks and marks[0].site else ""
+        text = trace.source[number - 1] if known else _text_of(marks[0].site) if marks else ""
         lines.append(ExcerptLine(number, text.rstrip().expandtabs(4), marks))
     return Excerpt(source_name(site), tuple(lines))
+
+
+def _text_of(site: Callsite | None) -> str:
+    if site is None or site.text:
+        return site.text if site is not None else ""
+    return _("(an older version of this line ran)") if site.outdated else _("(the source is not there)")
 
 
 def source_name(site: Callsite | None) -> str:
@@ -150,7 +161,3 @@ def _key(site: Callsite | None) -> tuple[int, str, int]:
 
 def _near(last: Callsite, site: Callsite) -> bool:
     return (last.cell, last.file) == (site.cell, site.file) and site.line - last.line <= JOIN
-
-
-def _guilty(line: ExcerptLine) -> bool:
-    return any(mark.role == "overwritten" for mark in line.marks)

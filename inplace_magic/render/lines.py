@@ -9,8 +9,8 @@ from inplace_magic.analysis.memory import line_key
 from inplace_magic.analysis.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.language import _, ngettext
+from inplace_magic.record.trace import CallEvent, Callsite
 from inplace_magic.render.words import changed_values, effect_phrase, tensor_label, version_step
-from inplace_magic.trace import CallEvent, Callsite
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ def _svg(report: Report, raw: bool, graph: bool) -> str:
 
 
 def _png(report: Report, raw: bool, graph: bool) -> bytes:
-    from inplace_magic.render.layout import to_png
+    from inplace_magic.render.graph.layout import to_png
 
     return to_png(report.to_svg(raw=raw))
 

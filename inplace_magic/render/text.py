@@ -7,13 +7,16 @@ from itertools import islice
 
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.hazards import Hazard
-from inplace_magic.language import _, clauses, ngettext, sentences
-from inplace_magic.render import diffs, memory_words, words
+from inplace_magic.language import _, clauses, listed, ngettext, sentences
+from inplace_magic.record.blindness import unseen_work
+from inplace_magic.record.trace import Callsite
+from inplace_magic.render import diffs, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import step_label, step_phrase
-from inplace_magic.render.memory_rows import unplaced
 from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.style import EFFECT_SYMBOL, FINE_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
+from inplace_magic.render.tables import memory_words
+from inplace_magic.render.tables.memory_rows import unplaced
 from inplace_magic.report import Report
 
 MAX_ROWS = 100
@@ -41,14 +44,15 @@ def _verdict(report: Report) -> str:
         return f"{SEVERITY_SYMBOL[serious[0].severity]} {said}"
     if report.trace.error is not None:
         return _unexplained(report, report.trace.error)
-    return f"{FINE_SYMBOL} {_fine(report)}"
+    symbol = FINE_SYMBOL if report.trace.calls else SEVERITY_SYMBOL["info"]
+    return f"{symbol} {_fine(report)}"
 
 
 def _fine(report: Report) -> str:
     calls = report.trace.calls
-    if not calls:
-        said = _("no torch call was seen")
-    else:
+    unseen = listed(unseen_work(report.trace.blindness))
+    said = _("no torch call was seen")
+    if calls:
         said = ngettext("{count} torch call", "{count} torch calls", len(calls)).format(count=len(calls))
         writes = sum(call.kind == "in-place" for call in calls)
         told = _("{calls}, {count} of them in-place") if writes else _("{calls}, none of them in-place")
@@ -61,6 +65,14 @@ def _fine(report: Report) -> str:
         )
     if report.trace.faults:
         said = _("{said}; a part of this report failed, see below").format(said=said)
+    if not calls:
+        told = _("Nothing was judged: {said}.")
+        if unseen:
+            told = _("Nothing was judged: {said}; the work may have run in {unseen}.")
+        return told.format(said=said, unseen=unseen)
+    if unseen:
+        told = _("Nothing wrong found in what was seen: {said}. Not seen: {unseen}.")
+        return told.format(said=said, unseen=unseen)
     return _("Nothing wrong found: {said}.").format(said=said)
 
 
@@ -152,7 +164,7 @@ def align(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]
 def _finding(number: int, finding: Hazard, report: Report) -> str:
     severity = f"{SEVERITY_SYMBOL[finding.severity]} {_(SEVERITY_WORD[finding.severity])}"
     title = _("Finding {number}: {severity} ({code})").format(number=number, severity=severity, code=finding.code)
-    lines = [title, f"  {finding.message}", ""]
+    lines = [f"{title}{words.times(finding.count)}", f"  {finding.message}", ""]
     for excerpt in excerpts(finding, report.trace):
         lines += [f"  {line}".rstrip() for line in _excerpt(excerpt)]
         lines.append("")
@@ -171,9 +183,15 @@ def _excerpt(excerpt: Excerpt) -> list[str]:
         marks = _("; ").join(words.with_detail(mark.text, mark.detail) for mark in line.marks)
         lines.append(f"{words.padded(head, code + width + 5)}  <- {marks}" if marks else head)
         for mark in line.marks:
-            called = (_("called from {place}: {code}").format(place=site.place, code=site.text) for site in mark.via)
+            called = (_called_from(site) for site in mark.via)
             lines += [f"{' ' * (width + 3)}|   {text}" for text in called]
     return lines
+
+
+def _called_from(site: Callsite) -> str:
+    if not site.text:
+        return _("called from {place}").format(place=site.place)
+    return _("called from {place}: {code}").format(place=site.place, code=site.text)
 
 
 def _stories(reading: Reading, most: int) -> list[str]:

@@ -9,7 +9,7 @@ from unicodedata import east_asian_width
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.language import N_, _, listed, ngettext
-from inplace_magic.trace import Callsite, Mutation, Number, TensorMetadata, Trace
+from inplace_magic.record.trace import Callsite, Mutation, Number, TensorMetadata, Trace
 
 MAX_VALUES = 3
 """Changed elements that a phrase names."""
@@ -157,6 +157,11 @@ def place_in(site: Callsite | None, trace: Trace) -> str:
     return _("line {line}").format(line=site.line) if own and site is not None else place(site)
 
 
+def place_and_code(site: Callsite | None) -> str:
+    """``model.py:31: x = self.relu(x)``; the place alone where the code is not known."""
+    return f"{place(site)}: {code_of(site)}" if code_of(site) else place(site)
+
+
 def bytes_of(count: int) -> str:
     """``160 B``, ``1.5 MiB``; a negative number keeps its sign."""
     if abs(count) < 1024:
@@ -192,6 +197,11 @@ def traits(facts: TensorMetadata) -> str:
 def plural(count: int, one: str, many: str | None = None) -> str:
     """``1 call``, ``2 calls``."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def times(count: int) -> str:
+    """`` ×16``; empty for one."""
+    return f" ×{count}" if count > 1 else ""
 
 
 def with_detail(text: str, detail: str) -> str:

@@ -19,9 +19,9 @@ from inplace_magic.analysis.folding import LIMIT
 from inplace_magic.analysis.graph import TensorVertex
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, use_language
-from inplace_magic.live import ValuesNow
+from inplace_magic.record.live import ValuesNow
 from inplace_magic.render.drawing import MAX_NODES
-from inplace_magic.render.explorer import minified, script
+from inplace_magic.render.page.explorer import minified, script
 from inplace_magic.render.words import number
 from inplace_magic.report import Report
 from inplace_magic.widgets.state import LiveView

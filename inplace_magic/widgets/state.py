@@ -8,13 +8,13 @@ from typing import Any
 
 from inplace_magic.analysis.folding import LIMIT
 from inplace_magic.analysis.graph import TensorVertex
-from inplace_magic.garbage import collection_paused
 from inplace_magic.language import use_language
-from inplace_magic.render.dot import dot_of
-from inplace_magic.render.explorer import explorer_state
-from inplace_magic.render.layout import to_svg
+from inplace_magic.record.garbage import collection_paused
+from inplace_magic.render.graph.dot import dot_of
+from inplace_magic.render.graph.layout import to_svg
+from inplace_magic.render.page.explorer import explorer_state
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.timeline import timeline_svg
+from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.report import Report
 
 

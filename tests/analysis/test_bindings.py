@@ -9,7 +9,7 @@ import pytest
 from builders import made, tensor, wrote
 
 from inplace_magic.analysis.bindings import Bindings, names_of
-from inplace_magic.trace import CallEvent, Callsite, TensorName, Trace
+from inplace_magic.record.trace import CallEvent, Callsite, TensorName, Trace
 
 
 def at(text: str, **more: Any) -> Callsite:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inplace_magic.analysis import expressions
+from inplace_magic.source import expressions
 
 
 def node(text: str) -> ast.expr:

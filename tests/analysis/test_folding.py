@@ -6,7 +6,7 @@ from builders import made, site, tensor
 
 from inplace_magic.analysis.folding import FoldedGraph, folded, groups_of
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.trace import AutogradNode, CallEvent, Callsite, Trace
+from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, Trace
 
 LINES = tuple(f"line {number}" for number in range(1, 100))
 
@@ -90,7 +90,7 @@ def test_a_box_has_the_path_of_the_parameters_inside():
         weight = tensor(100 + i, requires_grad=True)
         events.append(made(i, "F.linear", place, (tensor(i), weight), (tensor(i + 1, is_leaf=False, node=i),)))
     nodes = tuple(AutogradNode(i, "AddmmBackward0", i, call=i) for i in range(60))
-    from inplace_magic.trace import TensorName
+    from inplace_magic.record.trace import TensorName
 
     names = tuple(TensorName(100 + i, f"net.layer{1 + i // 30}[{i % 30}].weight") for i in range(60))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from builders import sigmoid_trace, site, tensor
 
 from inplace_magic.analysis.graph import HUB, AutogradGraph
-from inplace_magic.trace import AutogradNode, CallEvent, Mutation, SavedTensor, Storage, TensorName, Trace
+from inplace_magic.record.trace import AutogradNode, CallEvent, Mutation, SavedTensor, Storage, TensorName, Trace
 
 ROW_CELL = ("x = torch.zeros(2, 3)", "row = x[0]", "row.add_(1)", "y = x * 2")
 

@@ -11,7 +11,7 @@ from inplace_magic.analysis.lanes import Lane, lanes_of
 from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.timeline import Focus, timeline_of
-from inplace_magic.trace import (
+from inplace_magic.record.trace import (
     AutogradNode,
     Backward,
     CallEvent,

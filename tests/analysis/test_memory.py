@@ -7,7 +7,7 @@ from dataclasses import replace
 from builders import sigmoid_trace, site, tensor
 
 from inplace_magic.analysis.memory import memory_by_call, memory_by_line
-from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, Storage, Trace
+from inplace_magic.record.trace import AutogradNode, CallEvent, SavedTensor, Storage, Trace
 
 LINES = ("a = torch.ones(10)", "b = a * 2", "c = b.view(2, 5)", "del b, c", "d = a + 1")
 

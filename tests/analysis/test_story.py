@@ -8,7 +8,7 @@ from typing import Any
 from builders import made, sigmoid_trace, site, tensor, wrote
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.trace import (
+from inplace_magic.record.trace import (
     AutogradNode,
     Backward,
     CallEvent,

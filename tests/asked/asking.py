@@ -12,8 +12,8 @@ import pandas as pd
 import torch
 from cells import run_cell
 
+from inplace_magic.record.trace import CallEvent, Mutation
 from inplace_magic.report import Report
-from inplace_magic.trace import CallEvent, Mutation
 
 PRELUDE = """\
 import torch

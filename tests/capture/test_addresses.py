@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import inplace_magic
-from inplace_magic.capture import describe
 from inplace_magic.capture.addresses import AddressIndex
 from inplace_magic.capture.records import StorageRecord
+from inplace_magic.capture.torch import describe
 
 CPU = torch.device("cpu")
 

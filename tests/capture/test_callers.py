@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from capture.watching import LEVELS
 
 import inplace_magic
-from inplace_magic.capture.callers import Callers, call_plainly, is_stand_in
+from inplace_magic.capture.torch.callers import Callers, call_plainly, is_stand_in
 
 
 def from_cpp() -> Any:

@@ -9,7 +9,7 @@ import pytest
 from cells import run_cell
 from hazards.running import Ran, watched
 
-from inplace_magic.trace import CallEvent, Callsite
+from inplace_magic.record.trace import CallEvent, Callsite
 
 
 def call(ran: Ran, name: str) -> CallEvent:

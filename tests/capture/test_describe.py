@@ -12,8 +12,8 @@ from empty_modes import EmptyDispatchMode
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import inplace_magic
-from inplace_magic.capture import describe, describe_nodes, unpacking
-from inplace_magic.capture.layouts import readable
+from inplace_magic.capture.torch import describe, describe_nodes, unpacking
+from inplace_magic.capture.torch.layouts import readable
 
 
 class Logged(torch.Tensor):

@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 import inplace_magic
-from inplace_magic.capture.modes import any_active, take_off
+from inplace_magic.capture.torch.modes import any_active, take_off
 from inplace_magic.errors import InplaceMagicError
 
 

@@ -10,7 +10,7 @@ from capture.watching import LEVELS, call_of, node_of, report_of, saved_by, trac
 from torch.utils.checkpoint import checkpoint
 
 import inplace_magic
-from inplace_magic.capture import describe_nodes, unpacking
+from inplace_magic.capture.torch import describe_nodes, unpacking
 
 
 class Product(torch.autograd.Function):

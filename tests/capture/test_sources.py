@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inplace_magic.capture.sources import Sources
-from inplace_magic.trace import Callsite
+from inplace_magic.record.trace import Callsite
+from inplace_magic.source.places import Sources
 
 
 def written(folder: Path, text: str) -> tuple[Sources, dict[str, Callsite]]:

@@ -13,7 +13,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import inplace_magic
-from inplace_magic.capture import unpacking
+from inplace_magic.capture.torch import unpacking
 
 X = torch.tensor([[1.0, -2.0], [3.0, 4.0]])
 

@@ -8,8 +8,9 @@ import torch
 from capture.watching import call_of, report_of, saved_by, trace_of
 
 import inplace_magic
-from inplace_magic.capture import describe, witness
+from inplace_magic.capture import witness
 from inplace_magic.capture.records import StorageRecord
+from inplace_magic.capture.torch import describe
 
 
 def record_of(tensor: torch.Tensor) -> StorageRecord:

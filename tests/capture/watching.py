@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inplace_magic
+from inplace_magic.record.trace import AutogradNode, CallEvent, SavedTensor, Trace
 from inplace_magic.report import Report
-from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, Trace
 
 LEVELS = ("calls", "ops")
 

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from inplace_magic.capture.flops import counting
+from inplace_magic.rerun.flops import counting
 
 A, B, C = torch.ones(4, 5), torch.ones(5, 6), torch.ones(4, 6)
 IN_PLACE = {

@@ -10,9 +10,9 @@ import torch
 from cells import run_cell
 from healthy.compare import facts, programs
 
-from inplace_magic.capture.runs import Runner
-from inplace_magic.comparing import _unprinted
-from inplace_magic.magics_compare import program_of_cell
+from inplace_magic.comparing.compare import _unprinted
+from inplace_magic.magics.compare import program_of_cell
+from inplace_magic.rerun.run import Runner
 
 NAMES = ("dqn", "transformer_mixed_precision", "wgan_penalty")
 

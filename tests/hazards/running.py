@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import Any
 
 from inplace_magic.hazards import Hazard
+from inplace_magic.record.trace import Callsite
 from inplace_magic.report import Report
-from inplace_magic.trace import Callsite
 
 IMPORTS = """\
 import copy

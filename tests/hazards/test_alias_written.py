@@ -8,9 +8,9 @@ from pathlib import Path
 from builders import made, site, tensor, wrote
 from hazards.running import cure, example, plainly, watched
 
-from inplace_magic.hazards import alias_written as rule
 from inplace_magic.hazards import find_hazards
-from inplace_magic.trace import AliasStatement, Storage, Trace
+from inplace_magic.hazards.rules import alias_written as rule
+from inplace_magic.record.trace import AliasStatement, Storage, Trace
 
 CELL = ("ids = torch.tensor([3, 1])", "labels = ids", "labels[0] = -100", "vectors = table[ids]")
 LABELS, INPLACE = example(rule, "Bad").split("\n\n")

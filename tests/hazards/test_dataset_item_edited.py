@@ -11,9 +11,9 @@ from builders import site, tensor, wrote
 from cells import run_cell
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards import dataset_item_edited as rule
 from inplace_magic.hazards import find_hazards
-from inplace_magic.trace import Callsite, Trace
+from inplace_magic.hazards.rules import dataset_item_edited as rule
+from inplace_magic.record.trace import Callsite, Trace
 
 CELL = ("return image.sub_(0.5)", "first = data[0]", "again = data[0]")
 EPOCHS = """

@@ -7,9 +7,9 @@ from pathlib import Path
 from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards import expanded_write as rule
 from inplace_magic.hazards import find_hazards
-from inplace_magic.trace import Region, Trace
+from inplace_magic.hazards.rules import expanded_tensor_written as rule
+from inplace_magic.record.trace import Region, Trace
 
 CELL = ("mask = row.expand(3, 4)", "mask[0, 1] = 1")
 
@@ -36,6 +36,15 @@ def test_one_element_of_an_expanded_tensor_is_found() -> None:
 
 def test_a_write_of_all_elements_gives_every_position_the_value_anyway() -> None:
     assert find_hazards(one_element_written(Region(0, (3, 4), (0, 1)))) == ((), ())
+
+
+def test_to_fill_all_of_it_with_one_value_is_no_mistake(tmp_path: Path) -> None:
+    ran = watched(
+        tmp_path, "a = torch.empty_strided((3, 4), (0, 1)).fill_(7)", "b = torch.ones(2, 1).expand(2, 3).zero_()"
+    )
+    assert ran.codes() == set()
+    assert ran.names["a"].tolist() == [[7.0] * 4] * 3
+    assert rule.CODE in watched(tmp_path, "a = torch.zeros(1, 4).expand(4, 4)", "a.fill_diagonal_(1)").codes()
 
 
 def test_the_bad_program_gives_the_write_and_the_expand(tmp_path: Path) -> None:

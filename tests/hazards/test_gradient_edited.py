@@ -9,8 +9,8 @@ from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards import gradient_edited as rule
-from inplace_magic.trace import AutogradNode, Backward, Trace
+from inplace_magic.hazards.rules import shared_gradient_edited as rule
+from inplace_magic.record.trace import AutogradNode, Backward, Trace
 
 CELL = ("left.register_hook(scale)", "(left + right).square().sum().backward()", "grad.mul_(0.1)")
 SETUP = """

@@ -9,8 +9,8 @@ from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards import kept_activation_overwritten as rule
-from inplace_magic.trace import TensorName, Trace
+from inplace_magic.hazards.rules import kept_activation_overwritten as rule
+from inplace_magic.record.trace import TensorName, Trace
 
 CELL = ("y = net(x)", 'm = kept["pre"].mean()')
 SETUP = """

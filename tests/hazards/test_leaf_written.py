@@ -9,8 +9,8 @@ from builders import made, site, tensor
 from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards import leaf_written as rule
-from inplace_magic.trace import CallEvent, Trace
+from inplace_magic.hazards.rules import leaf_written as rule
+from inplace_magic.record.trace import CallEvent, Trace
 
 CELL = ("w = torch.zeros(3, requires_grad=True)", "w -= 0.1 * grad")
 REFUSED = "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation."

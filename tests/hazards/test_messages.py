@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hazards.running import watched
 
-from inplace_magic.capture import unpacking
+from inplace_magic.capture.torch import unpacking
 from inplace_magic.hazards import Hazard
-from inplace_magic.trace import Callsite
+from inplace_magic.record.trace import Callsite
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 MOST_WORDS = 120

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
+from inplace_magic.hazards.notes import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
 
 SETUPS = {
     in_place_saved_nothing: "linear, x = nn.Linear(8, 8), torch.ones(2, 8)",

@@ -10,8 +10,8 @@ from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards import one_tensor_many_slots as rule
-from inplace_magic.trace import TensorName, Trace
+from inplace_magic.hazards.rules import one_tensor_many_slots as rule
+from inplace_magic.record.trace import TensorName, Trace
 
 CELL = ("state += velocity", "path = torch.stack(history)", "states[i] += 1")
 SETUP = "history, state, velocity = [], torch.zeros(2), torch.ones(2)"

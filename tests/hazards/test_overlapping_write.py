@@ -9,8 +9,8 @@ from builders import made, site, tensor, wrote
 from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards import overlapping_write as rule
-from inplace_magic.trace import Region, Trace
+from inplace_magic.hazards.rules import overlapping_write as rule
+from inplace_magic.record.trace import Region, Trace
 
 CELL = ("first = logits[:, :1]", "logits -= first")
 SHIFT, COLUMN = "x[:, 1:] = x[:, :-1]", "logits -= logits[:, :1]"
@@ -56,6 +56,13 @@ def test_an_index_whose_elements_are_unknown_is_no_finding() -> None:
 def test_each_element_read_for_its_own_position_is_fine() -> None:
     x, same = tensor(1, shape=(4,)), tensor(2, shape=(4,), storage=1, counter=1)
     assert find_hazards(Trace(calls=(wrote(0, "Tensor.mul_", site(1, ("x.mul_(y)",)), x, same),))) == ((), ())
+
+
+def test_an_element_that_is_copied_onto_itself_too_is_fine_and_one_that_is_computed_is_not(tmp_path: Path) -> None:
+    ran = watched(tmp_path, "x = torch.arange(8.0).view(2, 4)", "x[1] = x[1][0]", "rows = x.tolist()")
+    assert ran.codes() == set()
+    assert ran.names["rows"] == [[0, 1, 2, 3], [4] * 4]
+    assert rule.CODE in watched(tmp_path, "x = torch.arange(8.0).view(2, 4)", "x -= x[:, :1]").codes()
 
 
 @pytest.mark.parametrize("statement", [COLUMN, SHIFT])

@@ -10,8 +10,8 @@ from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards import same_memory_compared as rule
-from inplace_magic.trace import Trace
+from inplace_magic.hazards.rules import same_memory_compared as rule
+from inplace_magic.record.trace import Trace
 
 CELL = ("before = w.detach()", "w.add_(1)", "change = w - before")
 SETUP = """

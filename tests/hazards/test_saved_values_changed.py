@@ -11,8 +11,8 @@ from builders import made, site, tensor, wrote
 from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards import saved_values_changed as rule
-from inplace_magic.trace import AutogradNode, Backward, ForeignWrite, SavedTensor, Trace
+from inplace_magic.hazards.rules import saved_values_changed as rule
+from inplace_magic.record.trace import AutogradNode, Backward, ForeignWrite, SavedTensor, Trace
 
 CELL = ("gate = torch.sigmoid(x)", "gate.data.clamp_(min=0.5)", "gate.sum().backward()")
 SETUP = "x = torch.tensor([-1.0, 1.0], requires_grad=True)"

@@ -10,11 +10,11 @@ import pytest
 from hazards.running import IMPORTS, example
 from hazards.test_fixes import cured, watch_cell
 
-from inplace_magic.hazards import (
+from inplace_magic.hazards.rules import (
     array_shares_memory,
     copy_shares_parameters,
     initial_value_written,
-    recomputed,
+    recomputed_with_other_values,
     results_share_memory,
     swapped_through_views,
 )
@@ -38,7 +38,7 @@ PROGRAMS: dict[ModuleType, tuple[str, str, str]] = {
         "wrong = finals[0] != finals[1]",
         "h += x",
     ),
-    recomputed: (
+    recomputed_with_other_values: (
         "w, x, temperature = torch.randn(3, 3, requires_grad=True), torch.randn(2, 3), torch.tensor(1.0)\n"
         "honest = torch.autograd.grad(torch.tanh(x @ w).sum(), w)[0]\n",
         "wrong = not torch.allclose(w.grad, honest)",
@@ -108,11 +108,11 @@ def test_the_good_line_in_its_place_is_quiet(rule: ModuleType, loaded_shell: Any
 
 
 def test_a_checkpoint_whose_backward_came_first_is_quiet(loaded_shell: Any) -> None:
-    *before, write, backward, after = program(recomputed, "Bad").splitlines()
+    *before, write, backward, after = program(recomputed_with_other_values, "Bad").splitlines()
     assert backward == "loss.backward()"
     good = [*before, backward, write, after]
 
     report = watch_cell(loaded_shell, "\n".join(good))
 
     assert not loaded_shell.user_ns["wrong"]
-    assert recomputed.CODE not in {hazard.code for hazard in report.hazards}, report.to_text()
+    assert recomputed_with_other_values.CODE not in {hazard.code for hazard in report.hazards}, report.to_text()

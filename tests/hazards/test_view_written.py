@@ -9,8 +9,8 @@ from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards import view_written as rule
-from inplace_magic.trace import CallEvent, Trace
+from inplace_magic.hazards.rules import view_written as rule
+from inplace_magic.record.trace import CallEvent, Trace
 
 CELL = ("a, b = x.chunk(2)", "a += b", "y = b * 2")
 SEVERAL = (

@@ -10,7 +10,7 @@ from builders import site, tensor
 from hazards.running import watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.trace import AutogradNode, CallEvent, Mutation, SavedTensor, Storage, Trace
+from inplace_magic.record.trace import AutogradNode, CallEvent, Mutation, SavedTensor, Storage, Trace
 
 MANY = 300_000
 """Elements of a tensor that is worth a note: 1.2 MB of float32."""

@@ -34,7 +34,7 @@ WRONG = [
     ("10.2", "noise += size * noise.grad.sign()", "noise + size * noise.grad.sign()", "no name got it"),
     ("10.3", "log_std.clamp_", "log_std.clamp", "no name got it"),
     ("10.3", "log_std.clamp_", "log_std = log_std.detach().clamp", "no gradient goes back through it"),
-    ("10.3", "log_std.clamp_", "log_std.data.clamp_", "`weight.grad` differs"),
+    ("10.3", "log_std.clamp_", "log_std.data.clamp_", "If the gradient is to pass as if nothing was written"),
     ("10.4", "p.data.clamp_", "p.detach().clamp_", "(Cell In[2], line 4"),
     ("10.4", "        p.data.clamp_(-0.1, 0.1)", "        pass", "meant is"),
     ("10.5", "prices[:, :1]", "prices[:, :1].detach()", "writes `prices` while it reads other elements"),

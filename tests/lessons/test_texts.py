@@ -9,7 +9,7 @@ import pytest
 from lessons.texts import BUILD, CHECK, EVERY, LESSONS, NOTEBOOKS, TEXTS, code_of, exercise_cells, kept, legible, named
 
 from inplace_magic.lessons import course
-from inplace_magic.render.packing import packed, unpacked
+from inplace_magic.render.page.packing import packed, unpacked
 
 MAX_BYTES = 1_000_000
 each_lesson = pytest.mark.parametrize("text", TEXTS, ids=named)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inplace_magic.cell_transform import KEPT_SOURCES, WatchLine, rewrite
+from inplace_magic.magics.cell_transform import KEPT_SOURCES, WatchLine, rewrite
 
 
 def lines_of(text: str) -> list[str]:

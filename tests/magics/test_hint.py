@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from cells import Ran, run_cell
 
-from inplace_magic.magics_hint import HINT, is_explained
+from inplace_magic.magics.hint import HINT, is_explained
 
 FAILING = {
     "saved tensor overwritten": "y = torch.sigmoid(torch.ones(2, requires_grad=True))\ny.mul_(2)\ny.sum().backward()",
+    "graph used twice": "y = torch.sigmoid(torch.ones(2, requires_grad=True)).sum()\ny.backward()\ny.backward()",
     "leaf": "torch.ones(2, requires_grad=True).mul_(2)",
     "view of a leaf": "torch.ones(2, requires_grad=True)[0].mul_(2)",
     "multi-output view": "a, b = (torch.ones(2, requires_grad=True) * 1).unbind()\na.mul_(2)",

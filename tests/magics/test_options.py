@@ -7,38 +7,34 @@ from dataclasses import fields
 import pytest
 from IPython.core.error import UsageError
 
-from inplace_magic.magic_options import parse_options, watch_parser
-from inplace_magic.options import WatchOptions
+from inplace_magic.magics.options import OPTION_RECORDS, CellOptions, parse_options, watch_parser
+from inplace_magic.record.options import DeliverOptions, ShowOptions, WatchOptions
 
 WITHOUT_A_FLAG = {"max_values"}  # no reader of a cell has asked for it; `watch(max_values=...)` sets it
 
 
 def test_every_option_has_a_flag_and_every_flag_an_option() -> None:
     flags = {action.dest for action in watch_parser()._actions} - {"help"}
-    assert flags == {field.name for field in fields(WatchOptions)} - WITHOUT_A_FLAG
+    named = [field.name for record in OPTION_RECORDS.values() for field in fields(record)]
+    assert len(named) == len(set(named)), "a flag sets one field of one record"
+    assert flags == set(named) - WITHOUT_A_FLAG
 
 
 def test_no_flag_means_the_defaults_of_the_record() -> None:
-    assert parse_options("") == WatchOptions()
+    assert parse_options("") == CellOptions(watch=WatchOptions(), show=ShowOptions(), deliver=DeliverOptions())
 
 
 def test_each_flag_sets_its_field() -> None:
     assert parse_options(
         "-o r --level ops --raw --no-graph --widget view --save 'm r.html' --check-values --max-events 5 --lang zh"
-    ) == WatchOptions(
-        out="r",
-        level="ops",
-        raw=True,
-        graph=False,
-        widget="view",
-        save="m r.html",
-        check_values=True,
-        max_events=5,
-        lang="zh",
+    ) == CellOptions(
+        watch=WatchOptions(level="ops", check_values=True, max_events=5, lang="zh"),
+        show=ShowOptions(raw=True, graph=False),
+        deliver=DeliverOptions(out="r", widget="view", save="m r.html"),
     )
-    assert parse_options("--widget --raw") == WatchOptions(widget="", raw=True)
-    assert parse_options("--out=r") == WatchOptions(out="r")
-    assert parse_options(r'--save="C:\My reports\r.html"').save == r"C:\My reports\r.html"
+    assert parse_options("--widget --raw") == CellOptions.of({"widget": "", "raw": True})
+    assert parse_options("--out=r") == CellOptions.of({"out": "r"})
+    assert parse_options(r'--save="C:\My reports\r.html"').deliver.save == r"C:\My reports\r.html"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +48,10 @@ def test_each_flag_sets_its_field() -> None:
         ("-o 3x", "%%inplace_watch: --out '3x' is not a variable name"),
         ("-o class", "%%inplace_watch: --out 'class' is not a variable name"),
         ("--widget 3x", "%%inplace_watch: --widget '3x' is not a variable name"),
-        ("--save report.pdf", "%%inplace_watch: --save 'report.pdf': the file name must end in .html,"),
+        (
+            "--save report.pdf",
+            "%%inplace_watch: 'report.pdf' is no file to save a report to: its name must end in .html,",
+        ),
         ("--max-events few", "%%inplace_watch: argument --max-events: invalid int value: 'few'."),
         ("--max-events -1", "%%inplace_watch: max_events is -1; it must be at least 2."),
         ("y = x + 1", "%%inplace_watch takes options only, not 'y'; put the code to watch on the lines below it."),

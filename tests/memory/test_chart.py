@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from builders import sigmoid_report, site, tensor
 
-from inplace_magic.render.chart import memory_chart
+from inplace_magic.record.trace import AutogradNode, CallEvent, SavedTensor, Storage, Trace
 from inplace_magic.render.reading import Reading
+from inplace_magic.render.timeline.chart import memory_chart
 from inplace_magic.report import Report
-from inplace_magic.trace import AutogradNode, CallEvent, SavedTensor, Storage, Trace
 
 LINES = ("x = f()", "x.add_(1)")
 

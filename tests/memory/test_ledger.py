@@ -7,8 +7,8 @@ from builders import site, tensor
 from inplace_magic.analysis.ledger import Ledger
 from inplace_magic.analysis.memory import memory_by_line, peaks_of
 from inplace_magic.analysis.saved import kept_for_backward
-from inplace_magic.capture.memory import MemoryMeter
-from inplace_magic.trace import (
+from inplace_magic.capture.torch.memory import MemoryMeter
+from inplace_magic.record.trace import (
     AutogradNode,
     CallEvent,
     MemoryReading,

@@ -13,10 +13,14 @@ from typing import Any
 import pytest
 
 import inplace_magic.capture
+import inplace_magic.rerun
+import inplace_magic.source
 
 MODULES: tuple[ModuleType, ...] = tuple(
-    importlib.import_module(f"inplace_magic.capture.{found.name}")
-    for found in pkgutil.iter_modules(inplace_magic.capture.__path__)
+    importlib.import_module(found.name)
+    for room in (inplace_magic.capture, inplace_magic.rerun, inplace_magic.source)
+    for found in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
+    if not found.ispkg
 )
 
 BOUNDARY: dict[str, str] = {
@@ -32,13 +36,56 @@ BOUNDARY: dict[str, str] = {
     "probes.CallProbe._close": "contains what fails after a call",
     "recorder.Recorder.fault": "notes what was contained",
     "probes._without_our_frames": "runs while the user's error passes",
+    "probes._around_dispatch": "runs while the user's error passes",
     "callers.is_stand_in": "runs while the user's error passes",
     "probes.types_override": "decides how the user's backward is run",
     "probes._keep_out_of_dynamo": "runs at import",
     "recorder.Recorder.drop": "lets go of a call whose closing failed",
     "session.Session.leave": "takes the probes off",
     "modes.take_off": "takes the probes off",
+    "modes._is_one_of": "takes the probes off",
     "modes._stacks": "takes the probes off",
+    "modes._some": "takes the probes off",
+    "modes._among": "takes the probes off",
+    "modes._forget_flags": "takes the probes off",
+    "session.Session._close_doors": "takes the doors off",
+    "aside.Aside.finish": "takes the doors off",
+    "doors.close_for": "takes the doors off",
+    "doors.hang": "takes the doors off",
+    "doors._set": "takes the doors off",
+    "doors._Place.put_theirs": "takes the doors off",
+    "doors._Place.is_ours": "takes the doors off",
+    "doors.ours": "tells which doors are left",
+    "late_imports.LateImports.end": "takes the doors off",
+    **dict.fromkeys(
+        (
+            "aside.here",
+            "aside.Aside.away",
+            "aside.Aside.is_for",
+            "passages._ends_here",
+            "passages._EnterExitHooks.__get__",
+            "passages._EnterExitHooks.__set__",
+            "passages._WithOurs.__init__",
+            "passages._WithOurs.__iter__",
+            "passages._WithOurs.__getattr__",
+            "passages._compiled_begins",
+            "passages._ends_by_name",
+            "passages._arguments",
+            "passages._nothing",
+            "passages._Around.__init__",
+            "passages._Around.__enter__",
+            "passages._Around.__exit__",
+            "passages._without_ours",
+            "late_imports.LateImports.find_spec",
+            "late_imports._Telling.__init__",
+            "late_imports._Telling.__getattr__",
+            "late_imports._Telling.create_module",
+            "late_imports._Telling.exec_module",
+        ),
+        "runs as a part of PyTorch",
+    ),
+    "modes.dispatch_flags": "takes the probes off",
+    "modes.set_dispatch_flags": "takes the probes off",
 }
 """They are the walls: nothing stands outside them that could contain a fault of theirs, so they are not broken here."""
 

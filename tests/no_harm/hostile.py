@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from inplace_magic.hazards import Hazard
+from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
-from inplace_magic.trace import Trace
 
 Path = tuple[str | int, ...]
 

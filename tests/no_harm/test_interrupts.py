@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 import inplace_magic
-from inplace_magic.blindness import NO_ROOM
+from inplace_magic.record.blindness import NO_ROOM
 
 LEVELS = ("calls", "ops")
 POINTS = 250

@@ -18,9 +18,9 @@ from cells import run_cell
 from no_harm.leaks import Nodes, count
 
 import inplace_magic
-from inplace_magic.analysis import expressions
 from inplace_magic.capture import forgetting
-from inplace_magic.options import WatchOptions
+from inplace_magic.record.options import WatchOptions
+from inplace_magic.source import expressions
 
 LOOP = """
     import json

@@ -49,44 +49,6 @@ def test_gradient_is_stolen_in_the_unwatched_program_too() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_compiled_function_runs_eagerly_in_a_watch_and_compiled_again_after_it(level: str) -> None:
-    import torch._dynamo
-
-    graphs: list[int] = []
-    calls: list[int] = []
-
-    def backend(module: Any, inputs: Any) -> Any:
-        graphs.append(len(inputs))
-
-        def run_graph(*given: Any) -> Any:
-            calls.append(len(given))
-            return module.forward(*given)
-
-        return run_graph
-
-    torch._dynamo.reset()
-    x = torch.ones(2)
-    compiled = torch.compile(lambda t: t.sin() + 1, backend=backend)
-    compiled(x)
-    assert (len(graphs), len(calls)) == (1, 1)
-    for _ in range(10):
-        with inplace_magic.watch(level=level) as watch:
-            watched = compiled(x)
-    report = watch.report
-    assert report is not None
-    assert len(graphs) == 1, "the watch made Dynamo compile something"
-    assert torch.equal(watched, x.sin() + 1)
-    assert [call.name for call in report.calls] == ["Tensor.sin", "Tensor.add"]
-    assert any("torch.compile" in sentence for sentence in report.blindness)
-    compiled(x)
-    if level == "calls":
-        assert (len(graphs), len(calls)) == (1, 2)
-    else:  # under any dispatch mode Dynamo gives the function up until torch._dynamo.reset(), see docs/no-harm.md
-        assert len(graphs) == 1
-    torch._dynamo.reset()
-
-
-@pytest.mark.parametrize("level", LEVELS)
 def test_warning_is_shown_at_the_users_line_once_per_line(level: str) -> None:
     cell = "x.T\nx.T\nfor _ in range(3): x.T\n"
     plain = _shown_warnings(cell, None)

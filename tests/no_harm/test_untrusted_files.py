@@ -14,7 +14,7 @@ import pytest
 from builders import sigmoid_report
 
 from inplace_magic.errors import InplaceMagicError
-from inplace_magic.options import SAVE_SUFFIXES
+from inplace_magic.record.options import SAVE_SUFFIXES
 from inplace_magic.render.save import save
 from inplace_magic.report import Report
 

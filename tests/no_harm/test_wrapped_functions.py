@@ -16,7 +16,7 @@ from empty_modes import EmptyFunctionMode
 from torch.nn import functional as F
 
 import inplace_magic
-from inplace_magic.capture.functions import facts_of
+from inplace_magic.capture.torch.functions import facts_of
 
 NAMES: list[tuple[Any, str, str]] = [
     (torch.Tensor, "backward", "Tensor.backward"),

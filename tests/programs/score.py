@@ -1,10 +1,11 @@
 """Scores `%%inplace_watch` on a folder of labelled programs.
 
-    python score.py [--programs DIR] [--only NAME ...] [--level {calls,ops}] [--anomaly] [-v]
+    python score.py [--programs DIR] [--only NAME ...] [--level LEVEL] [--how cell|file|script] [--anomaly] [-v]
 
-Every program is run twice in one IPython shell: plainly, and under `%%inplace_watch --out report`. The watched run must
-behave as the plain one (same exception type and text, same SILENTLY_WRONG), and `report.hazards` must say what
-`cases.jsonl` says. Line numbers in `cases.jsonl` count from the program's first line; in the watched cell the magic is
+Every program is run twice: plainly, and watched; as a cell of one IPython shell under `%%inplace_watch --out report`, or
+with `--how file` as a file of its own inside `with inplace_magic.watch()`, or with `--how script` by `python -m
+inplace_magic --level LEVEL --save report.json program.py` in a process of its own. The watched run must behave as the plain
+one (same exception type and text, same SILENTLY_WRONG), and `report.hazards` must say what `cases.jsonl` says. Line numbers in `cases.jsonl` count from the program's first line; in the watched cell the magic is
 line 1, so they are one higher there. Any line of a statement counts for that statement.
 
 Figures, each `right/asked`:
@@ -13,7 +14,7 @@ Figures, each `right/asked`:
   saver        the first hazard's `saved` is the labelled statement
   saved_by     and names the labelled autograd node ("SigmoidBackward0" and "Sigmoid" are the same)
   versions     and gives the labelled expected and found versions
-  variable     and names the labelled variable
+  variable     and names the labelled variable, as the guilty line calls it or by the name whose memory it is
   quiet        harmless programs with no error, silent or warning hazard
   same         programs that behaved under the watch as they do without it
 
@@ -25,7 +26,9 @@ import argparse
 import ast
 import json
 import re
+import subprocess
 import sys
+import tempfile
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -74,10 +77,52 @@ def outcome(shell, cell):
     return error, shell.user_ns.get("SILENTLY_WRONG"), dict(shell.user_ns)
 
 
+def outcome_of_file(source, level):
+    """The same for a program in a file; with a level, watched. The report is under the name `report`."""
+    namespace, error, watcher = {}, None, None
+    with tempfile.TemporaryDirectory() as folder, capture_output(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(folder, "program.py")
+        path.write_text(source)
+        code = compile(source, str(path), "exec")
+        namespace.update(__name__="__main__", __file__=str(path))
+        try:
+            if level is None:
+                exec(code, namespace)
+            else:
+                import inplace_magic
+
+                with inplace_magic.watch(level=level) as watcher:
+                    exec(code, namespace)
+        except Exception as raised:
+            error = raised
+        if watcher is not None:
+            namespace["report"] = watcher.report
+    return error, namespace.get("SILENTLY_WRONG"), namespace
+
+
+def outcome_of_script(source, level):
+    """The same for `python program.py`; with a level, under `python -m inplace_magic`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, saved = Path(folder, "program.py"), Path(folder, "report.json")
+        path.write_text(source + "\nprint('SILENTLY_WRONG', globals().get('SILENTLY_WRONG'))\n")
+        magic = ["-m", "inplace_magic", "--level", level, "--save", str(saved)] if level else []
+        ran = subprocess.run([sys.executable, "-W", "ignore", *magic, str(path)], capture_output=True, text=True)
+        raised = re.findall(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt|Exit)): (.*)", ran.stderr, re.M)
+        error = (ran.returncode, raised[0] if raised and ran.returncode else None)
+        wrong = re.findall(r"^SILENTLY_WRONG (\w+)", ran.stdout, re.M)
+        namespace = {}
+        if saved.exists():
+            from inplace_magic.report import Report
+
+            namespace["report"] = Report.from_json(saved.read_bytes())
+        return error, wrong, namespace
+
+
 def said(error):
     """What a user sees of an exception. A magic may re-raise it wrapped: then the cause speaks."""
-    if error is None:
-        return None
+    if error is None or isinstance(error, tuple):
+        return error
     inner = error.__cause__ or error
     return type(inner).__name__, str(inner)
 
@@ -95,11 +140,11 @@ def bare(name):
     return re.sub(r"Backward\d*$", "", name) if name else name
 
 
-def judge(case, source, report):
-    """Yields (figure, right) for one program."""
+def judge(case, source, report, above=1):
+    """Yields (figure, right) for one program, `above` lines of which stand above its first line."""
     first = statement_of(source)
     statements = lambda lines: {first.get(n) for n in lines}
-    own = lambda site: [n - 1 for n in chain(site)]
+    own = lambda site: [n - above for n in chain(site)]
     hazards = list(report.hazards)
     alarms = [h for h in hazards if h.severity in ALARM]
     if case["symptom"] == "harmless":
@@ -121,19 +166,26 @@ def judge(case, source, report):
         versions = (case["expected_version"], case["found_version"])
         yield "versions", found is not None and (found.expected_version, found.found_version) == versions
     if re.fullmatch(r"[\w.]+", case["variable"] or ""):
-        yield "variable", found is not None and found.variable == case["variable"]
+        names = {found.variable, *re.findall(r"the memory of `([^`]+)`", found.message)} if found is not None else ()
+        yield "variable", case["variable"] in names
 
 
-def score(shell: Any, case: dict, source: str, level: str = "calls") -> tuple[Any, list[tuple[str, bool]]]:
+def score(shell: Any, case: dict, source: str, level: str = "calls", how: str = "cell") -> tuple[Any, list[tuple[str, bool]]]:
     """The report of one program, None where the watch gave none, and its (figure, right) pairs."""
-    error, wrong, _ = outcome(shell, source)
-    watched_error, watched_wrong, namespace = outcome(shell, f"%%inplace_watch --out report --level {level}\n" + source)
+    if how == "cell":
+        error, wrong, _ = outcome(shell, source)
+        magic = f"%%inplace_watch --out report --level {level}\n"
+        watched_error, watched_wrong, namespace = outcome(shell, magic + source)
+    else:
+        run = outcome_of_file if how == "file" else outcome_of_script
+        error, wrong, _ = run(source, None)
+        watched_error, watched_wrong, namespace = run(source, level)
     report = namespace.get("report")
     figures = [("same", said(error) == said(watched_error) and wrong == watched_wrong)]
     if report is None:
         figures.append(("culprit" if case["symptom"] != "harmless" else "quiet", False))
     else:
-        figures += judge(case, source, report)
+        figures += judge(case, source, report, above=int(how == "cell"))
     return report, figures
 
 
@@ -157,7 +209,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=Path, default=Path(__file__).resolve().parent)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--level", choices=("calls", "ops"), default="calls", help="passed on to the magic")
+    parser.add_argument("--level", choices=("calls", "ops"), default="calls")
+    parser.add_argument("--how", choices=("cell", "file", "script"), default="cell")
     parser.add_argument("--anomaly", action="store_true", help="count what PyTorch's anomaly mode names, too")
     parser.add_argument("-v", action="store_true", help="say for each program what was wrong")
     options = parser.parse_args()
@@ -169,7 +222,7 @@ def main():
     right, asked = Counter(), Counter()
     for case in cases:
         source = (folder / f"{case['case']}.py").read_text()
-        report, figures = score(shell, case, source, options.level)
+        report, figures = score(shell, case, source, options.level, options.how)
         for figure, ok in figures:
             asked[figure] += 1
             right[figure] += ok

@@ -7,8 +7,8 @@ from typing import Any
 
 from builders import sigmoid_report, site, tensor
 
+from inplace_magic.record.trace import AutogradNode, CallEvent, Mutation, SavedTensor, Storage, Trace
 from inplace_magic.report import Report
-from inplace_magic.trace import AutogradNode, CallEvent, Mutation, SavedTensor, Storage, Trace
 
 HOSTILE = "<script>alert(1)</script>\"onmouseover='x' `]]>--></style>&lt;b&gt;\\N\\n\x00\x1b\ud800"
 FIXED = {"kind", "severity", "origin", "level"}

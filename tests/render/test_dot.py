@@ -8,9 +8,9 @@ from dataclasses import replace
 from builders import sigmoid_report
 from render.samples import fine_report, hostile_report, long_report
 
+from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import MAX_NODES
 from inplace_magic.report import Report
-from inplace_magic.trace import Trace
 
 
 def node(dot: str, key: str) -> str:

@@ -10,9 +10,9 @@ from render.samples import long_report
 
 import inplace_magic
 from inplace_magic.analysis.graph import AutogradGraph, Edge
+from inplace_magic.record.trace import AutogradNode, CallEvent, Mutation, Trace
 from inplace_magic.render.drawing import MAX_NODES, SMALL, drawing_of, outline_of
 from inplace_magic.render.temporaries import without_temporaries
-from inplace_magic.trace import AutogradNode, CallEvent, Mutation, Trace
 
 
 def network(layers: int) -> Trace:

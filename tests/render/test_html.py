@@ -20,14 +20,15 @@ from builders import sigmoid_report
 from render.samples import HOSTILE, fine_report, hostile_report, long_report
 
 from inplace_magic.errors import InplaceMagicError
-from inplace_magic.render import explorer, html, reading, to_mimebundle
-from inplace_magic.render.cards import FEW_CARDS, MAX_LINES
-from inplace_magic.render.html import to_fragment, to_page
+from inplace_magic.render import reading, to_mimebundle
+from inplace_magic.render.graph.svg import SVG
 from inplace_magic.render.markup import table
-from inplace_magic.render.packing import unpacked
+from inplace_magic.render.page import explorer, html
+from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES
+from inplace_magic.render.page.html import to_fragment, to_page
+from inplace_magic.render.page.packing import unpacked
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.svg import SVG
-from inplace_magic.render.timeline import timeline_svg
+from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.report import Report
 from inplace_magic.widgets.state import state_of
 

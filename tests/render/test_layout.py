@@ -10,8 +10,8 @@ from builders import sigmoid_report
 from render.samples import HOSTILE, fine_report, hostile_report, long_report
 
 from inplace_magic.errors import InplaceMagicError
-from inplace_magic.render import layout
-from inplace_magic.render.svg import compact
+from inplace_magic.render.graph import layout
+from inplace_magic.render.graph.svg import compact
 
 TAGS = {"svg", "style", "g", "title", "text", "path", "rect", "ellipse"}
 

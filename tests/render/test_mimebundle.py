@@ -7,8 +7,8 @@ from builders import sigmoid_report
 from render.samples import hostile_report
 
 from inplace_magic import render
+from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
-from inplace_magic.trace import Trace
 
 
 def test_a_report_is_shown_as_html_and_as_text():
@@ -20,7 +20,7 @@ def test_a_report_is_shown_as_html_and_as_text():
 
 @pytest.mark.parametrize("mime", ["text/html", "text/plain"])
 def test_a_renderer_that_fails_says_so_and_spoils_nothing_else(monkeypatch, mime):
-    import inplace_magic.render.html  # noqa: F401  the module of this name must not shadow the escaping of the sentence
+    import inplace_magic.render.page.html  # noqa: F401  the module of this name must not shadow the escaping of the sentence
 
     def broken(report, *, raw, graph):
         raise KeyError("<b>")

@@ -13,7 +13,7 @@ from builders import sigmoid_report
 from render.samples import hostile_report
 
 from inplace_magic.errors import InplaceMagicError
-from inplace_magic.options import SAVE_SUFFIXES
+from inplace_magic.record.options import SAVE_SUFFIXES
 from inplace_magic.render.save import WRITERS, save
 from inplace_magic.report import Report
 

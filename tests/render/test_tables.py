@@ -9,9 +9,9 @@ import pytest
 from builders import sigmoid_report
 from render.samples import HOSTILE, hostile_report
 
-from inplace_magic.render.tables import COLUMNS
+from inplace_magic.record.trace import OpEvent, Trace
+from inplace_magic.render.tables.frames import COLUMNS
 from inplace_magic.report import Report
-from inplace_magic.trace import OpEvent, Trace
 
 VIEWS = list(COLUMNS)
 

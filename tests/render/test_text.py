@@ -11,9 +11,9 @@ from render.samples import fine_report, hostile_report, long_report
 
 import inplace_magic
 from inplace_magic.hazards import Hazard
+from inplace_magic.record.trace import Trace
 from inplace_magic.render.text import verdict
 from inplace_magic.report import Report
-from inplace_magic.trace import Trace
 
 
 def test_the_whole_text_of_the_sigmoid_failure(golden):

@@ -10,11 +10,11 @@ from builders import sigmoid_report
 from render.samples import hostile_report, long_report
 
 from inplace_magic.analysis.lanes import Lane
-from inplace_magic.render import timeline_words as say
+from inplace_magic.record.trace import Callsite, Trace
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.timeline import timeline_svg
+from inplace_magic.render.timeline import words as say
+from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.report import Report
-from inplace_magic.trace import Callsite, Trace
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from programs import score
 
-from inplace_magic.render.measure import width
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.timeline import timeline_svg
+from inplace_magic.render.timeline.measure import width
+from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.report import Report
 
 PROGRAMS = Path(__file__).parent.parent / "programs"

@@ -1,0 +1,166 @@
+"""What was allocated and freed on a device whose allocator was asked: differences of its own counters.
+
+They count what no storage shows: the allocator's rounding, buffers inside an operator, and workspaces of cuBLAS and
+cuDNN. A workspace is allocated by the call that first needs it and stays for all that come later, so it is no cost of
+that line. It is told from the line's tensors by what the allocator was asked for, before rounding: where that grows by
+more than the tensors in sight, and never shrinks again, something other than a tensor keeps it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import accumulate, pairwise
+
+from inplace_magic.analysis.blocks import BEFORE, Block, Entry
+from inplace_magic.record.trace import MemoryReading, Trace
+
+Key = tuple[int | None, int | None, str]
+
+
+def devices_read(trace: Trace) -> frozenset[str]:
+    """Devices whose allocator was asked."""
+    return frozenset(reading.device for reading in trace.readings)
+
+
+def entries_read_by_call(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
+    """One entry for each call and device; workspaces have entries of their own.
+
+    Args:
+        trace: the record.
+        blocks: those of the devices that were read.
+    """
+    blocks = tuple(blocks)
+    rows = _rows(trace.readings, blocks, of_ops=False)
+    for call, device, nbytes in _workspaces(trace, blocks):
+        key = (call, None, device)
+        row = rows.get(key)
+        size = min(nbytes, row.allocated_bytes) if row is not None else 0
+        if row is not None and size:
+            rows[key] = replace(row, allocated_bytes=row.allocated_bytes - size)
+            rows[(call, BEFORE, device)] = replace(
+                row, allocated_bytes=size, freed_bytes=0, made=(), retained_bytes=size, workspace=True
+            )
+    return list(rows.values())
+
+
+def entries_read_by_op(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
+    """One entry for each operator and device; the arguments are those of :func:`entries_read_by_call`."""
+    return list(_rows(trace.readings, blocks, of_ops=True).values()) if trace.ops else []
+
+
+def _rows(readings: Iterable[MemoryReading], blocks: Iterable[Block], *, of_ops: bool) -> dict[Key, Entry]:
+    """Several pairs of readings of one step are summed."""
+    rows: dict[Key, Entry] = {}
+    for device, ordered in _by_device(readings).items():
+        for first, then in pairwise(ordered):
+            key = (first.call, first.op if of_ops else None, device)
+            row = _between(first, then, key)
+            known = rows.get(key)
+            if known is not None:
+                row = replace(
+                    row,
+                    allocated_bytes=row.allocated_bytes + known.allocated_bytes,
+                    freed_bytes=row.freed_bytes + known.freed_bytes,
+                    peak_bytes=max(row.peak_bytes, known.peak_bytes),
+                    exact_peak=row.exact_peak and known.exact_peak,
+                )
+            rows[key] = row
+    made: dict[Key, list[Block]] = {}
+    for block in blocks:
+        if not block.older:
+            made.setdefault((block.born, block.born_op if of_ops else None, block.device), []).append(block)
+    return {
+        key: replace(
+            row,
+            made=tuple(block.storage.storage for block in made.get(key, ())),
+            retained_bytes=sum(block.nbytes for block in made.get(key, ()) if block.ended is None),
+        )
+        for key, row in rows.items()
+        if row.allocated_bytes or row.freed_bytes or key in made
+    }
+
+
+def _by_device(readings: Iterable[MemoryReading]) -> dict[str, list[MemoryReading]]:
+    found: dict[str, list[MemoryReading]] = {}
+    for reading in readings:
+        found.setdefault(reading.device, []).append(reading)
+    return found
+
+
+def _between(first: MemoryReading, then: MemoryReading, key: Key) -> Entry:
+    """What happened from one reading to the next. The totals only grow, unless the watched code set them back
+    (``reset_accumulated_memory_stats``): then only their difference is known, what came and went in between not."""
+    change = then.allocated_bytes - first.allocated_bytes
+    allocated = then.allocated_total - first.allocated_total
+    freed = then.freed_total - first.freed_total
+    known = allocated >= 0 and freed >= 0 and allocated - freed == change
+    if not known:
+        allocated, freed = max(change, 0), max(-change, 0)
+    peak, exact = _peak_between(first, then, allocated, freed)
+    return Entry(key[0], key[1], key[2], allocated, freed, peak, then.allocated_bytes, exact and known)
+
+
+def _peak_between(first: MemoryReading, then: MemoryReading, allocated: int, freed: int) -> tuple[int, bool]:
+    """The most in use between two readings, and whether that is exact.
+
+    The allocator's own peak is exact when it rose in between. It is never reset here: that would take it from whoever
+    else is measuring (pytorch/pytorch issue 16266). Where the watched code resets it, a bound remains.
+    """
+    ends = max(first.allocated_bytes, then.allocated_bytes)
+    if then.peak_bytes > first.peak_bytes:
+        return then.peak_bytes, True
+    if not freed or not allocated:
+        return ends, True
+    bound = first.allocated_bytes + allocated
+    return (min(then.peak_bytes, bound) if then.peak_bytes == first.peak_bytes else bound), False
+
+
+def _workspaces(trace: Trace, blocks: Iterable[Block]) -> list[tuple[int, str, int]]:
+    """(call, device, bytes) of memory that was asked for in a call, that no tensor in sight holds, and that stays."""
+    inner = {call.index for call in trace.calls if call.parent is not None}
+    blocks = tuple(blocks)
+    found = []
+    for device, readings in _by_device(trace.readings).items():
+        held = Held(block for block in blocks if block.device == device)
+        unexplained: list[tuple[int | None, int]] = []
+        met: set[int] = set()
+        begun = 0
+        for reading in readings:
+            call = reading.call
+            if reading.requested_bytes is None or call in inner or call in met or reading.op is not None:
+                continue
+            if call is not None:
+                met.add(call)
+                begun = call
+            elif met:
+                begun = max(met) + 1
+            unexplained.append((call, reading.requested_bytes - held.when(begun)))
+        lowest: list[int] = []  # from each reading on
+        for _, nbytes in reversed(unexplained):
+            lowest.append(min(nbytes, lowest[-1]) if lowest else nbytes)
+        lowest.reverse()
+        for (call, _), before, after in zip(unexplained, lowest, lowest[1:], strict=False):
+            if call is not None and after > before:
+                found.append((call, device, after - before))
+    return found
+
+
+class Held:
+    """Bytes of blocks that were there at a moment between two calls."""
+
+    def __init__(self, blocks: Iterable[Block]) -> None:
+        changes: dict[int, int] = {}
+        for block in blocks:
+            came = -1 if block.born is None else block.born
+            changes[came] = changes.get(came, 0) + block.nbytes
+            if block.ended is not None:  # when so many calls had begun, so before that call
+                changes[block.ended - 1] = changes.get(block.ended - 1, 0) - block.nbytes
+        self._calls = sorted(changes)
+        self._bytes = list(accumulate(changes[call] for call in self._calls))
+
+    def when(self, begun: int) -> int:
+        """Their sum when so many calls had begun, and the next one was about to."""
+        place = bisect_left(self._calls, begun)
+        return self._bytes[place - 1] if place else 0

@@ -1,0 +1,184 @@
+"""What ran beside a watched block, where no probe is: other Python threads, and processes that the block started.
+
+Both are counted from outside, by what Python keeps anyway, when a block begins and when it ends: nothing is put on a
+thread and no library is patched. So the numbers are at least what was started: a thread that had a name of its own and
+is forgotten already has left nothing behind.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+_OF_THE_HOUSE = frozenset(
+    (
+        *(
+            "IPython",
+            "ipykernel",
+            "jupyter_client",
+            "zmq",
+            "tornado",
+            "traitlets",
+            "debugpy",
+            "pydevd",
+            "_pydev_bundle",
+        ),
+        *("_pydevd_bundle", "tqdm", "torch", "execnet", "wandb", "tensorboard", "tensorboardX"),
+    )
+)
+"""Packages whose own threads run none of the user's code: a kernel's, a debugger's, a progress bar's."""
+
+_HANDLERS = ("_feed", "_handle_workers", "_handle_tasks", "_handle_results", "_pin_memory_loop", "QueueFeederThread")
+"""What the threads do by which `multiprocessing` and ``DataLoader`` talk to their processes."""
+
+_EXECUTES_SOMETHING_ELSE = ("pty", "ptyprocess", "pexpect", "subprocess")
+"""Modules whose forked children become other programs at once, as with ``!ls``."""
+
+_forked = 0
+"""How often this process was forked by others than `multiprocessing`."""
+
+
+def _count_fork() -> None:
+    global _forked
+    frame = sys._getframe(1) if hasattr(sys, "_getframe") else None
+    module = str(frame.f_globals.get("__name__", "")) if frame is not None else ""
+    if module.split(".")[0] not in (*_EXECUTES_SOMETHING_ELSE, "multiprocessing", "multiprocess"):
+        _forked += 1
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_parent=_count_fork)
+
+
+class Beside:
+    """Counts what runs beside the blocks of one watch."""
+
+    def __init__(self) -> None:
+        self._threads = 0
+        self._processes = 0
+        self._known: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+        self._unnamed = self._executors = self._process_objects = self._forks = 0
+        self._company: dict[int, str] = {}
+        self._within = False
+
+    def begin(self) -> None:
+        """A block begins."""
+        self._known = weakref.WeakSet(thread for thread in _threads() if thread.ident is not None)
+        self._company = _company()
+        self._unnamed = _peek(threading, "_counter")
+        self._executors = _executors()
+        self._process_objects = _process_objects()
+        self._forks = _forked
+        self._within = True
+
+    def end(self) -> None:
+        """The block is over."""
+        if self._within:
+            self._threads, self._processes, self._within = self.threads, self.processes, False
+
+    @property
+    def threads(self) -> int:
+        """How many threads that can run the user's code the blocks started, at least."""
+        return self._threads + (self._started() if self._within else 0)
+
+    @property
+    def processes(self) -> int:
+        """How many processes that run Python the blocks started, at least."""
+        more = _process_objects() - self._process_objects + _forked - self._forks if self._within else 0
+        return self._processes + max(0, more)
+
+    def others(self) -> bool:
+        """Whether another thread that can run the user's code ran since the block began. One that has waited all the
+        time, as those of a pool do that a compiler left behind, did not."""
+        company = _company()
+        rested = all(company.get(thread) == runs != "" for thread, runs in self._company.items())
+        return not rested or company.keys() != self._company.keys() or self._started() > 0
+
+    def _started(self) -> int:
+        fresh = [t for t in _threads() if t not in self._known and t.ident is not None]
+        seen = [t for t in fresh if not _of_the_house(t)]
+        unnamed = _peek(threading, "_counter") - self._unnamed - sum(t.name.startswith("Thread-") for t in fresh)
+        if unnamed > 0 and _process_objects() > self._process_objects:
+            unnamed = 0  # a pool of processes has threads of its own
+        pools = {t.name.partition("_")[0] for t in fresh if t.name.startswith("ThreadPoolExecutor-")}
+        gone = _executors() - self._executors - len(pools)
+        if gone > 0:
+            gone -= _never_used(self._executors)
+        return len(seen) + max(0, unnamed) + max(0, gone)
+
+
+def _threads() -> Iterator[threading.Thread]:
+    """The threads that run, and those that ended and that somebody still has a name for."""
+    found = {id(thread): thread for thread in threading.enumerate()}
+    with suppress(AttributeError, RuntimeError):  # private; if it vanishes, threads that ended uncounted are missing
+        found.update((id(thread), thread) for thread in list(threading._dangling))  # type: ignore[attr-defined]
+    return iter(found.values())
+
+
+def _company() -> dict[int, str]:
+    """The other threads that can run the user's code, by number, and what tells whether they ran meanwhile."""
+    me = threading.current_thread()
+    others = (thread for thread in threading.enumerate() if thread is not me and not _of_the_house(thread))
+    return {thread.native_id or 0: _times_run(thread.native_id) for thread in others}
+
+
+def _times_run(thread: int | None) -> str:
+    """How often a thread was given a processor, as Linux counts it
+    (https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat); empty where nobody tells."""
+    try:
+        return Path(f"/proc/self/task/{thread}/schedstat").read_text(encoding="ascii").split()[2]
+    except (OSError, ValueError, IndexError):
+        return ""
+
+
+def _of_the_house(thread: threading.Thread) -> bool:
+    """Whether a thread runs no code of the user's."""
+    if isinstance(thread, threading._DummyThread):
+        return True  # made outside Python: a kernel's, or one of autograd's
+    target: Any = getattr(thread, "_target", None)  # gone when it has ended
+    modules = (type(thread).__module__, getattr(target, "__module__", None) or "")
+    if any(module.split(".")[0] in _OF_THE_HOUSE or module == "concurrent.futures.process" for module in modules):
+        return True
+    return any(name in thread.name for name in _HANDLERS) or getattr(target, "__name__", "") in _HANDLERS
+
+
+def _peek(owner: Any, name: str) -> int:
+    """What a module's counter would give next; it is not moved. 0 where there is none: it is private, and if it
+    vanishes, what ended before the block did is not counted."""
+    counter = getattr(getattr(owner, name, None), "__self__", getattr(owner, name, None))
+    match = re.fullmatch(r"count\((\d+)\)", repr(counter))
+    return int(match[1]) if match is not None else 0
+
+
+def _executors() -> int:
+    """How many pools of threads without a name of their own were made so far."""
+    module = sys.modules.get("concurrent.futures.thread")
+    return _peek(getattr(module, "ThreadPoolExecutor", None), "_counter")
+
+
+def _never_used(first: int) -> int:
+    """How many pools of threads, from that number on, are variables of a module and have no thread yet: libraries make
+    them when they are imported."""
+    kind: Any = getattr(sys.modules.get("concurrent.futures.thread"), "ThreadPoolExecutor", None)
+    found = set()
+    for module in list(sys.modules.values()):
+        for value in list(getattr(module, "__dict__", {}).values()):
+            if type(value) is kind and not getattr(value, "_threads", None):
+                name, _, number = str(getattr(value, "_thread_name_prefix", "")).rpartition("-")
+                if name == "ThreadPoolExecutor" and number.isdigit() and int(number) >= first:
+                    found.add(number)
+    return len(found)
+
+
+def _process_objects() -> int:
+    """How many processes `multiprocessing`, and what is built on it, made so far."""
+    return sum(
+        _peek(sys.modules.get(f"{name}.process"), "_process_counter") for name in ("multiprocessing", "multiprocess")
+    )

@@ -1,0 +1,62 @@
+"""A forked child is not watched.
+
+``DataLoader`` workers, a pool of processes and ``os.fork`` begin as copies of this process, in the midst of the watched
+block: with the probes on, a record that nobody will read, and the price of both. So the copy takes the probes off as
+its first act. Python offers a place for that which cannot be given back; in a process without a watch it does nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+
+class Forked(Protocol):
+    """What is on while a watch runs."""
+
+    def abandon(self) -> None:
+        """Called in a forked child: from now on it is off here."""
+
+
+_running: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def begins(watch: Forked) -> None:
+    """The probes of a watch are about to go on."""
+    _running.add(watch)
+
+
+def ends(watch: Forked) -> None:
+    """They are off."""
+    _running.discard(watch)
+
+
+def _in_the_child() -> None:
+    for watch in list(_running):
+        watch.abandon()
+    _running.clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_in_the_child)
+
+
+def silence(mode: Any) -> None:
+    """Makes a mode do nothing any more, wherever it is: one that runs user code right now is taken off only when that
+    returns."""
+    mode.__class__ = type(type(mode).__name__, (type(mode),), dict.fromkeys(_HANDLERS, _pass_on))
+
+
+_HANDLERS = ("__torch_function__", "__torch_dispatch__")
+
+
+def _pass_on(
+    _mode: Any,
+    func: Callable[..., Any],
+    types: Any,
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> Any:
+    return func(*args, **(kwargs or {}))

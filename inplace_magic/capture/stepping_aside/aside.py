@@ -1,0 +1,201 @@
+"""Steps aside while PyTorch traces, compiles or exports the user's program, and takes its place again.
+
+A tracer must see the program as it is: a mode on torch's stacks is guarded on by dynamo, ends up in the graphs and
+names of ``torch.jit.trace``, and is refused by higher-order operators. So both probes are taken off for as long as
+such work runs, and the doors of :mod:`.doors` with them. What is kept is one call, from outside: which line asked for
+the work, what it was given, what it gave, and which known tensors it wrote.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any, NamedTuple
+
+import torch
+
+from inplace_magic.capture.recorder import Recorder
+from inplace_magic.capture.running import OpenCall
+from inplace_magic.capture.torch.callers import Callers
+from inplace_magic.capture.torch.functions import FunctionFacts
+from inplace_magic.capture.torch.modes import Absence
+from inplace_magic.record import blindness
+
+
+class Work(NamedTuple):
+    """A kind of work that is not watched."""
+
+    name: str
+    sentence: str
+    """What the report says of it."""
+    facts: FunctionFacts | None = None
+    """Of the call as which it is recorded; None: as none."""
+
+
+def _work(name: str, sentence: str) -> Work:
+    facts = FunctionFacts(torch.compile)
+    facts.name, facts.code, facts.keeps_layout = name, None, False
+    return Work(name, sentence, facts)
+
+
+COMPILED_BACKWARD = Work("torch.compile", blindness.RAN_COMPILED)
+"""Part of a backward, which is a call; and gradients are written in between, by the engine."""
+COMPILED = _work("torch.compile", blindness.RAN_COMPILED)
+TRACED = _work("torch.jit.trace", blindness.TRACED)
+GRAPHED = _work("torch.fx", blindness.TRACED)
+EXPORTED = _work("torch.export", blindness.TRACED)
+TO_ONNX = _work("torch.onnx.export", blindness.TRACED)
+FUNCTIONALIZED = _work("torch.func.functionalize", blindness.FUNCTIONALIZED)
+SCRIPTED = _work("torch.jit.script", blindness.SCRIPTED)
+
+_NONE: Mapping[str, Any] = {}
+
+
+class Aside:
+    """The absences of one watch on one thread; one at a time, since what runs within it runs unwatched.
+
+    Args:
+        recorder: the record of the watch.
+        modes: the probes; all of them, from now on.
+        changed: called whenever the watch has gone away or come back.
+    """
+
+    def __init__(self, recorder: Recorder, modes: list[Any], changed: Callable[[], Any]) -> None:
+        self._recorder = recorder
+        self._modes = modes
+        self._changed = changed
+        self._token: object = None
+        self._absence: Absence | None = None
+        self._call: OpenCall | None = None
+        self._over = False
+        self.callers = Callers()
+        """In whose name TorchScript is called."""
+        self._handled = 0
+        self.sees_operators = len(modes) > 1
+        """Whether a dispatch mode is among them."""
+        self.work: Work | None = None
+        """What it was last aside for."""
+
+    @property
+    def away(self) -> bool:
+        """Whether the probes are off now."""
+        return self._token is not None
+
+    def is_for(self, token: object) -> bool:
+        """Whether they were taken off with this token."""
+        return self._token is not None and self._token == token
+
+    def begin(
+        self, token: object, work: Work | None, frame: FrameType, args: Any = (), kwargs: Mapping[str, Any] = _NONE
+    ) -> bool:
+        """Takes the probes off; does nothing where they are off already.
+
+        Args:
+            token: what :meth:`end` will be given.
+            work: what is about to run; None: nothing of the user's, so that nothing is noted.
+            frame: the frame that runs it.
+            args: what it was given.
+            kwargs: likewise, by name.
+
+        Returns:
+            Whether the probes were taken off just now.
+        """
+        if self._over or self._token is not None:
+            return False
+        self._call = None if work is None else self.open(work, args, kwargs, frame)
+        self._handled = id(sys.exc_info()[1])
+        self.work, self._token = work, token
+        try:
+            self._absence = Absence(self._modes)
+            self._absence.begin()
+            self._changed()
+        except Exception as fault:  # containment: then the work is watched as any other
+            self._recorder.fault("stepping aside", fault)
+            self.end(token)
+            return False
+        except BaseException:  # interrupted half way
+            self.end(token)
+            raise
+        return True
+
+    def end(self, token: object, result: Any = None, error: BaseException | None = None) -> None:
+        """Puts the probes back where they were, if they were taken off with this token.
+
+        Args:
+            token: as :meth:`begin` was given.
+            result: what the work gave; None where that is not known.
+            error: what it raised, or what an ``except`` around it all is dealing with.
+        """
+        if not self.is_for(token):
+            return
+        if id(error) == self._handled:
+            error = None
+        call, self._call = self._call, None
+        try:
+            self.close(call, result, error)
+        finally:
+            try:
+                self._come_back()
+            except Exception as fault:  # containment: the rest of the block runs unwatched, and that is said
+                self._recorder.fault("coming back", fault)
+            except BaseException:  # interrupted: finish, then let the interrupt through
+                self._come_back()
+                raise
+
+    def _come_back(self) -> None:
+        if self._absence is not None and not self._over:
+            self._absence.end()
+        self._token = self._absence = None
+        self._changed()
+
+    def finish(self) -> None:
+        """The watch ends; whoever is away stays away."""
+        self._over = True
+
+    def open(self, work: Work, args: Any, kwargs: Mapping[str, Any], frame: FrameType) -> OpenCall | None:
+        """Notes the work as a call that is about to run."""
+        recorder = self._recorder
+        try:
+            with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
+                if type(args) not in (tuple, list):
+                    args = ()
+                site = recorder.sites.note(frame)
+                recorder.log.not_seen[work.sentence, work.name, site] = None
+                if work.facts is None:
+                    return None
+                recorder.look_at_moved(site)
+                call = recorder.open(work.facts, tuple(args), kwargs or {}, frame)
+                call.unseen = len(recorder.log.unseen)
+                return call
+        except RecursionError:
+            recorder.log.no_room = True
+        except Exception as fault:  # containment: whatever fails in here, the work runs
+            recorder.fault("opening a call", fault)
+        return None
+
+    def close(self, call: OpenCall | None, result: Any, error: BaseException | None) -> None:
+        """Notes how it ended, and which of the tensors met so far it wrote."""
+        if call is None:
+            return
+        recorder = self._recorder
+        try:
+            with torch._C.DisableTorchFunction():
+                recorder.add_moved(call)
+                recorder.close(call, result, error)
+        except RecursionError:
+            recorder.log.no_room = True
+        except Exception as fault:  # containment: the user's result or error goes through unchanged
+            recorder.fault("closing a call", fault)
+        finally:
+            recorder.drop(call)
+
+
+WATCHING: dict[int, Aside] = {}
+"""By thread, whose doors lead where."""
+
+
+def here() -> Aside | None:
+    """The watch of this thread; None where none runs."""
+    return WATCHING.get(threading.get_ident())

@@ -1,0 +1,90 @@
+"""Modules whose ``inplace`` flag is on, and the lines that make them; looked up once, when the watch ends.
+
+``self.main(x)`` says not which layer of a ``Sequential`` wrote, and the line that would have to change stands in an
+``__init__``. That is found from the class of the module that owns the layer: its ``__init__`` is read as text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+import torch
+
+from inplace_magic.record.trace import Callsite, InplaceModule
+from inplace_magic.source.places import Sources
+
+_MOST = 1_000
+_LIBRARY = torch.nn.Module.__module__.partition(".")[0]
+
+
+def inplace_modules(modules: Iterable[tuple[str, torch.nn.Module]], sources: Sources) -> tuple[InplaceModule, ...]:
+    """Those modules of a namespace that write what they are given.
+
+    Args:
+        modules: every module within reach, by its path, owners before what they own.
+        sources: source text of the watched code.
+    """
+    known = dict(modules)
+    made: dict[tuple[type, str], Callsite | None] = {}
+    found: list[InplaceModule] = []
+    for path, module in known.items():
+        if vars(module).get("inplace") is not True or len(found) == _MOST:
+            continue
+        place = None
+        for owner, rest in _owners(path, known):
+            if (owner, rest) not in made:
+                made[owner, rest] = _made_by(owner, rest, sources)
+            place = made[owner, rest]
+            break
+        found.append(InplaceModule(path, type(module).__name__, _defining_class(module), place))
+    return tuple(found)
+
+
+def _owners(path: str, known: dict[str, torch.nn.Module]) -> Iterator[tuple[type, str]]:
+    """The class of the nearest owner that is not torch's own, with the path from there."""
+    for match in reversed(list(re.finditer(r"[.\[]", path))):
+        owner = known.get(path[: match.start()])
+        if owner is not None and type(owner).__module__.partition(".")[0] != _LIBRARY:
+            yield type(owner), path[match.start() :]
+
+
+def _made_by(owner: type, rest: str, sources: Sources) -> Callsite | None:
+    """The expression in ``owner.__init__`` that makes ``self.main[2]``, for the rest ``.main[2]``."""
+    code = getattr(vars(owner).get("__init__"), "__code__", None)
+    function = sources.function_at(code) if code is not None else None
+    steps = re.findall(r"\.(\w+)|\[(\d+)\]", rest)
+    if code is None or function is None or not function.args.args or not steps[0][0]:
+        return None
+    me = function.args.args[0].arg
+    values = [
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and any(_is_attribute(target, me, steps[0][0]) for target in node.targets)
+    ]
+    node: ast.expr | None = values[0] if len(values) == 1 else None
+    for name, number in steps[1:]:
+        node = _entry(node, number) if not name else None
+    return sources.place_of(code, node) if isinstance(node, ast.Call) else None
+
+
+def _is_attribute(target: ast.expr, owner: str, name: str) -> bool:
+    mine = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == owner
+    return mine and isinstance(target, ast.Attribute) and target.attr == name
+
+
+def _entry(node: ast.expr | None, number: str) -> ast.expr | None:
+    """The layer of that number in ``nn.Sequential(…)`` or ``nn.ModuleList([…])``."""
+    if not isinstance(node, ast.Call) or node.keywords:
+        return None
+    entries = node.args
+    if len(entries) == 1 and isinstance(entries[0], (ast.List, ast.Tuple)):
+        entries = entries[0].elts
+    plain = not any(isinstance(entry, (ast.Starred, ast.Name)) for entry in entries)
+    return entries[int(number)] if plain and int(number) < len(entries) else None
+
+
+def _defining_class(module: torch.nn.Module) -> str:
+    parts = str(getattr(type(module).forward, "__qualname__", "forward")).split(".")
+    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else "Module"

@@ -1,0 +1,182 @@
+"""What accelerators say of their own memory, read as calls begin; and the gradients that backward leaves.
+
+The CPU has no counter of its own: there the births and deaths of storages (:mod:`.identity`) are the account. An
+accelerator's allocator counts every block, so that differences of its readings sum exactly to what
+``torch.cuda.memory_allocated()`` tells. Reading is a look at counters on the host: it waits for no kernel, and it
+resets no peak, since that would take it from another profiler (pytorch/pytorch issue 16266).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import torch
+
+from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.records import TensorRecord
+from inplace_magic.capture.torch import describe
+from inplace_magic.record.trace import MemoryReading
+
+
+class MemoryBackend(Protocol):
+    """The allocator of one kind of device."""
+
+    device_type: str
+
+    def is_available(self) -> bool:
+        """Whether it is worth while to ask for readings at all; told without touching a device."""
+
+    def read(self) -> Sequence[MemoryReading]:
+        """One reading for each device in use now; none before the device was first used."""
+
+
+class CudaMemory:
+    """``torch.cuda.memory_stats``: https://docs.pytorch.org/docs/stable/generated/torch.cuda.memory_stats.html."""
+
+    device_type = "cuda"
+
+    def is_available(self) -> bool:
+        """Whether torch was built for CUDA; ``torch.cuda.is_available()`` may start the driver, and a process that
+        did so can no longer fork workers that use the GPU."""
+        return bool(torch.backends.cuda.is_built())  # type: ignore[no-untyped-call]  # torch leaves it unannotated
+
+    def read(self) -> Sequence[MemoryReading]:
+        """The bytes of every GPU that the allocator has reserved memory on."""
+        if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]  # torch leaves it without annotations
+            return ()
+        found = []
+        for device in range(torch.cuda.device_count()):
+            stats = torch.cuda.memory.memory_stats_as_nested_dict(device)
+            reserved = stats["reserved_bytes"]["all"] if stats else None
+            if reserved is None or not reserved["allocated"]:
+                continue
+            used = stats["allocated_bytes"]["all"]
+            found.append(
+                MemoryReading(
+                    None,
+                    f"cuda:{device}",
+                    allocated_bytes=used["current"],
+                    reserved_bytes=reserved["current"],
+                    peak_bytes=used["peak"],
+                    allocated_total=used["allocated"],
+                    freed_total=used["freed"],
+                    requested_bytes=stats["requested_bytes"]["all"]["current"],
+                )
+            )
+        return found
+
+
+class MpsMemory:
+    """``torch.mps.current_allocated_memory`` and ``driver_allocated_memory``, which count no totals: what was
+    allocated and freed again between two readings is not seen."""
+
+    device_type = "mps"
+
+    def __init__(self) -> None:
+        self._last: MemoryReading | None = None
+
+    def is_available(self) -> bool:
+        """Whether torch sees an Apple GPU."""
+        return torch.backends.mps.is_available()
+
+    def read(self) -> Sequence[MemoryReading]:
+        """The bytes of the one device."""
+        now = torch.mps.current_allocated_memory()
+        last = self._last or MemoryReading(None, "mps:0", now, 0, now, 0, 0)
+        change = now - last.allocated_bytes
+        self._last = MemoryReading(
+            None,
+            "mps:0",
+            allocated_bytes=now,
+            reserved_bytes=torch.mps.driver_allocated_memory(),
+            peak_bytes=max(now, last.peak_bytes),
+            allocated_total=last.allocated_total + max(change, 0),
+            freed_total=last.freed_total + max(-change, 0),
+        )
+        return (self._last,)
+
+
+BACKENDS: tuple[Callable[[], MemoryBackend], ...] = (CudaMemory, MpsMemory)
+
+
+class MemoryMeter:
+    """Collects readings; what happens after one is billed to its call.
+
+    Args:
+        backends: whom to ask, those of this machine when left out.
+    """
+
+    def __init__(self, backends: Iterable[MemoryBackend] | None = None) -> None:
+        known = [make() for make in BACKENDS] if backends is None else backends
+        self._backends = [backend for backend in known if backend.is_available()]
+        self.idle = not self._backends
+        """Nobody to ask: then :meth:`read` need not be called."""
+        self.readings: list[MemoryReading] = []
+        self._latest: dict[str, int] = {}
+        self._place: tuple[int | None, int | None] | None = None
+        """Call and operator of the last look; None before the first one."""
+
+    def read(self, call: int | None, op: int | None = None) -> None:
+        """Notes the counters as a call or operator begins, or as a call goes on after one inside it.
+
+        Args:
+            call: the innermost running call; None when there is none.
+            op: the operator that is about to run in it.
+        """
+        for backend in self._backends:
+            for anonymous in backend.read():
+                reading = replace(anonymous, call=call, op=op)
+                place = self._latest.get(reading.device)
+                before = self.readings[place] if place is not None else None
+                if before is None and self._place is not None:  # first used since the last look: it had nothing then
+                    self.readings.append(_nothing_yet(reading, *self._place))
+                if place is not None and before is not None and _same_totals(before, reading):
+                    self.readings[place] = replace(before, call=call, op=op)  # nothing to bill to the one before
+                else:
+                    self._latest[reading.device] = len(self.readings)
+                    self.readings.append(reading)
+        self._place = (call, op)
+
+    def forget(self, kept: set[int]) -> None:
+        """Bills what calls that are no longer kept did to no call, in one sum for each run of them."""
+        readings: list[MemoryReading] = []
+        latest: dict[str, int] = {}
+        for reading in self.readings:
+            known = replace(reading, call=reading.call if reading.call in kept else None, op=None)
+            place = latest.get(known.device)
+            if known.call is None and place is not None and readings[place].call is None:
+                continue
+            latest[known.device] = len(readings)
+            readings.append(known)
+        self.readings, self._latest = readings, latest
+
+
+def _nothing_yet(reading: MemoryReading, call: int | None, op: int | None) -> MemoryReading:
+    requested = None if reading.requested_bytes is None else 0
+    return MemoryReading(call, reading.device, 0, 0, 0, 0, 0, requested, op)
+
+
+def _same_totals(before: MemoryReading, now: MemoryReading) -> bool:
+    return (before.allocated_total, before.freed_total) == (now.allocated_total, now.freed_total)
+
+
+def without_gradient(leaves: Iterable[TensorRecord]) -> list[TensorRecord]:
+    """The leaves that have no gradient yet, as backward begins."""
+    found = []
+    for record in leaves:
+        leaf = record()
+        if leaf is not None and describe.gradient(leaf) is None:
+            found.append(record)
+    return found
+
+
+def note_gradients(leaves: Iterable[TensorRecord], identity: IdentityMap, call: int) -> None:
+    """Bills the memory of gradients that leaves have now to the backward call that made them; no operator of it is
+    seen at level ``calls``."""
+    for record in leaves:
+        leaf = record()
+        gradient = describe.gradient(leaf) if leaf is not None else None
+        if gradient is not None:
+            identity.storage_of(gradient, call)

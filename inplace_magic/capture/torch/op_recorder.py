@@ -1,0 +1,85 @@
+"""What one aten operator read, wrote and gave; at level ``ops``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inplace_magic.capture.recorder import Recorder
+from inplace_magic.capture.records import ACCESSES
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.arguments import WITHOUT_TENSORS, Keywords, tensors_in
+from inplace_magic.capture.torch.ops import op_facts_of, restore_versions
+from inplace_magic.record import blindness
+
+_PLAIN_TYPES = describe.PLAIN_TYPES
+
+
+class OpRecorder:
+    """Bills operators to the calls that a recorder has open.
+
+    Args:
+        recorder: the record of the same watch.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._running = recorder.running
+        self._log = recorder.log
+        self._identity = recorder.identity
+        self._meter = recorder.meter
+        self._deaths, self._node_deaths = recorder.identity.deaths, recorder.nodes.deaths
+
+    def begins(self) -> None:
+        """What an accelerator's memory is from here on is billed to the operator that is about to run."""
+        self._meter.read(self._running[-1].index if self._running else None, len(self._log.ops))
+
+    def not_seen(self, func: Any) -> None:
+        """Notes a higher-order operator under the innermost open call."""
+        site = self._running[-1].site if self._running else None
+        self._log.not_seen[blindness.HIGHER_ORDER, f"torch.ops.higher_order.{func.name()}", site] = None
+
+    def ended(self, func: Any, args: tuple[Any, ...], kwargs: Keywords, result: Any) -> None:
+        """Notes an aten operator that ran under the innermost open call."""
+        if self._deaths or self._node_deaths:
+            self._recorder.bury()
+        facts = op_facts_of(func)
+        if facts.written_lists:
+            restore_versions(facts, args, kwargs)
+        running = self._running[-1] if self._running else None
+        call = running.index if running is not None else None
+        in_backward = running is not None and running.facts.runs_backward
+        # What backward's operators read may be older than the watch; a forward operator's unknown input was made by
+        # the call itself, below the dispatcher (`torch.tensor` does).
+        given = None if in_backward else call
+        identity = self._identity
+        known = identity.tensors
+        serial = identity.serial_inside
+        written = facts.written_positions
+        row: list[Any] = [facts.name, call, in_backward, 0]
+        for position, value in enumerate(args):
+            kind = type(value)
+            if kind in _PLAIN_TYPES:
+                record = known.get(id(value))
+                number = serial(value, given) if record is None else record.serial
+                row.append(~number if position in written else number)
+            elif kind not in WITHOUT_TENSORS:
+                for tensor in tensors_in((value,), []):
+                    row.append(~serial(tensor, given) if position in written else serial(tensor, given))
+        for name, value in kwargs.items() if kwargs else ():
+            for tensor in tensors_in((value,), []):
+                row.append(~serial(tensor, given) if name in facts.written_names else serial(tensor, given))
+        row[ACCESSES] = len(row)
+        number = identity.op = len(self._log.ops)
+        try:
+            if type(result) in _PLAIN_TYPES:
+                record = known.get(id(result))
+                row.append(serial(result, call) if record is None else record.serial)
+            elif result is not None:
+                row += [serial(tensor, call) for tensor in tensors_in((result,), [])]
+        finally:
+            identity.op = None
+        if facts.may_resize:
+            for tensor in tensors_in((args, kwargs.values()), []):
+                identity.look_at_size(tensor, call, number)
+        self._log.ops.append(tuple(row))
+        identity.ops = number + 1

@@ -1,0 +1,261 @@
+"""The two modes through which torch shows us calls and ops. They ask and pass on; they decide nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from types import FrameType, TracebackType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from inplace_magic.capture.recorder import Recorder
+from inplace_magic.capture.running import OpenCall
+from inplace_magic.capture.torch.callers import OVERRIDES, Callers, PassOn, call_plainly, is_stand_in, past_overrides
+from inplace_magic.capture.torch.describe import tracing
+from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of, without_override_check
+from inplace_magic.capture.torch.op_recorder import OpRecorder
+from inplace_magic.capture.torch.ops import as_in_inference_mode, op_facts_of
+from inplace_magic.capture.torch.wrapped import asking_function
+
+_function_modes: Callable[[], int] = torch._C._len_torch_function_stack
+"""How many function modes would see a call now. If it vanishes: keep them out always, which costs more."""
+
+_in_inference_mode: Callable[[], bool] = torch.is_inference_mode_enabled
+
+_AUTOGRAD_FILES = (torch.autograd.__file__, torch.autograd.graph.__file__, torch._tensor.__file__)
+
+
+def _called_by_autograd(frame: FrameType | None, facts: FunctionFacts) -> bool:
+    """Whether autograd's Python side makes the call: it prepares the first gradient, or `Tensor.backward` passes on."""
+    above = past_overrides(frame, facts.code)
+    return above is not None and above.f_code.co_filename in _AUTOGRAD_FILES
+
+
+def types_override(types: Any) -> bool:
+    """Whether an argument is of a class with a ``__torch_function__`` of its own: then that must be asked, as it is
+    unwatched, and the user's code that this backward runs is not seen."""
+    return any(kind not in (torch.Tensor, torch.nn.Parameter) for kind in types)
+
+
+def _without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """What is left of a traceback when the frames of this package, and the detours through torch's override machinery
+    that it caused further down, are taken out."""
+    entries = []
+    while traceback is not None:
+        entries.append(traceback)
+        traceback = traceback.tb_next
+    files = [entry.tb_frame.f_code.co_filename for entry in entries]
+    detour = [file == OVERRIDES for file in files]
+    around = _around_dispatch(entries, files)
+    kept = [
+        entry
+        for entry, leaves, left, to_ops in zip(entries, detour, [*detour[1:], False], around, strict=True)
+        if not (leaves or left or to_ops or entry.tb_frame.f_globals is globals() or is_stand_in(entry.tb_frame.f_code))
+    ]
+    for entry, below in pairwise([*kept, None]):
+        if entry is not None:
+            entry.tb_next = below
+    top = kept[0] if kept else None
+    if top is not None and sys.version_info < (3, 11):
+        entries[0].tb_next = top  # a bare `raise` goes on with this one, our own, whatever is set
+    return top
+
+
+def _around_dispatch(entries: list[TracebackType], files: list[str]) -> list[bool]:
+    """Which entries are torch's own way to and from :class:`OpProbe`: wrappers that keep the compiler out of any
+    dispatch mode, and the operator that the probe calls."""
+    found = [False] * len(entries)
+    for at, entry in enumerate(entries):
+        if entry.tb_frame.f_code.co_name != "__torch_dispatch__" or entry.tb_frame.f_globals is not globals():
+            continue
+        before = at - 1
+        while before >= 0 and files[before].endswith(_WRAPPERS):
+            found[before] = True
+            before -= 1
+        for after in range(at + 1, len(entries)):
+            if files[after] != torch._ops.__file__:
+                break
+            found[after] = True
+    return found
+
+
+_WRAPPERS = tuple(os.path.join("torch", *name.split("/")) for name in ("_compile.py", "_dynamo/eval_frame.py"))
+
+
+class CallProbe(TorchFunctionMode):
+    """Sees every torch function and method that Python code calls on this thread."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+        self._backward_depth = 0
+        self._callers = Callers()
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        __tracebackhide__ = True  # IPython leaves this frame out of the user's traceback
+        known = FACTS.get(func)
+        if known is not None and known.is_look and (known.cannot_warn or type(args[0]) is torch.nn.Parameter):
+            return func(*args, **kwargs) if kwargs else func(*args)
+        if self._backward_depth and type(func) is torch._ops.OpOverload:  # OpProbe passes an op of backward on
+            return func(*args, **kwargs) if kwargs else func(*args)
+        if tracing() is not None:  # a trace that did not begin at one of our doors
+            return func(*args, **kwargs) if kwargs else func(*args)
+        kwargs = kwargs or {}
+        facts, call, pass_on = self._open(func, args, kwargs, known)
+        if facts is not None:
+            func = facts.func
+        try:
+            if facts is not None and facts.runs_backward and not types_override(types):
+                result = self._with_user_code_seen(func, pass_on, args, kwargs)
+            else:
+                result = pass_on(func, args, kwargs)
+        except BaseException as error:
+            if call is not None:
+                self._close(call, None, error)
+            try:  # noqa: SIM105  `suppress` would need a frame of its own
+                error.__traceback__ = _without_our_frames(error.__traceback__)
+            except RecursionError:  # no room for that: IPython hides our frame, others show it
+                pass
+            raise
+        if call is not None:
+            self._close(call, result, None)
+        return result
+
+    def _open(
+        self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], facts: FunctionFacts | None
+    ) -> tuple[FunctionFacts | None, OpenCall | None, PassOn]:
+        pass_on: PassOn = call_plainly
+        try:
+            facts = facts or facts_of(func)
+            frame = sys._getframe(2)
+            if facts.foreign:
+                facts = facts_of(asking_function(func, frame))
+            pass_on = self._callers.like(frame, facts.code)
+            if facts.ignored or (self._backward_depth and _called_by_autograd(frame, facts)):
+                return facts, None, pass_on
+            return facts, self._recorder.open(facts, args, kwargs, frame), pass_on
+        except RecursionError:  # the user's, whose stack has room for the call alone; so no function is called here
+            self._recorder.log.no_room = True
+            return facts, None, pass_on
+        except Exception as fault:  # containment: whatever fails in here, the user's call runs
+            self._recorder.fault("opening a call", fault)
+            return facts, None, pass_on
+
+    def _close(self, call: OpenCall, result: Any, error: BaseException | None) -> None:
+        try:
+            self._recorder.close(call, result, error)
+        except RecursionError:
+            self._recorder.log.no_room = True
+        except Exception as fault:  # containment: the user's result or error goes through unchanged
+            self._recorder.fault("closing a call", fault)
+        finally:
+            self._recorder.drop(call)
+
+    def _with_user_code_seen(self, func: Any, pass_on: PassOn, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Runs backward with this mode entered again: hooks, custom ``backward`` and recomputation are the user's
+        code."""
+        __tracebackhide__ = True
+        self._backward_depth += 1
+        try:
+            with self:
+                return pass_on(without_override_check(func), args, kwargs)
+        finally:
+            self._backward_depth -= 1
+
+
+class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __init_subclass__ has no annotations
+    """Sees every aten operator, those of backward included."""
+
+    supports_higher_order_operators = True
+    """PyTorch asks this before it hands ``cond`` and the like to a mode; without it they raise."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """PyTorch need not keep dynamo away from our handler, which costs an import of dynamo at the first operator:
+        we are aside whenever dynamo is at work."""
+        return False
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it without annotations
+        self._recorder = recorder
+        self._ops = OpRecorder(recorder)
+
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        __tracebackhide__ = True
+        kwargs = kwargs or {}
+        if isinstance(func, torch._ops.HigherOrderOperator):
+            return self._pass_on(func, args, kwargs)
+        if not self._recorder.meter.idle:
+            try:
+                self._ops.begins()
+            except RecursionError:
+                self._recorder.log.no_room = True
+            except Exception as fault:  # containment, as above
+                self._recorder.fault("reading memory", fault)
+        if _in_inference_mode() and type(func) is torch._ops.OpOverload and (facts := op_facts_of(func)).views_below:
+            with as_in_inference_mode():
+                if facts.is_composite:
+                    with self:  # its parts come one by one, as they do outside inference mode
+                        return func._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
+                result = func(*args, **kwargs)
+        else:
+            result = func(*args, **kwargs)
+        try:
+            if _function_modes():
+                with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
+                    self._ops.ended(func, args, kwargs, result)
+            else:
+                self._ops.ended(func, args, kwargs, result)
+        except RecursionError:
+            self._recorder.log.no_room = True
+        except Exception as fault:  # containment, as above
+            self._recorder.fault("recording an op", fault)
+        return result
+
+    def _pass_on(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Runs a higher-order operator, which is no aten operator and has no schema."""
+        try:
+            self._ops.not_seen(func)
+        except Exception as fault:  # containment, as above
+            self._recorder.fault("recording an op", fault)
+        return func(*args, **kwargs)
+
+
+def _keep_out_of_dynamo() -> None:
+    """Makes ``torch.compile`` run eagerly below our probes, instead of compiling them: else one graph of the user's
+    becomes dozens, and the compiled entries stay after the watch. Private; if it vanishes, compiled functions are
+    slow while they are watched."""
+    functions: tuple[Any, ...] = (
+        CallProbe.__torch_function__,
+        CallProbe._with_user_code_seen,
+        OpProbe.__torch_dispatch__,
+    )
+    for function in functions:
+        function._torchdynamo_disable = True
+    frames = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
+    skip = getattr(getattr(frames, "_FrameAction", None), "SKIP", None)
+    if frames is None or skip is None or not hasattr(frames, "set_code_exec_strategy"):
+        return
+    strategy = frames._FrameExecStrategy(skip, skip)
+    for function in functions:
+        frames.set_code_exec_strategy(function.__code__, strategy)
+
+
+_keep_out_of_dynamo()

@@ -1,0 +1,1 @@
+"""Two variants of a program side by side: :mod:`.compare` makes a :class:`.comparison.Comparison`."""

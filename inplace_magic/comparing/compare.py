@@ -1,0 +1,269 @@
+"""Runs two variants of one program side by side and makes a :class:`Comparison` of them."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from inplace_magic.analysis.memory import memory_by_call, most_alive
+from inplace_magic.api import watch
+from inplace_magic.comparing.comparison import Comparison, Variant
+from inplace_magic.errors import CompareError
+from inplace_magic.language import _, language, listed, sentences, use_language
+from inplace_magic.record.outcomes import Agreement
+from inplace_magic.report import Report
+
+if TYPE_CHECKING:
+    from inplace_magic.rerun.program import Program
+    from inplace_magic.rerun.run import Failure, Quiet, Runner
+
+LEAST_REPEATS = 5
+MOST_REPEATS = 50
+TIME_BUDGET = 2.0
+"""Seconds that the repetitions of both variants may take together, where their number is not given."""
+
+Steps = Callable[[int], Iterable[int]]
+"""Makes an iterable over that many repetitions; a progress bar is one."""
+
+
+def compare(
+    first: Callable[..., Any],
+    second: Callable[..., Any],
+    *,
+    inputs: Any = (),
+    repeats: int | None = None,
+    seed: int | None = None,
+    lang: str | None = None,
+) -> Comparison:
+    """Compares two callables: their results and gradients, what they compute, allocate and keep, and their time.
+
+    Both run several times, each time on fresh copies of themselves, of their inputs and of all variables that they
+    read, from the same state of all generators. Your own objects, generators and settings are the same afterwards.
+
+    Args:
+        first: a function or module.
+        second: another one, or the same module with other flags.
+        inputs: what both are called with: a tensor, a tuple of positional or a dict of named arguments.
+        repeats: timed runs of each, in turns; by default as many as fit into about two seconds, 5 to 50. 0: no timing.
+        seed: seeds all generators before each run, instead of beginning where yours are now.
+        lang: language of the comparison, ``en``, ``zh`` or ``auto``; by default the session's.
+
+    Raises:
+        CompareError: something is no callable, needs other arguments, or both variants raise the same error.
+        CopyError: something that they read cannot be copied; the text says what.
+        OptionError: a language that does not exist.
+
+    Example:
+        >>> inplace_magic.compare(block, twin, inputs=image)
+    """
+    from inplace_magic.rerun.program import CallProgram
+
+    args, kwargs = _arguments(inputs)
+    with use_language(lang):
+        names = _names((first, second))
+        for function, name in zip((first, second), names, strict=True):
+            _check_call(function, name, args, kwargs)
+        programs = [CallProgram(name, f, args, kwargs) for f, name in zip((first, second), names, strict=True)]
+        result, failures = run_comparison(programs[0], programs[1], repeats=repeats, seed=seed)
+        if len(failures) == 2:
+            told = _("Both raise: {error}. There is nothing to compare.").format(error=result.first.error)
+            raise CompareError(told) from failures[0].error
+    return result
+
+
+def run_comparison(
+    first: Program,
+    second: Program,
+    *,
+    flip: bool = False,
+    repeats: int | None = None,
+    seed: int | None = None,
+    quiet: Quiet | None = None,
+    steps: Steps = range,
+) -> tuple[Comparison, list[Failure]]:
+    """Measures two programs; see :func:`compare`.
+
+    Args:
+        first: one program.
+        second: the other.
+        flip: set all ``inplace`` flags to False in the first and to True in the second.
+        repeats: timed runs of each; None: as many as fit.
+        seed: seeds all generators before each run.
+        quiet: keeps what the programs print and display away.
+        steps: what the repetitions are counted with.
+
+    Returns:
+        The comparison, and what the variants raised.
+
+    Raises:
+        CompareError: `flip`, and no module with such a flag ran.
+        CopyError: something that they read cannot be copied.
+    """
+    from inplace_magic.rerun.outcome import compare as compare_outcomes
+    from inplace_magic.rerun.run import Runner
+
+    quiet = quiet or _unprinted
+    flags = (False, True) if flip else (None, None)
+    runners = [Runner(program, flag, quiet, seed) for program, flag in zip((first, second), flags, strict=True)]
+    outcomes = [runner.outcome() for runner in runners]
+    flipped = tuple(sorted({**runners[0].flags, **runners[1].flags}.items()))
+    failures = [failure for _left, failure in outcomes if failure is not None]
+    if flip and not flipped and not failures:
+        raise CompareError(_("No module with an `inplace` flag ran, so there is nothing to flip."))
+    agreement = None if failures else compare_outcomes(outcomes[0][0], outcomes[1][0])
+    variants = [_measured(runner, failure) for runner, (_left, failure) in zip(runners, outcomes, strict=True)]
+    del outcomes
+    if not failures and repeats != 0:
+        times = _times(runners, repeats, steps)
+        variants = [replace(variant, seconds=seconds) for variant, seconds in zip(variants, times, strict=True)]
+    notes = tuple(_notes(agreement, variants))
+    return Comparison(variants[0], variants[1], agreement, flipped, notes, language()), failures
+
+
+def _measured(runner: Runner, failure: Failure | None) -> Variant:
+    from inplace_magic.rerun.run import failure_text
+
+    report = _watched(runner, backward=failure is not None and failure.backward)
+    name = runner.program.name
+    if failure is not None and not failure.backward:
+        return Variant(name, error=failure_text(failure), findings=tuple(report.hazards))
+    try:
+        counts = runner.counts()
+    except Exception as error:  # a boundary: the program ran without the counter, so this is the counter's fault
+        counts = None
+        fault = _("Its compute could not be counted ({error}).").format(error=f"{type(error).__name__}: {error}")
+    else:
+        fault = ""
+    plain = _watched(runner, backward=False) if failure is not None else report
+    memory = [row for row in memory_by_call(plain.trace) if not row.entry.workspace]
+    return Variant(
+        name,
+        error=failure_text(failure) if failure is not None else None,
+        in_backward=failure is not None,
+        findings=tuple(report.hazards),
+        parameters=counts.parameter_count if counts is not None else None,
+        costs=counts.rows() if counts is not None else None,
+        uncounted=tuple(sorted(counts.uncounted.items())) if counts is not None else (),
+        fault=fault,
+        allocations=sum(len(row.entry.made) for row in memory),
+        allocated_bytes=sum(row.allocated_bytes for row in memory),
+        peak_bytes=most_alive(plain.trace),
+        saved_bytes=sum(row.saved_bytes for row in memory),
+        saved_is_least=any(node.name == "CopySlices" for node in plain.trace.nodes)
+        or any(saved.hooked for saved in plain.trace.saved),
+    )
+
+
+def _watched(runner: Runner, *, backward: bool) -> Report:
+    """The report of a run at level ``ops``."""
+    from inplace_magic.rerun.outcome import backward_of
+
+    program = runner.program
+    observer = watch(level="ops", max_values=0)
+    error: Exception | None = None
+    with runner.stage() as copies:
+        observer.start(
+            cell=getattr(program, "cell", None),
+            filename=getattr(program, "filename", None),
+            source=getattr(program, "source", ""),
+            cell_globals=None if program.namespace is not None else {},
+        )
+        value = None
+        try:
+            value = program.run(copies.roots)
+            if backward:
+                backward_of(value)
+        except Exception as raised:  # known from the run before; here it belongs to the report
+            error = raised
+        finally:
+            observer.leave()
+        return observer.stop(namespace=program.namespace, error=error)
+
+
+def _times(runners: list[Runner], repeats: int | None, steps: Steps) -> list[tuple[float, ...]]:
+    """Seconds of each repetition, the variants in turns, the one that begins changing each time."""
+    if repeats is None:
+        once = sum(runner.seconds() for runner in runners)
+        repeats = max(LEAST_REPEATS, min(MOST_REPEATS, int(TIME_BUDGET / max(once, 1e-9))))
+    taken: list[list[float]] = [[] for _ in runners]
+    for step in steps(repeats):
+        order = (0, 1) if step % 2 == 0 else (1, 0)
+        for which in order:
+            taken[which].append(runners[which].seconds())
+    return [tuple(each) for each in taken]
+
+
+def _notes(agreement: Agreement | None, variants: list[Variant]) -> Iterator[str]:
+    if agreement is not None and agreement.gradients_of == "the result":
+        yield _(
+            "The code ran no backward. The compared gradients are those of its result, weighted by fixed numbers "
+            "between 0.5 and 1.5; memory, compute and time are without that backward."
+        )
+    for variant, names in zip(variants, agreement.only if agreement is not None else (), strict=False):
+        if names:
+            yield _("Only `{variant}` left {names}; not compared.").format(
+                variant=variant.name, names=_first_names(names, 5)
+            )
+    for variant in variants:
+        if variant.fault:
+            yield _("`{variant}`: {fault}").format(variant=variant.name, fault=variant.fault)
+    if any(variant.saved_is_least for variant in variants):
+        yield _(
+            "`≥`: autograd keeps at least that. What an in-place write to a view (`CopySlices`) or saved-tensor hooks "
+            "keep cannot be seen."
+        )
+    uncounted = {name: count for variant in variants for name, count in variant.uncounted}
+    if uncounted:
+        yield _("Not counted in MACs or element operations: {operators}.").format(
+            operators=_first_names(sorted(uncounted), 8)
+        )
+
+
+def _first_names(names: Sequence[str], most: int) -> str:
+    return listed((*(f"`{name}`" for name in names[:most]), *(("…",) if len(names) > most else ())))
+
+
+def _arguments(inputs: Any) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    if isinstance(inputs, Mapping):
+        return (), dict(inputs)
+    return (tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)), {}
+
+
+def _names(functions: tuple[Any, Any]) -> tuple[str, str]:
+    names = [getattr(function, "__name__", type(function).__name__) for function in functions]
+    return (names[0], names[1]) if names[0] != names[1] else (f"first {names[0]}", f"second {names[1]}")
+
+
+def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], how: str) -> None:
+    """Whether a variant can be called with some arguments.
+
+    Raises:
+        CompareError: it is no callable, or needs other arguments; `how` says how arguments are given.
+    """
+    if not callable(function):
+        raise CompareError(
+            _("`{name}` is no callable but an object of type {type}.").format(name=name, type=type(function).__name__)
+        )
+    try:
+        signature = inspect.signature(getattr(function, "forward", function))
+    except (TypeError, ValueError):  # built-in functions have none; calling it will tell
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        told = _("`{name}` cannot be called so: {error}.").format(name=name, error=error)
+        raise CompareError(sentences(told, how)) from None
+
+
+def _check_call(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    check_callable(function, name, args, kwargs, _("Give its arguments as `inputs=(x, ...)` or `inputs={'x': x}`."))
+
+
+@contextlib.contextmanager
+def _unprinted() -> Iterator[None]:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield

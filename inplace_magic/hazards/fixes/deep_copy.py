@@ -1,0 +1,126 @@
+"""Fixes for what was meant as a snapshot and is an alias: ``best = model.state_dict()``, ``before = [p.detach() …]``.
+
+The statement is found by its form: it binds a name that is read after the write to nothing but references.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from inplace_magic.hazards.fixes.clone import edits_of
+from inplace_magic.hazards.fixes.out_of_place import cloned
+from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
+from inplace_magic.source.expressions import path_text
+from inplace_magic.source.listing import Edit, Listing
+
+
+def snapshot_taken(write: Written) -> Fix | None:
+    """The one statement of the cell that took the snapshot takes a copy."""
+    listing = write.listing
+    if not listing.whole:
+        return None
+    found: list[tuple[ast.Assign, list[ast.expr]]] = []
+    for node in ast.walk(listing.tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            references = _references(node.value)
+            before = node.lineno < write.statement.lineno
+            read = any(True for _ in loads_after(listing, write.statement, node.targets[0].id))
+            if references and before and read and _compared(write, node.targets[0].id):
+                found.append((node, references))
+    if len(found) != 1:
+        return None
+    statement, references = found[0]
+    if _is_state_dict(statement.value):
+        return _deep_copy(write, statement)
+    edits = edits_of(listing, [cloned(listing, node) for node in references])
+    return Fix(write.site, listing, edits, _price(write)) if edits else None
+
+
+def _compared(write: Written, name: str) -> bool:
+    """Whether a call that compared a tensor with itself, or copied it onto itself, after the write, mentions a name in
+    its statement."""
+    after = write.call.index if write.call is not None else 0
+    for call in write.story.trace.calls:
+        storages = [meta.storage for meta in call.inputs[:2]]
+        if call.index > after and len(storages) == 2 and storages[0] is not None and storages[0] == storages[1]:
+            site = call.callsite
+            while site is not None:
+                if re.search(rf"\b{re.escape(name)}\b", site.statement):
+                    return True
+                site = site.caller
+    return False
+
+
+def _references(value: ast.expr) -> list[ast.expr]:
+    """The parts of an expression that give existing tensors; empty where anything else is among them."""
+    if _is_state_dict(value):
+        return [value]
+    if isinstance(value, (ast.Tuple, ast.List)):
+        inside = [_references(entry) for entry in value.elts]
+        return [node for entry in inside for node in entry] if inside and all(inside) else []
+    if isinstance(value, ast.ListComp):
+        return _references(value.elt)
+    if isinstance(value, ast.DictComp):
+        return _references(value.value)
+    if isinstance(value, (ast.Attribute, ast.Subscript)) and path_text(value) is not None:
+        return [value]
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach":
+        return [value]
+    return []
+
+
+def _is_state_dict(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict"
+
+
+def _deep_copy(write: Written, statement: ast.Assign) -> Fix | None:
+    method = statement.value.func if isinstance(statement.value, ast.Call) else None
+    owner = method.value if isinstance(method, ast.Attribute) else statement.value
+    return deep_copied(write, statement, statement.value, statement.value, path_text(owner))
+
+
+def deep_copied(
+    write: Written, statement: ast.stmt, old: ast.expr, copied: ast.expr, owner: str | None = None
+) -> Fix | None:
+    """A statement with ``copy.deepcopy(…)`` for one of its expressions, and the import where the cell has none.
+
+    Args:
+        write: the write of the finding.
+        statement: what is changed.
+        old: the expression in it that is replaced.
+        copied: the expression of which a deep copy takes its place.
+        owner: the module that is copied, for the price; None: `copied` itself.
+    """
+    listing = write.listing
+    edit = listing.substitute([(old, f"copy.deepcopy({listing.text(copied)})")])
+    if edit is None:
+        return None
+    edits = (edit,) if _imports_copy(listing) else (_import(listing, statement), edit)
+    price = _price_of_module(write, owner or path_text(copied))
+    return Fix(write.site, listing, tuple(e for e in edits if e is not None), price)
+
+
+def _imports_copy(listing: Listing) -> bool:
+    return any(
+        isinstance(node, ast.Import) and any(name.name == "copy" and name.asname is None for name in node.names)
+        for node in listing.tree.body
+    )
+
+
+def _import(listing: Listing, statement: ast.stmt) -> Edit | None:
+    """``import copy`` before the first import of the cell, or before the statement at the top that needs it."""
+    top = next((node for node in listing.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))), None)
+    first = top or next(node for node in listing.tree.body if node is statement or statement in set(ast.walk(node)))
+    return Edit(first.lineno, first.lineno, ("import copy", listing.lines[first.lineno - 1]))
+
+
+def _price(write: Written) -> int | None:
+    return write.meta.nbytes if write.meta is not None else None
+
+
+def _price_of_module(write: Written, owner: str | None) -> int | None:
+    """Bytes of all parameters and buffers that the namespace reaches through a module."""
+    tensors = {n.tensor for n in write.story.trace.names if owner and n.name.startswith((f"{owner}.", f"{owner}["))}
+    sizes = [write.story.observations[t].nbytes for t in tensors if t in write.story.observations]
+    return sum(size or 0 for size in sizes) or None

@@ -1,0 +1,167 @@
+"""Fixes that turn off ``inplace``: in the call itself, or in the line that makes the module.
+
+Which module wrote, the record tells by the modules whose flag is on, the class whose ``forward`` ran, and what the line
+calls. Of several in one ``Sequential`` it is the one whose turn it was.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.out_of_place import not_in_place
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Callsite, InplaceModule
+from inplace_magic.source import expressions
+from inplace_magic.source.expressions import path_text
+from inplace_magic.source.listing import Edit, Listing, listing_of
+
+_OTHER_NAMES = {"hardtanh": ("hardtanh", "relu6")}
+"""Functions by which modules of another name do their work; elsewhere ``nn.LeakyReLU`` calls ``F.leaky_relu``."""
+
+
+def flag_turned_off(write: Written) -> Fix | None:
+    """``inplace=False`` in the writing call, or where the writing module is made; None where its result is not used, or
+    the line that makes it cannot be told."""
+    site, call = write.site, write.call
+    if call is None or not call.name.startswith("F.") or site.statement.strip() == site.expression.strip():
+        return None
+    price = write.meta.nbytes if write.meta is not None else None
+    edit = _in_the_call(write) if site.direct else _in_the_module(write)
+    if edit is not None:
+        return Fix(site, write.listing, (edit,), price)
+    made = _one_line_that_makes(_writing(write.story, call))
+    listing = listing_of(write.story.trace, made)
+    node = listing.expression_at(made) if listing is not None and made is not None else None
+    edit = not_in_place(listing, node) if listing is not None and node is not None else None
+    if listing is None or made is None or edit is None:
+        return None
+    return Fix(made, listing, (edit,), price, advice(write.story, write.hazard))
+
+
+def advice(story: Story, hazard: Hazard) -> str:
+    """Which module is to be told ``inplace=False``, and where; empty where no module wrote."""
+    call = story.calls.get(hazard.call) if hazard.call is not None else None
+    if call is None or call.callsite is None or call.callsite.direct or not call.name.startswith("F."):
+        return ""
+    line, found = wording.line_of(call.callsite), _writing(story, call)
+    made = _one_line_that_makes(found)
+    if made is not None and len(found) == 1:
+        return _("Set `inplace=False` on `{module}`, the {cls} that {line} runs; {made} makes it.").format(
+            module=found[0].path, cls=found[0].cls, line=line, made=_made_at(made)
+        )
+    if made is not None:
+        return _("Set `inplace=False` on the {cls} that {line} runs; {made} makes it.").format(
+            cls=found[0].cls, line=line, made=_made_at(made)
+        )
+    if len(found) == 1:
+        return _("Set `inplace=False` on `{module}`, the {cls} that {line} runs.").format(
+            module=found[0].path, cls=found[0].cls, line=line
+        )
+    if call.modules and call.modules[-1] not in ("Module", "Hardtanh"):
+        return _("Set `inplace=False` on the {cls} that {line} runs.").format(cls=call.modules[-1], line=line)
+    return ""
+
+
+def _made_at(made: Callsite) -> str:
+    return _("{line} ({place})").format(line=wording.code(made.expression), place=made.place)
+
+
+def _writing(story: Story, call: CallEvent) -> list[InplaceModule]:
+    """The modules that can have made a call: of the class that ran, by the name that the line calls, and of several in
+    one container the one whose turn it was."""
+    site = call.callsite
+    if site is None or not call.modules:
+        return []
+    found = [module for module in story.trace.inplace_modules if module.defined_in == call.modules[-1]]
+    node = expressions.parse(site.expression)
+    called = expressions.path_text(node.func) if isinstance(node, ast.Call) else None
+    root, _dot, rest = (called or "").partition(".")
+    if root == "self" and rest:
+        own = [m for m in found if f".{rest}" == m.path[-len(rest) - 1 :] or f".{rest}[" in m.path]
+    else:
+        own = [m for m in found if called and (m.path == called or m.path.startswith((f"{called}[", f"{called}.")))]
+    containers = {module.path.rpartition("[")[0] for module in own}
+    if len(own) < 2 or len(containers) > 1:
+        return own
+    same = [c for c in story.trace.calls if c.callsite == site and c.name == call.name and c.kind == "in-place"]
+    turn = [c.index for c in same].index(call.index) if call in same else 0
+    return [own[turn % len(own)]] if len(same) % len(own) == 0 else own
+
+
+def _one_line_that_makes(modules: list[InplaceModule]) -> Callsite | None:
+    """The expression that makes all of some modules; None where there are several, or one is not known."""
+    places = {module.made for module in modules}
+    return places.pop() if len(places) == 1 else None
+
+
+def _in_the_call(write: Written) -> Edit | None:
+    node = write.listing.expression_at(write.site)
+    return not_in_place(write.listing, node) if node is not None else None
+
+
+def _in_the_module(write: Written) -> Edit | None:
+    listing = write.listing
+    if not listing.whole:
+        return None
+    makers = [node for node in _made_in(listing.tree, write) if _flag(node)]
+    if len(makers) > 1:
+        makers = _of_the_called_one(write)
+    return not_in_place(listing, makers[0]) if len(makers) == 1 and _flag(makers[0]) else None
+
+
+def _of_the_called_one(write: Written) -> list[ast.Call]:
+    """Of several modules, those made in the assignment to what the line calls: ``self.relu`` in ``self.relu(x)``."""
+    listing = write.listing
+    called = listing.expression_at(write.site)
+    name = path_text(called.func) if isinstance(called, ast.Call) else None
+    values = [
+        node.value
+        for node in ast.walk(listing.tree)
+        if isinstance(node, ast.Assign) and name is not None and any(path_text(t) == name for t in node.targets)
+    ]
+    if len(values) != 1:
+        return []
+    value = values[0]
+    found = [node for node in _made_in(value, write) if _flag(node)]
+    if len(found) > 1 and isinstance(value, ast.Call) and (path_text(value.func) or "").endswith("Sequential"):
+        return _by_turn(write, listing, value)
+    return found
+
+
+def _by_turn(write: Written, listing: Listing, sequential: ast.Call) -> list[ast.Call]:
+    """The module of a plain ``nn.Sequential(…)`` whose turn it was when the write came."""
+    turns = [arg for arg in sequential.args if isinstance(arg, ast.Call) and _makes(arg, write)]
+    inside = sum(1 for _ in _made_in(sequential, write))
+    if inside != len(turns) or write.call is None:
+        return []  # some of them are nested, or made in a loop
+    turn = 0
+    for call in reversed(write.story.trace.calls[: write.call.index]):
+        if call.callsite != write.call.callsite:
+            break
+        turn += call.name == write.call.name
+    return [turns[turn]] if turn < len(turns) else []
+
+
+def _made_in(tree: ast.AST, write: Written) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _makes(node, write):
+            yield node
+
+
+def _makes(node: ast.Call, write: Written) -> bool:
+    """Whether a call makes a module that works by the writing function."""
+    function = write.call.operation.replace("_", "") if write.call is not None else ""
+    made = (path_text(node.func) or "").rsplit(".", 1)[-1]
+    return made[:1].isupper() and made.lower() in _OTHER_NAMES.get(function, (function,))
+
+
+def _flag(node: ast.Call) -> bool:
+    return any(
+        entry.arg == "inplace" and not (isinstance(entry.value, ast.Constant) and entry.value.value is False)
+        for entry in node.keywords
+    )

@@ -1,0 +1,97 @@
+"""Fixes of refused writes into leaves: under ``no_grad`` what updates values, into a new tensor what is part of the
+computation."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from inplace_magic.hazards.fixes import return_new
+from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
+from inplace_magic.hazards.fixes.new_tensor import bound_anew
+from inplace_magic.hazards.fixes.out_of_place import chain_base
+from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
+from inplace_magic.hazards.leaves import is_computed, is_update
+from inplace_magic.language import _
+from inplace_magic.source.expressions import path_text
+from inplace_magic.source.listing import Edit
+
+
+def for_a_leaf(write: Written) -> Fix | None:
+    """Under ``no_grad`` what updates values, into a new tensor what is part of the computation."""
+    computed = _("Let the line give a new tensor: the leaf then keeps its values, and gets its gradient.")
+    if not write.site.direct or write.call is None or write.meta is None:
+        return _saying(flag_turned_off(write), computed)
+    if isinstance(write.statement, ast.Return):
+        return _saying(return_new.new_value_returned(write), computed)
+    if _goes_through_parameters(write) or is_update(write.call):
+        return _under_no_grad(write)
+    others = [meta for meta in write.call.inputs if meta.tensor != write.meta.tensor]
+    made = write.story.innermost_new(write.meta.tensor, write.call.index)
+    if any(meta.requires_grad for meta in others) or (is_computed(made) and not write.meta.is_view):
+        parameter = write.meta.cls == "Parameter"
+        return None if parameter or _leaf_is_needed(write) else _saying(bound_anew(write), computed)
+    return _under_no_grad(write)
+
+
+def _saying(fix: Fix | None, sentence: str) -> Fix | None:
+    return replace(fix, sentence=sentence) if fix is not None else None
+
+
+def _goes_through_parameters(write: Written) -> bool:
+    """Whether the write is to the variable of ``for p in net.parameters():``, which is there to be written."""
+    loop = next((node for node in write.listing.around(write.statement) if isinstance(node, ast.For)), None)
+    targets = [] if loop is None else [n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)]
+    names = [] if loop is None else [n.attr for n in ast.walk(loop.iter) if isinstance(n, ast.Attribute)]
+    return write.path in targets and bool({"parameters", "named_parameters"} & set(names))
+
+
+def _leaf_is_needed(write: Written) -> bool:
+    """Whether the name must go on to mean the leaf: its gradient is read, or a loop comes back to the line with it."""
+    listing, statement = write.listing, write.statement
+    if not listing.whole or any(True for _ in loads_after(listing, statement, f"{write.path}.grad")):
+        return True
+    loop = next((node for node in listing.around(statement) if isinstance(node, (ast.For, ast.While))), None)
+    bound = [] if loop is None else [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == write.path]
+    return loop is not None and not any(isinstance(node.ctx, ast.Store) for node in bound)
+
+
+def _under_no_grad(write: Written) -> Fix | None:
+    listing, first = write.listing, write.statement
+    if not isinstance(first, (ast.Assign, ast.AugAssign, ast.Expr)):
+        return None
+    block = listing.block_of(first)
+    group: list[ast.stmt] = [first]
+    for entry in block[block.index(first) + 1 :]:
+        if entry.lineno != group[-1].lineno + 1 or not _updates(entry, write.path):
+            break
+        group.append(entry)
+    if any(not listing.alone(entry) or entry.lineno != entry.end_lineno for entry in group):
+        return None
+    deeper, indent = listing.deeper(first), listing.indent(first)
+    rows = [f"{deeper}{line[len(indent) :]}" for entry in group for line in listing.whole_lines(entry)]
+    edit = Edit(first.lineno, group[-1].lineno, (f"{listing.indent(first)}with torch.no_grad():", *rows))
+    sentence = _("Put the update of the values under `with torch.no_grad():`.")
+    return Fix(write.site, listing, (edit,), None, sentence)
+
+
+def _updates(statement: ast.stmt, path: str | None) -> bool:
+    """Whether a statement plainly writes a variable in place, or another one of the same module: ``m.bias`` beside
+    ``m.weight``."""
+    owner = path.rpartition(".")[0] if path is not None else ""
+    target = _written_by(statement, path)
+    return path is not None and (target == path or (bool(owner) and (target or "").rpartition(".")[0] == owner))
+
+
+def _written_by(statement: ast.stmt, path: str | None) -> str | None:
+    """The variable that a statement plainly writes in place; of ``x[0] = …`` it is ``x``, unless ``x[0]`` is `path`."""
+    target: ast.expr | None = None
+    if isinstance(statement, ast.AugAssign):
+        target = statement.target
+    elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        target = statement.targets[0]
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        target = chain_base(statement.value) if chain_base(statement.value) is not statement.value else None
+    if isinstance(target, ast.Subscript) and path_text(target) != path:
+        target = target.value
+    return path_text(target)

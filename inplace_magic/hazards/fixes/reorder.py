@@ -1,0 +1,285 @@
+"""Fixes that change the order of the user's statements: the write after backward, or the forward pass after the write.
+
+A parameter stepped between forward and backward can be cured in three ways, and which one is right depends on the
+gradients. Nothing was differentiated before the step: then ``step()`` simply stands too early and goes below
+``backward()``. Otherwise the step belongs where it is, and moving it down would add the later backward's gradients to
+it; then the later loss is computed anew after the step. A forward pass above its training loop goes into it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.out_of_place import chain_base
+from inplace_magic.hazards.fixes.step_advice import detached, reading_place, state_names
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.stepped import Carried, Stepped, backward_after, stepped
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Callsite, where_they_part
+from inplace_magic.source.listing import Block, Edit, Listing, listing_of
+
+_STAYS = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
+
+
+def reordered(write: Written) -> Fix | None:
+    """The statements of write, backward and forward in an order that keeps the meaning; None where it is not plain."""
+    story, hazard = write.story, write.hazard
+    backward = backward_after(story, hazard)
+    step = stepped(story, hazard)
+    if step is not None and (carried := step.carried()) and all(entry.recurrent for entry in carried):
+        return _cut_off(write, step, carried)
+    first = step.saver.callsite if step is not None and step.saver is not None else hazard.saved
+    if backward is None or backward.callsite is None or hazard.mutation is None:
+        return None
+    sites = where_they_part(
+        hazard.mutation.chain, backward.callsite.chain, *(first.chain for first in (first,) if first is not None)
+    )
+    listing = listing_of(story.trace, sites[0])
+    if listing is None or not listing.whole or any(not site.same_function(sites[0]) for site in sites):
+        return None
+    statements = [listing.statement_at(site) for site in sites]
+    wrote, used = statements[0], statements[1]
+    saved = statements[2] if len(statements) == 3 else None
+    if wrote is None or used is None:
+        return None
+    edits: tuple[Edit, ...] = ()
+    sentence = ""
+    if _may_go_below(write, backward, step):
+        edits = _moved_below(listing, wrote, used)
+        sentence = _("Write it after backward has used the old values.")
+    if not edits and saved is not None and _is_step(hazard):
+        plain = backward.operation == "backward"
+        edits = _computed_anew(listing, saved, wrote, used) if plain else ()
+        edits = edits or _moved_into_the_loop(listing, saved, wrote, used)
+        sentence = _("Compute the result after the step: a graph can only be used with the values it was built from.")
+    return Fix(sites[0], listing, edits, None, sentence) if edits else None
+
+
+def _is_step(hazard: Hazard) -> bool:
+    return hazard.mutation is not None and re.search(r"\.step\(", hazard.mutation.statement) is not None
+
+
+def _may_go_below(write: Written, backward: CallEvent, step: Stepped | None) -> bool:
+    """Whether the write would do the same after `backward`: nobody reads the written memory in between, and a step
+    does not find other gradients there."""
+    story, hazard = write.story, write.hazard
+    wrote = hazard.call if hazard.call is not None else -1
+    if step is not None and step.in_common and step.step_has_gradients and (_is_step(hazard) or _takes_others(step)):
+        return False
+    written = {
+        mutation.storage
+        for call in story.trace.calls
+        if wrote <= call.index < backward.index
+        for mutation in call.mutations
+        if call.callsite is not None and _line(call.callsite) == _line(hazard.mutation)
+    }
+    between = (call for call in story.trace.calls if wrote < call.index < backward.index)
+    return not any(
+        meta.storage in written and _line(call.callsite) != _line(hazard.mutation)
+        for call in between
+        for meta in call.inputs
+        if meta.storage is not None and call.kind != "query"
+    )
+
+
+def _takes_others(step: Stepped) -> bool:
+    """Whether a write of the user's own reads anything but what it writes, such as the gradients."""
+    alike = (call for call in step.story.trace.calls if call.callsite == step.wrote.callsite and call.mutations)
+    return any(meta.tensor not in step.leaves for call in alike for meta in call.inputs if meta.shape != ())
+
+
+def _line(site: Callsite | None) -> tuple[int, str | None] | None:
+    """The user's outermost line of a place."""
+    return (site.outermost.line, site.outermost.file) if site is not None else None
+
+
+def _common_block(listing: Listing, *statements: ast.stmt) -> tuple[Block, list[int]] | None:
+    """The innermost block that holds all of the statements, and their positions in it."""
+    for block in _blocks_around(listing, statements[0]):
+        places = [_position(listing, block, statement) for statement in statements]
+        if all(place is not None for place in places):
+            return block, [place for place in places if place is not None]
+    return None
+
+
+def _blocks_around(listing: Listing, statement: ast.stmt) -> Iterator[Block]:
+    node: ast.AST | None = statement
+    while node is not None:
+        if isinstance(node, ast.stmt):
+            yield listing.block_of(node)
+        node = listing.parents.get(node)
+
+
+def _position(listing: Listing, block: Block, statement: ast.stmt) -> int | None:
+    inside: set[ast.AST] = {statement, *listing.around(statement)}
+    return next((number for number, entry in enumerate(block) if entry in inside), None)
+
+
+def _moved_below(listing: Listing, wrote: ast.stmt, used: ast.stmt) -> tuple[Edit, ...]:
+    found = _common_block(listing, wrote, used)
+    if found is None or found[1][0] >= found[1][1]:
+        return ()
+    block, (first, last) = found
+    moved, anchor = block[first], block[last]
+    names = _stored(moved)
+    between = block[first + 1 : last + 1]
+    if any(isinstance(node, _STAYS) for node in ast.walk(moved)) or not isinstance(anchor, (ast.Expr, ast.Assign)):
+        return ()
+    if any(names & (_loaded(entry) | _stored(entry)) or _loaded(moved) & _stored(entry) for entry in between):
+        return ()
+    if not listing.alone(moved) or not listing.alone(anchor):
+        return ()
+    return _deleted(moved), _after(anchor, *listing.whole_lines(moved))
+
+
+def _computed_anew(listing: Listing, saved: ast.stmt, wrote: ast.stmt, used: ast.stmt) -> tuple[Edit, ...]:
+    """The statements from the save to the loss once more after the step; those that nobody needed before it move."""
+    found = _common_block(listing, saved, wrote, used)
+    if found is None or not found[1][0] < found[1][1] < found[1][2]:
+        return ()
+    block, (first, step, last) = found
+    passed = block[first:step]
+    wanted = _slice(passed, _loaded(block[last]))
+    if not wanted or wanted[0] is not block[first] or not all(listing.alone(entry) for entry in (*wanted, block[step])):
+        return ()
+    others = [entry for entry in block[first : step + 1] if entry not in wanted]
+    made = set().union(*(_stored(entry) for entry in wanted))
+    if any(_written_into(entry) & made for entry in others):
+        return ()  # a line between them changes what they give, and would not run again
+    moved: list[ast.stmt] = []
+    for entry in reversed(wanted):
+        kept = [*others, *(other for other in wanted if other not in moved and other is not entry)]
+        if not any(_stored(entry) & _loaded(other) for other in kept):
+            moved.append(entry)
+    lines = [line for entry in wanted for line in listing.whole_lines(entry)]
+    return *(_deleted(entry) for entry in reversed(moved)), _after(block[step], *lines)
+
+
+def _slice(passed: Block, needed: set[str]) -> list[ast.stmt]:
+    """The assignments that carry the first statement's result to the names that are needed, in their order."""
+    tainted = _stored(passed[0])
+    if not isinstance(passed[0], ast.Assign):
+        return []
+    for entry in passed[1:]:
+        if isinstance(entry, ast.Assign) and _loaded(entry) & tainted:
+            tainted |= _stored(entry)
+    needed = needed & tainted
+    wanted: list[ast.stmt] = []
+    for entry in reversed(passed):
+        if _stored(entry) & needed:
+            if not isinstance(entry, ast.Assign) or not all(_plain(target) for target in entry.targets):
+                return []
+            wanted.insert(0, entry)
+            needed = (needed - _stored(entry)) | (_loaded(entry) & tainted)
+    return wanted
+
+
+def _written_into(statement: ast.stmt) -> set[str]:
+    """The variables whose values a statement changes in place: ``p[0] = 1``, ``p.clamp_(0, 1)``."""
+    found = set()
+    for node in ast.walk(statement):
+        target: ast.expr | None = None
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            target = node
+        elif isinstance(node, ast.Call) and chain_base(node) is not node:
+            target = chain_base(node)
+        elif isinstance(node, ast.AugAssign):
+            target = node.target
+        while isinstance(target, (ast.Subscript, ast.Attribute)):
+            target = target.value
+        if isinstance(target, ast.Name):
+            found.add(target.id)
+    return found
+
+
+def _plain(target: ast.expr) -> bool:
+    if isinstance(target, ast.Tuple):
+        return all(_plain(entry) for entry in target.elts)
+    return isinstance(target, ast.Name)
+
+
+def _moved_into_the_loop(listing: Listing, saved: ast.stmt, wrote: ast.stmt, used: ast.stmt) -> tuple[Edit, ...]:
+    """A forward pass above the loop that steps and differentiates goes to the top of the loop."""
+    found = _common_block(listing, saved, wrote)
+    if found is None or found[1][0] >= found[1][1]:
+        return ()
+    block, (first, last) = found
+    loop, forward = block[last], block[first]
+    if not isinstance(loop, (ast.For, ast.While)) or not isinstance(forward, ast.Assign) or loop.orelse:
+        return ()
+    if used not in set(ast.walk(loop)) or not all(_plain(target) for target in forward.targets):
+        return ()
+    names = _stored(forward)
+    rest = block[first + 1 : last]
+    if any(names & (_loaded(entry) | _stored(entry)) or _loaded(forward) & _stored(entry) for entry in rest):
+        return ()
+    one_line = forward.end_lineno == forward.lineno and loop.body[0].lineno > loop.lineno
+    if names & _stored(loop) or not one_line or not listing.alone(forward):
+        return ()
+    line = listing.indent(loop.body[0]) + listing.lines[forward.lineno - 1].strip()
+    top = loop.body[0].lineno
+    return _deleted(forward), Edit(top, top - 1, (line,))
+
+
+def _cut_off(write: Written, step: Stepped, carried: list[Carried]) -> Fix | None:
+    """``h, c = h.detach(), c.detach()`` at the top of the loop whose passes hand on the state."""
+    listing, statement, reader = write.listing, write.statement, reading_place(step, carried)
+    names = state_names(reader, carried)
+    loop = next((node for node in listing.around(statement) if isinstance(node, (ast.For, ast.While))), None)
+    if reader is None or loop is None or not listing.whole or not reader.same_function(write.site):
+        return None
+    reading = listing.statement_at(reader)
+    if not names or reading is None or reading not in set(ast.walk(loop)):
+        return None
+    bound = [node for name in names for node in listing.stores.get(name, ()) if node.lineno < loop.lineno]
+    if {node.id for node in bound} != set(names) or loop.body[0].lineno == loop.lineno:
+        return None
+    if any(_may_be_none(listing, node) for node in bound):
+        return None
+    top, indent = loop.body[0].lineno, listing.indent(loop.body[0])
+    edit = Edit(top, top - 1, (f"{indent}{detached(names, carried)}",))
+    sentence = _("Begin each pass with the state cut off from the pass before: the step has replaced its values.")
+    return Fix(write.site, listing, (edit,), None, sentence)
+
+
+def _may_be_none(listing: Listing, name: ast.Name) -> bool:
+    """Whether an assignment before the loop is not plainly one of a tensor: ``h = None``, ``state = model.initial()``
+    of several."""
+    statement = listing.parents.get(name)
+    while statement is not None and not isinstance(statement, ast.stmt):
+        statement = listing.parents.get(statement)
+    value = getattr(statement, "value", None)
+    return value is None or any(isinstance(node, ast.Constant) and node.value is None for node in ast.walk(value))
+
+
+def taken_after_the_write(write: Written) -> Fix | None:
+    """The statement that takes views of the written tensor goes below the write."""
+    origin, listing = write.hazard.origin, write.listing
+    if origin is None or not listing.whole or not origin.same_function(write.site):
+        return None
+    taken = listing.statement_at(origin)
+    if not isinstance(taken, ast.Assign):
+        return None
+    edits = _moved_below(listing, taken, write.statement)
+    return Fix(write.site, listing, edits, None, _("Write before the views are taken.")) if edits else None
+
+
+def _deleted(statement: ast.stmt) -> Edit:
+    return Edit(statement.lineno, statement.end_lineno or statement.lineno, ())
+
+
+def _after(statement: ast.stmt, *lines: str) -> Edit:
+    end = statement.end_lineno or statement.lineno
+    return Edit(end + 1, end, lines)
+
+
+def _loaded(statement: ast.stmt) -> set[str]:
+    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def _stored(statement: ast.stmt) -> set[str]:
+    """The names that a statement binds; of what it writes into, the first name counts as read."""
+    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))}

@@ -1,0 +1,198 @@
+"""What to do where parameters were stepped between a forward pass and a later backward through it.
+
+"Run backward before the step" is often wrong advice, and silently so. In a GAN the generator's loss goes through the
+discriminator. Run before ``opt_D.step()``, its backward adds to the discriminator's ``.grad`` as well, and the step
+then goes by the sum of both losses; in the plainest GAN they cancel out. So that is said only where nothing else had
+filled these gradients.
+
+Of a recurrent state that is carried from pass to pass the graph of the earlier pass is what the step has outdated.
+There the state is to be cut off, and computing anew is no help.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.stepped import Carried, Stepped, stepped
+from inplace_magic.language import _, sentences
+from inplace_magic.record.trace import Callsite, where_they_part
+from inplace_magic.source import expressions
+
+
+def advice(story: Story, hazard: Hazard) -> str:
+    """What to do about a step that came too early for a backward, or a backward that came too late for it; empty where
+    the finding is about something else."""
+    step = stepped(story, hazard)
+    if step is None or step.wrote.callsite is None:
+        return ""
+    carried = step.carried()
+    if carried:
+        return _cut_off(step, carried) if all(entry.recurrent for entry in carried) else _too_old(step, carried)
+    others = (call.callsite for call in (step.saver, step.backward) if call is not None)
+    places = where_they_part(step.wrote.callsite.chain, *(site.chain for site in others if site is not None))
+    moved = places[1] if step.saver is not None and len(places) > 1 else None
+    if places[0].same_line(moved):
+        moved = None  # both inside one call: the lines that part are further in
+    said = _computed_anew(step, places[0], moved)
+    if hazard.code == "saved-values-changed" and hazard.tensor not in step.leaves:
+        return sentences(
+            said, _("Write under `torch.no_grad()` instead of through `.data`, so that PyTorch would notice.")
+        )
+    return said
+
+
+def _computed_anew(step: Stepped, line: Callsite, moved: Callsite | None) -> str:
+    loss, wrote = _loss(step), wording.line_of(line)
+    if moved is None:
+        anew = _("Compute {loss} anew after {line}.")
+    else:
+        anew = _("Compute {loss} anew after {line}: run the lines that lead to it, from {forward} on, again below it.")
+    said = anew.format(loss=loss, line=wrote, forward=_spot(moved) if moved is not None else "")
+    if step.backward is None:
+        also = _(
+            "Or let {line} wait until backward has run, where it shall step by these gradients as well: what a "
+            "backward adds to `.grad` before it becomes part of the step."
+        ).format(line=wrote)
+    elif not step.in_common:
+        also = _("Or put {line} below {backward}.").format(line=wrote, backward=wording.line_of(step.backward.callsite))
+    elif step.step_has_gradients:
+        also = _(
+            "Do not just run its backward before {line}: that would add to the gradients of {parameters}, by which it "
+            "steps."
+        ).format(line=wrote, parameters=_names_of(step.story, step.in_common))
+        also = sentences(also, _for_the_others_only(step, line))
+    else:
+        also = _("Or put {line} below {backward}, so that it steps by the gradients of that backward.").format(
+            line=wrote, backward=wording.line_of(step.backward.callsite)
+        )
+    return sentences(said, also)
+
+
+def _for_the_others_only(step: Stepped, line: Callsite) -> str:
+    """``backward(inputs=…)`` before the step, where the leaves that the step leaves alone have one owner."""
+    site = step.backward.callsite if step.backward is not None else None
+    others = step.filled - step.leaves
+    if site is None or not others or site.caller is not None or line != step.wrote.callsite:
+        return ""
+    owner = module_of(step.story, others, step.leaves)
+    root = expressions.parse(site.expression)
+    path = expressions.path_text(getattr(getattr(root, "func", None), "value", None))
+    if owner is None or path is None:
+        return _(
+            "To keep the old values, use `backward(inputs=…)` with the other parameters alone, and put {line} below it."
+        ).format(line=wording.line_of(line))
+    return _("To keep the old values, use {backward}, and put {line} below it.").format(
+        backward=wording.code(f"{path}.backward(inputs=list({owner}.parameters()))"), line=wording.line_of(line)
+    )
+
+
+def _cut_off(step: Stepped, carried: list[Carried]) -> str:
+    line, reader = wording.line_of(step.wrote.callsite), reading_place(step, carried)
+    names = state_names(reader, carried)
+    if not names:
+        return _(
+            "{reader} goes on from the pass before, whose graph was built from the values that {line} has replaced: "
+            "begin each pass with the state cut off from it, by `.detach()`."
+        ).format(reader=wording.line_of(reader), line=line)
+    return _(
+        "{names} came from the pass before, with its graph, which was built from the values that {line} has replaced. "
+        "Begin each pass with {detached}; gradients then end where the pass begins."
+    ).format(names=_listed(names), line=line, detached=wording.code(detached(names, carried)))
+
+
+def reading_place(step: Stepped, carried: list[Carried]) -> Callsite | None:
+    """The line by which the pass goes on from the one before, in the function that steps."""
+    reader, wrote = carried[0].reader, step.wrote.callsite
+    return where_they_part(reader.chain, wrote.chain)[0] if reader is not None and wrote is not None else None
+
+
+def state_names(reader: Callsite | None, carried: list[Carried]) -> list[str]:
+    """The variables that a line reads and binds anew, ``h`` and ``c`` of ``h, c = cell(x, (h, c))``; none where they
+    are not one for each tensor that is carried, or one for all."""
+    node = expressions.parse(reader.statement) if reader is not None else None
+    if not isinstance(node, ast.Assign):
+        return []
+    names = [entry for entry in ast.walk(node) if isinstance(entry, ast.Name)]
+    loaded = {entry.id for entry in names if isinstance(entry.ctx, ast.Load)}
+    bound = [entry.id for entry in names if isinstance(entry.ctx, ast.Store) and entry.id in loaded]
+    return bound if len(bound) in (1, len(carried)) else []
+
+
+def detached(names: list[str], carried: list[Carried]) -> str:
+    """``h, c = h.detach(), c.detach()``; of one tuple for all, ``state = tuple(part.detach() for part in state)``."""
+    if len(names) < len(carried):
+        return f"{names[0]} = tuple(part.detach() for part in {names[0]})"
+    return f"{', '.join(names)} = {', '.join(f'{name}.detach()' for name in names)}"
+
+
+def _too_old(step: Stepped, carried: list[Carried]) -> str:
+    old = next((entry for entry in carried if not entry.recurrent), carried[0])
+    name = f"`{old.name}`" if old.name is not None else _("what it is computed from")
+    line = wording.line_of(step.wrote.callsite)
+    if old.made is None or old.made.callsite is None:
+        return _("Compute {name} anew after {line} as well: it was made from the values before.").format(
+            name=name, line=line
+        )
+    return _("Compute {name} anew after {line} as well, by {forward}: it was made from the values before.").format(
+        name=name, line=line, forward=_spot(old.made.callsite)
+    )
+
+
+def _loss(step: Stepped) -> str:
+    """The loss of the backward, as the code that can be changed calls it."""
+    backward = step.backward
+    if backward is None or not backward.inputs:
+        return _("the result")
+    name = step.story.bindings.written_name(backward, backward.inputs[0].tensor)
+    return f"`{name}`" if name is not None else _("the result")
+
+
+def _names_of(story: Story, leaves: frozenset[int]) -> str:
+    """The module to which all these leaves belong, or the name of one."""
+    owner = max(_around(story, leaves), key=len, default=None)
+    names = [name for leaf in sorted(leaves) if (name := story.bindings.name(leaf)) is not None]
+    return f"`{owner or names[0]}`" if owner is not None or len(names) == 1 else _("the same parameters")
+
+
+def module_of(story: Story, leaves: frozenset[int], without: frozenset[int]) -> str | None:
+    """The name of the smallest module that reaches all of some leaves; None where the namespace knows none that
+    somebody called, or where it reaches one of `without` as well."""
+    called = {path_called(call.callsite) for call in story.trace.calls}
+    found = max((name for name in _around(story, leaves) if name in called), key=len, default=None)
+    if found is None:
+        return None
+    inside = {entry.tensor for entry in story.trace.names if found in _owners_in(entry.name)}
+    return None if inside & without else found
+
+
+def _around(story: Story, leaves: frozenset[int]) -> set[str]:
+    """The names of what reaches all of some leaves."""
+    found: set[str] | None = None
+    for leaf in leaves:
+        outer = {part for name in story.names.get(leaf, ()) for part in _owners_in(name)}
+        found = outer if found is None else found & outer
+    return found or set()
+
+
+def _owners_in(name: str) -> list[str]:
+    """``G``, ``G[0]`` for ``G[0].weight``; none for a gradient, which is no parameter of theirs."""
+    ends = [match.start() for match in re.finditer(r"[.\[]", name)]
+    return [] if name.endswith(".grad") else [name[:end] for end in ends]
+
+
+def path_called(site: Callsite | None) -> str | None:
+    """``G`` of ``G(noise)``, where the code of a library ran in it."""
+    node = expressions.parse(site.expression) if site is not None and not site.direct else None
+    return expressions.path_text(node.func) if isinstance(node, ast.Call) else None
+
+
+def _spot(site: Callsite) -> str:
+    return _("{line} ({place})").format(line=wording.line_of(site), place=site.place)
+
+
+def _listed(names: list[str]) -> str:
+    return _(" and ").join(f"`{name}`" for name in names)

@@ -1,0 +1,255 @@
+"""The statement that a finding blames, together with what is known of the lines around it.
+
+Whether its variable may be bound to a new tensor is decided here. ``x = x.clone()`` before a write changes the meaning
+of the program where somebody else is to see the write: the caller of a helper, the tensor behind a view, the list that
+a loop goes through. Only where none of them can be there, the name may be bound anew.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from inplace_magic.analysis.overlap import may_meet, region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.out_of_place import chain_base
+from inplace_magic.hazards.operations import DETACH_IN_PLACE, DETACHED, SET_ITEMS
+from inplace_magic.record.trace import CallEvent, Callsite, Mutation, TensorMetadata
+from inplace_magic.source.chains import paths_read
+from inplace_magic.source.expressions import path_text
+from inplace_magic.source.listing import Edit, Listing, listing_of
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A change of the user's lines that cures one finding."""
+
+    site: Callsite
+    """Any place in the text that is changed."""
+    listing: Listing
+    edits: tuple[Edit, ...]
+    price_bytes: int | None = None
+    sentence: str = ""
+    """Says what the change does; empty where the rule's own advice says it."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A write, its statement and its variable."""
+
+    story: Story
+    hazard: Hazard
+    site: Callsite
+    listing: Listing
+    statement: ast.stmt
+    call: CallEvent | None
+    path: str | None
+    """The written variable as the line says it: ``x``, ``self.memory``, ``maps[1]``; None where it says none."""
+    meta: TensorMetadata | None = None
+    """The written tensor when the write began."""
+    mutation: Mutation | None = None
+    wanted: bool = field(default=False)
+    """Whether the finding is that another name sees the write; then only the writing name shall."""
+
+
+def written(story: Story, hazard: Hazard) -> Written | None:
+    """What is known of the write of a finding; None where its statement is not known."""
+    site = hazard.mutation
+    listing = listing_of(story.trace, site)
+    statement = listing.statement_at(site) if listing is not None and site is not None else None
+    if site is None or listing is None or statement is None:
+        return None
+    call = story.calls.get(hazard.call) if hazard.call is not None else None
+    if call is None or hazard.tensor is None:
+        return Written(story, hazard, site, listing, statement, None, _path_of(statement))
+    node = story.bindings.written_operand(call, hazard.tensor)
+    meta = next((m for m in (*call.inputs, *call.mutated) if m.tensor == hazard.tensor), None)
+    mutation = next((m for m in call.mutations if m.tensor == hazard.tensor), None)
+    alias = hazard.code in ("alias-written", "one-tensor-many-slots", "dataset-item-edited")
+    path = path_text(node) if site.direct and "_foreach_" not in call.name else None  # there the line names a list
+    if path is None and site.direct and call.operation == SET_ITEMS:
+        path = _path_of(statement)
+    return Written(story, hazard, site, listing, statement, call, path, meta, mutation, alias)
+
+
+def _path_of(statement: ast.stmt) -> str | None:
+    if isinstance(statement, ast.AugAssign):
+        return path_text(statement.target)
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        return path_text(statement.targets[0].value)
+    return path_text(chain_base(statement.value)) if isinstance(statement, ast.Expr) else None
+
+
+def can_bind_anew(write: Written) -> bool:
+    """Whether the written variable may name a new tensor from here on, and nobody misses the write."""
+    path, statement, listing = write.path, write.statement, write.listing
+    if path is None or not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
+        return False
+    leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
+    leaf = leaf and write.hazard.code != "custom-function-view-written"  # seen before the function gave it its history
+    if leaf and (write.hazard.code != "leaf-written" or not path.isidentifier()):
+        return False  # a parameter must stay the object that the optimizer knows
+    if not _assignable(write, path) or seen_by_others(write):
+        return False
+    if not path.isidentifier():
+        return True
+    return _read_later(write, path) and not _meant_for_the_caller(write, path) and listing.alone(statement)
+
+
+def _assignable(write: Written, path: str) -> bool:
+    """Whether ``path = …`` on this line binds what the line reads as ``path``."""
+    listing, statement = write.listing, write.statement
+    root = path.split(".")[0].split("[")[0]
+    scope = listing.scope_of(statement)
+    if "[" in path:
+        return listing.whole and _is_container(listing, root, path)
+    if isinstance(statement, ast.AugAssign) and path_text(statement.target) == path:
+        return True
+    if path != root:
+        return _can_be_set(listing, root, path.rpartition(".")[2])
+    if not listing.whole:
+        return write.site.function == "<module>" or path in write.site.parameters
+    if isinstance(scope, ast.Module):
+        return True
+    return isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and path in _bound_in(scope)
+
+
+def _can_be_set(listing: Listing, owner: str, attribute: str) -> bool:
+    """Whether an attribute is one that a line may bind: not so in a named tuple, such as ``x.topk(2)`` gives, or a
+    frozen dataclass."""
+    for node in ast.walk(listing.tree):
+        if isinstance(node, ast.ClassDef):
+            fields = {path_text(entry.target) for entry in node.body if isinstance(entry, ast.AnnAssign)}
+            if attribute in fields:
+                head = [*node.bases, *node.decorator_list]
+                return not any("NamedTuple" in (text := listing.text(part)) or "frozen=True" in text for part in head)
+    if owner == "self":
+        return True
+    bound = [target for node in ast.walk(listing.tree) if isinstance(node, ast.Assign) for target in node.targets]
+    return any(isinstance(target, ast.Attribute) and target.attr == attribute for target in bound)
+
+
+def _is_container(listing: Listing, root: str, path: str) -> bool:
+    """Whether the name before the first bracket is only ever bound to a list or a dict."""
+    if path.count("[") != 1 or "." in path:
+        return False
+    values = [
+        node.value
+        for node in ast.walk(listing.tree)
+        if isinstance(node, ast.Assign) and any(path_text(target) == root for target in node.targets)
+    ]
+    literal = (ast.List, ast.ListComp, ast.Dict, ast.DictComp)
+    return bool(values) and all(isinstance(value, literal) or copies_entries(value) for value in values)
+
+
+def copies_entries(value: ast.expr) -> bool:
+    """Whether an expression gives a new dict or list of the old entries: ``dict(d)``, ``list(l)``, ``copy.copy(d)``,
+    ``d.copy()`` and ``{**d}``."""
+    if isinstance(value, ast.Dict):
+        return value.keys == [None]
+    if not isinstance(value, ast.Call) or value.keywords:
+        return False
+    if isinstance(value.func, ast.Attribute) and value.func.attr == "copy":
+        return len(value.args) <= 1
+    return isinstance(value.func, ast.Name) and value.func.id in ("dict", "list", "copy") and len(value.args) == 1
+
+
+def _bound_in(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    arguments = scope.args
+    names = {arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    inside = (node for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return names | {node.id for node in inside}
+
+
+def loads_after(listing: Listing, statement: ast.stmt, path: str) -> Iterator[ast.expr]:
+    """The places that read a variable once a statement has run, in its function or, outside of one, in the cell."""
+    scope = listing.scope_of(statement)
+    loop = next((n for n in listing.around(statement) if isinstance(n, (ast.For, ast.AsyncFor, ast.While))), None)
+    in_loop = loop is not None and listing.scope_of(loop) is scope and not _targets(loop) & {path.split("[")[0]}
+    inside = set(ast.walk(loop)) if loop is not None else set()
+    own = set(ast.walk(statement))
+    for node in ast.walk(scope):
+        if not isinstance(node, ast.expr) or node in own or path_text(node) != path:
+            continue
+        if not isinstance(getattr(node, "ctx", None), ast.Load):
+            continue
+        later = (node.lineno, node.col_offset) > (statement.lineno, statement.col_offset)
+        if loop is not None and not in_loop and _targets(loop) & {path}:
+            later = later and node in inside
+        if later or (in_loop and node in inside):
+            yield node
+
+
+def _targets(loop: ast.AST) -> set[str]:
+    target = loop.target if isinstance(loop, (ast.For, ast.AsyncFor)) else None
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)} if target is not None else set()
+
+
+def _read_later(write: Written, path: str) -> bool:
+    """Whether the new tensor would be used: a name that nobody reads again was written for somebody else's eyes."""
+    listing, statement = write.listing, write.statement
+    if not listing.whole:
+        return isinstance(statement, ast.AugAssign) or _read_by_a_later_call(write, path)
+    if any(True for _ in loads_after(listing, statement, path)):
+        return True
+    loop = next((node for node in listing.around(statement) if isinstance(node, ast.For)), None)
+    return isinstance(listing.scope_of(statement), ast.Module) and (loop is None or path not in _targets(loop))
+
+
+def _read_by_a_later_call(write: Written, path: str) -> bool:
+    after = write.call.index if write.call is not None else len(write.story.trace.calls)
+    return any(path in paths_read(call.callsite, write.site) for call in write.story.trace.calls if call.index > after)
+
+
+def _meant_for_the_caller(write: Written, path: str) -> bool:
+    """Whether a helper wrote its argument and was called for nothing else."""
+    caller = write.site.caller
+    if path not in write.site.parameters or caller is None or write.wanted:
+        return False
+    return bool(caller.expression) and caller.statement.strip() == caller.expression.strip()
+
+
+def seen_by_others(write: Written) -> bool:
+    """Whether the written memory is read afterwards by way of another tensor that existed before the write."""
+    story, path, meta = write.story, write.path, write.meta
+    if meta is None or write.call is None or path is None or write.wanted or _is_snapshot(write):
+        return False
+    others = {
+        tensor
+        for tensor in (story.bindings.by_storage.get(meta.storage, []) if meta.storage is not None else [])
+        if tensor != meta.tensor
+        and story.first_seen(tensor) < write.call.index
+        and may_meet(region_of(meta), region_of(story.observations[tensor]))
+    }
+    names = {name for tensor in others if (name := story.bindings.name(tensor)) is not None and name != path}
+    if any(True for name in names for _ in loads_after(write.listing, write.statement, name)):
+        return True
+    for call in story.trace.calls:
+        if call.index > write.call.index and any(m.tensor in others for m in call.inputs):
+            site = call.callsite
+            same_statement = site is not None and (site.line, site.function) == (write.site.line, write.site.function)
+            if not same_statement and path not in paths_read(call.callsite, write.site):
+                return True
+    return False
+
+
+def _is_snapshot(write: Written) -> bool:
+    """Whether the written tensor was taken with ``detach()``, as a thing to look at, or is only cut off its history."""
+    if write.call is None or write.meta is None:
+        return False
+    if write.call.operation == DETACH_IN_PLACE:
+        return True
+    made = write.story.innermost_new(write.meta.tensor, write.call.index)
+    return made is not None and made.operation in DETACHED
+
+
+def keeps_its_history(write: Written) -> bool:
+    """Whether a new tensor made on this line is still part of the graph where it is needed: one made under
+    ``no_grad`` is not, though the written one was."""
+    call, meta = write.call, write.meta
+    if call is None or meta is None or call.grad_enabled or not meta.requires_grad:
+        return True
+    later = (c for c in write.story.trace.calls if c.index > call.index and c.grad_enabled and c.parent is None)
+    return not any(m.storage == meta.storage for c in later for m in c.inputs)

@@ -1,0 +1,56 @@
+"""One mistake that is reached by several ways is one finding with its count.
+
+A helper that writes ``u.data = …`` and is called by 16 layers makes 16 findings of one line. Whoever reads them has one
+line to change; so the first stands for all, and its ``mutations`` name the ways to the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+
+from inplace_magic.hazards.finding import Hazard
+
+
+def grouped(hazards: Iterable[Hazard]) -> list[Hazard]:
+    """The findings, of those that blame one statement in one way only the first; notes are left alone.
+
+    In a story each cell that a helper's mistake spoils has a finding of its own.
+    """
+    groups: dict[Hashable, list[Hazard]] = {}
+    for number, hazard in enumerate(hazards):
+        groups.setdefault(number if hazard.severity == "info" else _mistake(hazard), []).append(hazard)
+    return [_together(group) for group in groups.values()]
+
+
+def told_once(hazards: Iterable[Hazard]) -> list[Hazard]:
+    """The findings without the warnings that blame a place for which there is a worse one, and without those that
+    blame one write for one read a second time, by another rule; there the later rule, which knows what the read does
+    with both, is kept."""
+    listed = list(hazards)
+    blamed = {hazard.mutation for hazard in listed if hazard.severity in ("error", "silent")}
+    kept, told = [], set()
+    for hazard in reversed(listed):
+        if hazard.severity == "warning":
+            key = hazard.mutation, hazard.read
+            if hazard.mutation in blamed or (None not in key and key in told):
+                continue
+            told.add(key)
+        kept.append(hazard)
+    return kept[::-1]
+
+
+def _together(group: list[Hazard]) -> Hazard:
+    first, *others = group
+    if not others:
+        return first
+    places = dict.fromkeys(site for hazard in group for site in hazard.mutations)
+    return replace(first, count=sum(hazard.count for hazard in group), mutations=tuple(places))
+
+
+def _mistake(hazard: Hazard) -> Hashable:
+    site = hazard.mutation
+    if site is None:
+        return hazard.code, hazard.severity, hazard.message, hazard.saved
+    statement = (site.function, site.file, site.cell, site.statement or site.line)
+    return hazard.code, hazard.severity, statement, site.outermost.cell

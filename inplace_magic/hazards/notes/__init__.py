@@ -1,0 +1,1 @@
+"""What is worth knowing and nothing wrong, one file each."""

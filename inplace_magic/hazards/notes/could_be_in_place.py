@@ -1,0 +1,113 @@
+"""An ordinary call could be in-place: its input was dead right after it, and nobody needed the old values.
+
+``x = x + y`` makes a new tensor and then drops the old one, so for a moment both are in memory. Where no autograd node
+saved the old one and no other name holds it, ``x += y`` gives the same result in the same memory.
+
+Bad::
+
+    scores = q @ k
+    scores = scores + bias          # the old scores die here, unused
+
+Good::
+
+    scores = q @ k
+    scores += bias
+
+Nothing is wrong with the ordinary form, and it is the safe one; the note says what the in-place form would spare, where
+that is a lot. In a loop that is one tensor, however often the line runs: each pass lets go of what it needed for a
+moment. It is silent on views, on leaves, where shape or dtype change, and on what library code calls under the line,
+such as the arithmetic of an optimizer: nobody can write that in another form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis.memory import line_key
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.notes import note
+from inplace_magic.hazards.operations import IN_PLACE_BY_A_FLAG, IN_PLACE_BY_AN_UNDERSCORE
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Storage, TensorMetadata
+
+CODE = "could-be-in-place"
+
+_CLOSED = frozenset(("TransformerEncoderLayer", "TransformerDecoderLayer"))
+"""Modules of PyTorch with modules inside whose ``inplace`` nobody can set."""
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one note for each line of which one call would spare :data:`notes.LEAST_BYTES` by writing in place."""
+    saved = {entry.storage for entry in story.trace.saved}
+    hooked = any(entry.hooked for entry in story.trace.saved)
+    storages = {storage.storage: storage for storage in story.trace.storages}
+    lines: dict[object, list[tuple[CallEvent, TensorMetadata]]] = {}
+    for call in story.trace.calls if not hooked else ():  # under hooks nobody knows what is saved
+        given = _dead_input(call, storages, saved)
+        if given is not None:
+            lines.setdefault(line_key(call.callsite), []).append((call, given))
+    for found in lines.values():
+        nbytes = max(given.nbytes or 0 for _, given in found)
+        if nbytes >= note.LEAST_BYTES:
+            yield _note(story, found, nbytes)
+
+
+def _dead_input(call: CallEvent, storages: dict[int, Storage], saved: set[int | None]) -> TensorMetadata | None:
+    """The first input, where the call could have written its result into it."""
+    if call.kind != "ordinary" or call.error is not None or len(call.outputs) != 1:
+        return None
+    if not _has_in_place_form(call) or not _written_by_the_user(call):
+        return None
+    given, result = (call.inputs[0] if call.inputs else None), call.outputs[0]
+    storage = storages.get(given.storage) if given is not None and given.storage is not None else None
+    if given is None or storage is None or storage.born is None or storage.ended != call.index + 1:
+        return None
+    alike = (given.shape, given.dtype, given.device) == (result.shape, result.dtype, result.device)
+    leaf = given.is_leaf and given.requires_grad
+    if not alike or leaf or given.is_view or given.nbytes != storage.nbytes or storage.storage in saved:
+        return None
+    return given
+
+
+def _has_in_place_form(call: CallEvent) -> bool:
+    by_a_flag = call.name.startswith("F.")
+    return call.operation in (IN_PLACE_BY_A_FLAG if by_a_flag else IN_PLACE_BY_AN_UNDERSCORE)
+
+
+def _written_by_the_user(call: CallEvent) -> bool:
+    """Whether the call stands in the user's own line, or is the whole of a module that the user put there."""
+    if call.callsite is None or call.callsite.direct:
+        return True
+    module, _, name = call.name.rpartition(".")
+    if module != "F" or not call.modules or any(holder in _CLOSED for holder in call.modules[-2:-1]):
+        return False
+    return call.modules[-1].lower() in (name.replace("_", ""), "module")
+
+
+def _note(story: Story, found: list[tuple[CallEvent, TensorMetadata]], nbytes: int) -> Hazard:
+    call, given = found[0]
+    site = call.callsite
+    name = story.bindings.name(given.tensor)
+    what = _("`{name}` of before").format(name=name) if name else _("the tensor that it is given")
+    form = "`inplace=True`" if call.name.startswith("F.") else f"`{call.operation}_`"
+    spared = note.size(nbytes)
+    if len(found) > 1:
+        spared = _("{size} each time ({count} calls)").format(size=spared, count=len(found))
+    return Hazard(
+        code=CODE,
+        severity="info",
+        message=_(
+            "{line} makes a new tensor, and {tensor} died right after, saved by nobody: the in-place form would write "
+            "into its memory and spare {size}."
+        ).format(line=wording.spot(site), tensor=what, size=spared),
+        fix=_("Where the memory matters: {form}. Where it does not, the ordinary form is the safer one.").format(
+            form=form
+        ),
+        variable=name,
+        origin=site,
+        tensor=given.tensor,
+        call=call.index,
+        nbytes=nbytes,
+    )

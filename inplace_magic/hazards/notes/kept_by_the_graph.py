@@ -1,0 +1,131 @@
+"""A tensor lost its name by a rebinding and stays alive all the same: an autograd node keeps it for backward.
+
+``x = conv(x)`` looks as if the old ``x`` were gone. It is not, as long as backward needs it: the convolution saved its
+input. So a chain of rebindings keeps every activation that some op saved, until backward has used it or the graph is
+dropped.
+
+Bad::
+
+    for layer in layers:
+        x = layer(x)                # all activations live until backward
+
+Good::
+
+    with torch.no_grad():           # to look at results only
+        for layer in layers:
+            x = layer(x)
+
+In training this is how it must be, and the note only says where the memory is; ``torch.utils.checkpoint`` trades it for
+computing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from inplace_magic.analysis.memory import line_key
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.notes import note
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, SavedTensor, Storage, TensorMetadata
+
+CODE = "kept-by-the-graph"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one note for each line that made at least :data:`notes.LEAST_BYTES` which only the graph kept."""
+    lines: dict[object, list[tuple[str, TensorMetadata, CallEvent, SavedTensor, Storage]]] = {}
+    reached = {s for s, met in story.bindings.by_storage.items() if any(tensor in story.names for tensor in met)}
+    last_read = _last_reads(story)
+    storages = {storage.storage: storage for storage in story.trace.storages}
+    savers = _savers(story)
+    counted: set[int] = set()
+    for (_scope, name), bound in story.bindings.scopes.items():
+        for (_at, tensor), (again, other) in pairwise(bound):
+            meta, new = story.observations.get(tensor), story.observations.get(other)
+            storage = storages.get(meta.storage) if meta is not None and meta.storage is not None else None
+            if meta is None or new is None or storage is None or storage.storage in counted:
+                continue
+            rebinding = story.calls[again]
+            kept = savers.get(storage.storage)
+            if kept is None or storage.storage in reached or new.storage == meta.storage:
+                continue
+            if not _activation(meta, storage):
+                continue
+            if last_read.get(storage.storage, -1) <= again and _outlives(storage, rebinding):
+                counted.add(storage.storage)
+                entry = (name, meta, rebinding, kept, storage)
+                lines.setdefault((line_key(rebinding.callsite), name), []).append(entry)
+    for found in lines.values():
+        nbytes, count = note.at_once((again.index, kept.ended, kept.nbytes) for _, _, again, _, kept in found)
+        if nbytes >= note.LEAST_BYTES:
+            yield _note(story, found, nbytes, count)
+
+
+def _activation(meta: TensorMetadata, storage: Storage) -> bool:
+    return storage.born is not None and not (meta.is_leaf and meta.requires_grad)
+
+
+def _outlives(storage: Storage, rebinding: CallEvent) -> bool:
+    """Whether the memory was still there when the next call but one began: not merely until the name moved on."""
+    return storage.ended is None or storage.ended > rebinding.index + 1
+
+
+def _savers(story: Story) -> dict[int, SavedTensor]:
+    """The first save of every storage."""
+    found: dict[int, SavedTensor] = {}
+    for saved in story.trace.saved:
+        if saved.storage is not None:
+            found.setdefault(saved.storage, saved)
+    return found
+
+
+def _last_reads(story: Story) -> dict[int, int]:
+    """Index of the last call that was given a tensor on each storage."""
+    return {m.storage: call.index for call in story.trace.calls for m in call.inputs if m.storage is not None}
+
+
+def _note(
+    story: Story, found: list[tuple[str, TensorMetadata, CallEvent, SavedTensor, Storage]], nbytes: int, count: int
+) -> Hazard:
+    """The note; at most `count` of those that were found were there at one time, with `nbytes` bytes."""
+    name, meta, rebinding, kept, _storage = found[0]
+    node = story.nodes[kept.node]
+    saved_site = story.saver_site(node)[1]
+    message = (
+        _(
+            "`{name}` was bound to another tensor by {line}, but the old one lived on: {node} had saved it for "
+            "backward, and {count} more like it. That is {size} at one time which no name reaches and the graph keeps."
+        )
+        if count > 1
+        else _(
+            "`{name}` was bound to another tensor by {line}, but the old one lived on: {node} had saved it for "
+            "backward. That is {size} which no name reaches and the graph keeps."
+        )
+    )
+    return Hazard(
+        code=CODE,
+        severity="info",
+        message=message.format(
+            name=name,
+            line=wording.spot(rebinding.callsite),
+            node=node.name,
+            count=count - 1,
+            size=note.size(nbytes),
+        ),
+        fix=_(
+            "In training backward needs it; `torch.utils.checkpoint` would compute it again instead. To look at "
+            "results only, run the line under `torch.no_grad()`."
+        ),
+        variable=name,
+        saved=saved_site,
+        saved_by=node.name,
+        origin=rebinding.callsite,
+        tensor=meta.tensor,
+        call=rebinding.index,
+        saved_call=node.call,
+        nbytes=nbytes,
+    )

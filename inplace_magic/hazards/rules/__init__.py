@@ -1,0 +1,1 @@
+"""One file a rule: its page as docstring, ``check(story)``, its words."""

@@ -1,0 +1,305 @@
+"""A tensor was written under one name and then read under another, as if the other still held the old values.
+
+``labels = ids`` makes no copy, and neither does a call with ``inplace=True``: ``y = relu(x)`` then gives ``x`` itself
+back, so ``x`` holds the rectified values. Whoever reads the old name afterwards gets the new values, without an error.
+``x.detach()`` is on the same memory, and ``x.float()``, ``x.cpu()``, ``x.to(device)`` and ``x.contiguous()`` give ``x``
+itself where there is nothing to convert.
+
+Bad::
+
+    labels = ids                    # a second name
+    labels[mask] = -100
+    loss = model(ids, labels)       # ids hold -100 too
+
+    h = relu_inplace(x)
+    y = conv(x)                     # reads relu(x)
+
+Good::
+
+    labels = ids.clone()
+
+Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own
+(``x.zero_()``, meant as such), where the other name is an attribute taken for short (``cache = self.cache``), where
+the tensor began as a buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it
+both names (``m = v = torch.zeros(3)``), and where the old name is not read again.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from operator import itemgetter
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.operations import MAKING_BUFFERS, TURNING
+from inplace_magic.hazards.owners import Owned, owners_of, whole_of_a_part
+from inplace_magic.hazards.rereading import (
+    comes_later,
+    in_the_next_pass,
+    names_of_tensor,
+    reads_beside,
+    reads_it_as,
+    reads_what_was_written,
+)
+from inplace_magic.hazards.second_names import (
+    are_taken_for_two,
+    handed_back_by,
+    hands_out_another_name,
+    is_one_tensor,
+    names_given_at_once,
+    on_the_same_memory,
+    sums_its_list,
+)
+from inplace_magic.language import _
+from inplace_magic.record.trace import AliasStatement, CallEvent, Callsite, Mutation
+from inplace_magic.source import expressions
+from inplace_magic.source.chains import level, paths_read
+
+CODE = "alias-written"
+
+_SNAPSHOT = re.compile(
+    r"(^|_)(before|old|prev|previous|init|initial|best|orig|original|saved|snapshot|backup|copy)($|_|\d)"
+)
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place whose other name was read afterwards."""
+    seen: set[tuple[object, ...]] = set()
+    for call in story.trace.calls:
+        written = call.kind == "in-place" or call.operation in TURNING
+        if not written or call.error is not None or call.callsite is None:
+            continue
+        place = (call.callsite.cell, call.callsite.file, call.callsite.line)
+        if place in seen:
+            continue  # `x.mul_(2).add_(1)` is one mistake
+        for mutation in call.mutations:
+            both = _returned_with_alias(story, call, mutation)
+            if both is not None:
+                seen.add(place)
+                yield both
+                break
+            if not _may_be_a_mistake(story, call.callsite, mutation):
+                continue
+            found = next(_read_by_an_owner(story, call, mutation), None)
+            if found is not None:
+                seen.add(place)
+                yield found
+                break
+
+
+def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> Hazard | None:
+    """A helper that gave the written tensor a second name before the write and returns both as if they were two
+    tensors."""
+    site = call.callsite
+    if site is None or site.caller is None:
+        return None
+    here = story.aliases_beside(site)
+    returned = {alias.source for alias in here if alias.target == "return"}
+    if not returned:
+        return None
+    node = story.bindings.written_operand(call, mutation.tensor)
+    path = expressions.path_text(node) if node is not None else None
+    if path is None:
+        return None
+    for alias in here:
+        names = {alias.target, alias.source}
+        if path in names and names <= returned and alias.target != "return" and alias.line < site.line:
+            for read in story.readers(mutation.tensor, call.index, lambda place: level(place, site) is None):
+                other = (names - {path}).pop()
+                return _hazard(story, call, mutation, Owned(path, site), read, read.callsite, other, alias)
+    return None
+
+
+def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[Hazard]:
+    node = story.bindings.written_operand(call, mutation.tensor)
+    path = expressions.path_text(node) if node is not None else None
+    for owned in owners_of(story, call, mutation, path):
+        found = _read_by_old_name(story, call, mutation, owned)
+        if found is not None:
+            yield found
+    base = whole_of_a_part(story, call, mutation)
+    if base is not None:
+        path, whole = base
+        for owned in owners_of(story, call, whole, path):
+            found = _read_by_old_name(story, call, whole, owned) if owned.site != call.callsite else None
+            if found is not None:
+                yield found
+
+
+def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:
+    meta = story.observations.get(mutation.tensor)
+    if meta is None or (meta.is_leaf and meta.requires_grad) or story.is_gradient(mutation):
+        return False  # parameters and their gradients are there to be updated
+    aliases = story.aliases_beside(site)
+    return not _is_buffer(story, mutation) or any(are_taken_for_two(story, alias, mutation) for alias in aliases)
+
+
+def _is_buffer(story: Story, mutation: Mutation) -> bool:
+    maker = story.maker_of_storage(mutation.storage)
+    return maker is not None and maker.operation in MAKING_BUFFERS
+
+
+def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Hazard | None:
+    buffer = _is_buffer(story, mutation)
+    names: dict[str, AliasStatement | None] = {
+        name: alias
+        for name, alias in _other_names(story, owned)
+        if name != owned.path
+        and (alias is None or is_one_tensor(story, alias, mutation.tensor))
+        and (not buffer or (alias is not None and are_taken_for_two(story, alias, mutation)))
+    }
+    if not buffer and hands_out_another_name(owned):
+        names.setdefault(owned.path, None)
+    if not names:
+        return None
+    said: dict[Callsite | None, list[tuple[Callsite, str, str]]] = {}
+    aliases = [alias.line for alias in names.values() if alias is not None]
+
+    def counts(site: Callsite | None) -> bool:
+        at = level(site, owned.site)
+        if site is None or at is None:
+            return False
+        if not (comes_later(at, owned) or reads_beside(at, owned, site) or in_the_next_pass(story, at, owned, aliases)):
+            return False
+        paths = sorted(paths_read(site, owned.site) | names_of_tensor(story, at, mutation.tensor))
+        named = ((path, path if path in names else f"{path.split('[')[0]}[]") for path in paths)
+        said[site] = [(at, path, name) for path, name in named if name in names]
+        return bool(said[site])
+
+    for tensor in (mutation.tensor, *on_the_same_memory(story, mutation, names.values())):
+        for read in story.readers(tensor, call.index, counts):
+            for at, path, name in said[read.callsite] if read.parent is None else ():
+                if not reads_it_as(read, at, tensor, path) or not reads_what_was_written(read, call, mutation):
+                    continue
+                anew = _bound_anew(story, owned, path, call.index, read.index, tensor)
+                if not anew and not _given_again(story, owned, names[name], at):
+                    return _hazard(story, call, mutation, owned, read, at, path, names[name])
+    return None
+
+
+def _other_names(story: Story, owned: Owned) -> Iterator[tuple[str, AliasStatement | None]]:
+    """Names that an earlier statement of the same function gave the same tensor."""
+    for alias in story.aliases_beside(owned.site):
+        if alias.line >= owned.site.line:
+            continue
+        if (
+            not alias.source.isidentifier()
+            and not _SNAPSHOT.search(alias.target.lower())
+            and not sums_its_list(story, owned, alias)
+        ):
+            continue  # `cache = self.cache`: a short name for state that is there to be changed
+        if alias.source == owned.path:
+            yield alias.target, alias
+        elif alias.target == owned.path:
+            yield alias.source, alias
+
+
+def _bound_anew(story: Story, owned: Owned, path: str, wrote: int, read: int, tensor: int) -> bool:
+    """Whether the name pointed to something else again before the read."""
+    bound = story.bindings.scopes.get((owned.site.function, path), [])
+    last = bisect_left(bound, read, key=itemgetter(0)) - 1
+    return last >= 0 and bound[last][0] >= wrote and bound[last][1] != tensor
+
+
+def _given_again(story: Story, owned: Owned, alias: AliasStatement | None, read: Callsite) -> bool:
+    """Whether a statement between the write and the read gave the tensor that name once more: it is read as written."""
+    return alias is not None and any(
+        (other.target, other.source) == (alias.target, alias.source) and owned.site.line < other.line < read.line
+        for other in story.aliases_beside(owned.site)
+    )
+
+
+def _hazard(
+    story: Story,
+    call: CallEvent,
+    mutation: Mutation,
+    owned: Owned,
+    read: CallEvent,
+    at: Callsite | None,
+    name: str,
+    alias: AliasStatement | None,
+) -> Hazard:
+    written = story.bindings.written_name(call, mutation.tensor) or owned.path
+    if alias is not None and alias.target.endswith("[]"):
+        how = _("an entry of `{list}` and `{other}` are one tensor ({code}, line {line})").format(
+            list=alias.target[:-2], other=alias.source, code=wording.code(alias.text), line=alias.line
+        )
+        fix = _("Store a copy, `{name}.clone()` in {code}, or make a new tensor instead of writing this one.").format(
+            name=alias.source, code=wording.code(alias.text)
+        )
+    elif alias is not None:
+        how = (
+            _("`{one}` and `{other}` are two tensors on one memory ({code}, line {line})")
+            if any(given != got for given, got in handed_back_by(story, alias))
+            else _("`{one}` and `{other}` are two names of one tensor ({code}, line {line})")
+        ).format(one=alias.target, other=alias.source, code=wording.code(alias.text), line=alias.line)
+        if names_given_at_once(alias):
+            fix = _("Give `{one}` and `{other}` each a tensor of its own, in two statements.").format(
+                one=alias.target, other=alias.source
+            )
+        else:
+            fix = _("Make a copy where the second name is given: {code}.").format(
+                code=wording.code(alias.text + ".clone()")
+            )
+    else:
+        fix = _("Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{name}.clone()`).")
+        if owned.site != call.callsite:
+            how = _("{line} wrote the tensor that it was given").format(line=wording.line_of(owned.site))
+        elif _gave_it_back(story, call, mutation.tensor):
+            how = _("it gave the same tensor back, written in place")
+            fix = _(
+                "Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{name}.clone()`); if "
+                "the new values are meant, bind them to the old name: `{name} = …`."
+            )
+        else:
+            how = _("it wrote the tensor that it was given")
+        fix = fix.format(name=owned.path)
+    reading, writing = at or read.callsite, call.callsite
+    message = (
+        _(
+            "`{name}` is read by {read}, but {part} in the same line had overwritten it before: {how}. PyTorch gives "
+            "no error; the read sees the new values."
+        )
+        if reading is not None and writing is not None and _are_parts_of_one_line(reading, writing)
+        else _(
+            "`{name}` is read by {read}, but its values were overwritten by {write}: {how}. PyTorch gives no error; "
+            "the read sees the new values."
+        )
+    )
+    if call.kind == "metadata":
+        message = _(
+            "`{name}` is read by {read}, but {write} had swapped its dimensions: {how}. PyTorch gives no error; the "
+            "read sees the swapped ones."
+        )
+    part = wording.code(writing.expression) if writing is not None else ""
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=message.format(name=name, read=wording.spot(reading), write=wording.spot(writing), how=how, part=part),
+        fix=fix,
+        variable=written,
+        mutation=call.callsite,
+        mutations=(call.callsite,) if call.callsite is not None else (),
+        read=at or read.callsite,
+        read_call=read.index,
+        tensor=mutation.tensor,
+        call=call.index,
+    )
+
+
+def _gave_it_back(story: Story, write: CallEvent, tensor: int) -> bool:
+    """Whether what a line's expression gave is the tensor that it wrote: ``relu_(x)``, and not ``block(x)`` of which
+    only the first layer works in place."""
+    last = write
+    while (following := story.calls.get(last.index + 1)) is not None and following.callsite == write.callsite:
+        last = following
+    return any(output.tensor == tensor for output in last.outputs)
+
+
+def _are_parts_of_one_line(one: Callsite, other: Callsite) -> bool:
+    """Whether two different parts of one run of a line are meant, such as both operands of ``x + block(x)``."""
+    one_run = one.same_line(other) and one.same_run(other)
+    return one_run and one.expression != other.expression != other.statement

@@ -1,0 +1,167 @@
+"""A NumPy array was kept as a record of a tensor, and torch then wrote the tensor: the record shows the new values.
+
+``Tensor.numpy()`` copies nothing (https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html: "tensor and
+the returned ndarray share the same storage"). A list of such arrays, one for each step, ends as the last step many
+times over.
+
+Bad::
+
+    history.append(w.detach().numpy())
+    w -= 0.1 * w.grad               # changes what the list holds
+
+Good::
+
+    history.append(w.detach().numpy().copy())
+
+Found where a line in a loop stores the array itself (``append``, ``logs[k] = …``), did so at least twice for the same
+memory with a write of torch in between, and the cell reads the list below; and where a name is bound to the array of a
+parameter, the parameter is written, and a later line reads that name beside a fresh array of the same memory. Silent
+where an array is read before the next write, where one slot is there to show the latest (``logs["w"] = …``), and where
+a lesson shows that the two share memory. It takes the text around the line, of a cell or of a file that is what ran.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.clone import edits_of
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.operations import TO_NUMPY
+from inplace_magic.hazards.slots import read_parts, runs_again
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import Listing, whole_listing
+
+CODE = "array-shares-memory"
+
+_STORING = ("append", "insert", "appendleft")
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each line that keeps an array."""
+    taken: dict[tuple[Callsite | None, int | None], CallEvent] = {}
+    told: set[Callsite | None] = set()
+    for call in story.trace.calls:
+        if call.name != TO_NUMPY or not call.inputs or call.callsite in told:
+            continue
+        listing = whole_listing(story.trace, call.callsite)
+        if listing is None:
+            continue
+        key = (call.callsite, call.inputs[0].storage)
+        before = taken.setdefault(key, call)
+        kept = _kept_in(listing, call.callsite)
+        write = _written_between(story, before, call.index) if before is not call else None
+        if write is None and kept is None:
+            kept, write = _kept_for_comparison(story, listing, call)
+        if kept is not None and write is not None and _read_below(listing, call.callsite, kept):
+            told.add(call.callsite)
+            yield _hazard(story, call, write, kept)
+
+
+def _written_between(story: Story, before: CallEvent, end: int) -> Write | None:
+    writes = story.writes_to_memory(before.inputs[0].storage)
+    return next((write for write in writes if before.index < write.at < end and write.site is not None), None)
+
+
+def _kept_in(listing: Listing, site: Callsite | None) -> str | None:
+    """The list or dict into which a statement that runs again puts the array itself."""
+    node = listing.expression_at(site) if site is not None else None
+    statement = listing.statement_at(site) if site is not None else None
+    if node is None or statement is None or not runs_again(listing, statement):
+        return None
+    above = listing.parents.get(node)
+    if isinstance(above, ast.Call) and node in above.args and isinstance(above.func, ast.Attribute):
+        return expressions.path_text(above.func.value) if above.func.attr in _STORING else None
+    target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
+    if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant):
+        return None  # `latest["w"] = …` is there to show the last values
+    return expressions.path_text(target.value)
+
+
+def _kept_for_comparison(story: Story, listing: Listing, call: CallEvent) -> tuple[str | None, Write | None]:
+    """A name for the array of a parameter that is read, after a write, in a line below a fresh array of it: ``before =
+    w.numpy(); step(); np.abs(w.numpy() - before)``."""
+    site = call.callsite
+    if site is None or site.function != "<module>" or not _of_a_parameter(story, call):
+        return None, None
+    targets = expressions.bound_targets(site.statement, site.expression)
+    name = targets[0] if targets is not None and len(targets) == 1 else None
+    statement = listing.statement_at(site)
+    if name is None or not name.isidentifier() or statement is None or runs_again(listing, statement):
+        return None, None
+    later = (c for c in story.trace.calls if c.index > call.index and c.name == call.name and c.inputs)
+    fresh = next(
+        (c for c in later if c.inputs[0].storage == call.inputs[0].storage and _compares(listing, c, name)), None
+    )
+    return (name, _written_between(story, call, fresh.index)) if fresh is not None else (None, None)
+
+
+def _of_a_parameter(story: Story, call: CallEvent) -> bool:
+    storage = call.inputs[0].storage
+    tensors = story.bindings.by_storage.get(storage, ()) if storage is not None else ()
+    return any((meta := story.observations[tensor]).is_leaf and meta.requires_grad for tensor in tensors)
+
+
+def _compares(listing: Listing, fresh: CallEvent, name: str) -> bool:
+    """Whether one expression reads an older array and a fresh one, directly or by the fresh one's name."""
+    site = fresh.callsite
+    if site is None:
+        return False
+    targets = expressions.bound_targets(site.statement, site.expression)
+    other = targets[0] if targets is not None and len(targets) == 1 else None
+    for node in ast.walk(listing.tree):
+        if isinstance(node, (ast.BinOp, ast.Compare, ast.Call)) and node.lineno >= site.line:
+            inside = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            both = node.lineno == site.line and listing.text(node).count(site.expression) > 0
+            if name in inside and (other in inside or both):
+                return True
+    return False
+
+
+def _read_below(listing: Listing, site: Callsite | None, name: str) -> bool:
+    """Whether a later line of the cell, or of the function, reads the list."""
+    last = name.rpartition(".")[2]
+    for statement in ast.walk(listing.tree):
+        if isinstance(statement, ast.stmt) and site is not None and statement.lineno > site.line:
+            heads = [statement.iter] if isinstance(statement, ast.For) else []
+            for node in (inner for part in (*heads, *read_parts(statement)) for inner in ast.walk(part)):
+                if (isinstance(node, ast.Name) and node.id == last) or (
+                    isinstance(node, ast.Attribute) and node.attr == last
+                ):
+                    return True
+    return False
+
+
+def _hazard(story: Story, call: CallEvent, write: Write, kept: str) -> Hazard:
+    variable = story.name_written_by(write) or story.bindings.name(call.inputs[0].tensor)
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{line} keeps an array in `{kept}` that shares its memory with the tensor, and {write} then overwrote "
+            "that: what was kept shows the new values. PyTorch gives no error."
+        ).format(line=wording.spot(call.callsite), kept=kept, write=wording.spot(write.site)),
+        fix=_("Keep a copy: {array} with `.copy()` behind it.").format(
+            array=wording.code(call.callsite.expression) if call.callsite is not None else _("the array")
+        ),
+        variable=variable,
+        mutation=write.site,
+        mutations=(write.site,) if write.site is not None else (),
+        origin=call.callsite,
+        tensor=write.mutation.tensor if write.mutation is not None else call.inputs[0].tensor,
+        call=write.call.index if write.call is not None else None,
+    )
+
+
+def array_copied(write: Written) -> Fix | None:
+    """``history.append(w.detach().numpy().copy())``."""
+    listing, origin = write.listing, write.hazard.origin
+    node = listing.expression_at(origin) if origin is not None else None
+    edits = edits_of(listing, [(node, f"{listing.text(node)}.copy()")]) if node is not None else ()
+    return Fix(write.site, listing, edits) if edits else None

@@ -1,0 +1,137 @@
+"""Objects add in place to a tensor that belongs to their class, so each goes on with what the others have left.
+
+A tensor made in the body of a class is made once, when the class is defined, and so is the default of a dataclass's
+field: all objects share it (https://docs.python.org/3/library/dataclasses.html, "Mutable default values"; a tensor
+passes that module's check, since it can be hashed).
+
+Bad::
+
+    class Histogram:
+        counts = torch.zeros(4)             # one tensor for all histograms
+
+        def add(self, labels):
+            self.counts.index_add_(0, labels, torch.ones(len(labels)))
+
+Good::
+
+    class Histogram:
+        def __init__(self):
+            self.counts = torch.zeros(4)
+
+Found when one line wrote ``self.counts`` for two objects, by arithmetic that depends on the old values, and it was the
+tensor of the class. Silent where the class is written by its name (``Histogram.counts += 1``), which says that all
+objects are meant, and where the tensor is filled anew each time (``copy_``, ``zero_``).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.accumulating import Line, accumulating_writes
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import Edit, Listing
+
+CODE = "class-attribute-written"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing line."""
+    objects: dict[tuple[Line, int], str] = {}
+    told: set[Line] = set()
+    for line, site, call, tensor in accumulating_writes(story):
+        shared = _of_the_class(story, call, tensor, site) if line not in told else None
+        owner = _object_of(site.caller) if shared is not None else None
+        if shared is None or owner is None:
+            continue
+        before = objects.setdefault((line, tensor), owner)
+        if before != owner:
+            told.add(line)
+            yield _hazard(call, tensor, site, shared, before, owner)
+
+
+def _of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) -> str | None:
+    """``Histogram.counts`` for a write of ``self.counts`` in a method of that class, if both are one tensor."""
+    names = story.names.get(tensor, ())
+    path = expressions.path_text(story.bindings.written_operand(call, tensor)) if names else None
+    owner = site.function.rpartition(".")[0]
+    if path is None or not owner or path.count(".") != 1 or not path.startswith("self."):
+        return None
+    shared = f"{owner}.{path[5:]}"
+    return shared if shared in names else None
+
+
+def _object_of(site: Callsite | None) -> str | None:
+    """``train`` of ``train.add(labels)`` and of ``train(labels)``."""
+    node = expressions.parse(site.expression) if site is not None else None
+    called = node.func if isinstance(node, ast.Call) else None
+    return expressions.path_text(called.value if isinstance(called, ast.Attribute) else called)
+
+
+def _hazard(call: CallEvent, tensor: int, site: Callsite, shared: str, before: str, owner: str) -> Hazard:
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{line} writes `self.{attribute}` for `{other}` after it wrote it for `{one}`, and both times it is "
+            "`{shared}`: a tensor that is made in the body of a class is one tensor for all its objects. PyTorch gives "
+            "no error."
+        ).format(line=wording.spot(site), attribute=shared.rpartition(".")[2], one=before, other=owner, shared=shared),
+        fix=_(
+            "Make the tensor in `__init__`, once for each object; in a dataclass write "
+            "`field(default_factory=lambda: …)`."
+        ),
+        variable=f"self.{shared.rpartition('.')[2]}",
+        mutation=site,
+        mutations=(site,),
+        tensor=tensor,
+        call=call.index,
+    )
+
+
+def made_for_each_object(write: Written) -> Fix | None:
+    """The line of the class moves into an ``__init__``; a dataclass gets a ``default_factory``."""
+    listing, attribute = write.listing, (write.hazard.variable or "").rpartition(".")[2]
+    method = listing.scope_of(write.statement)
+    owner = listing.parents.get(method)
+    if not listing.whole or not isinstance(owner, ast.ClassDef):
+        return None
+    for entry in owner.body:
+        if not isinstance(entry, (ast.Assign, ast.AnnAssign)):
+            continue
+        targets = entry.targets if isinstance(entry, ast.Assign) else [entry.target]
+        if [expressions.path_text(target) for target in targets] == [attribute]:
+            edits = _in_init(listing, owner, entry, attribute)
+            edits = _by_factory(listing, owner, entry) if owner.decorator_list else edits
+            return Fix(write.site, listing, edits) if edits else None
+    return None
+
+
+def _in_init(listing: Listing, owner: ast.ClassDef, entry: ast.Assign | ast.AnnAssign, name: str) -> tuple[Edit, ...]:
+    plain = not owner.bases and isinstance(entry, ast.Assign) and entry.lineno == entry.end_lineno
+    if not plain or entry.value is None or any(getattr(node, "name", "") == "__init__" for node in owner.body):
+        return ()
+    indent = listing.indent(entry)
+    rows = (f"{indent}def __init__(self):", f"{indent}    self.{name} = {listing.text(entry.value)}")
+    return (Edit(entry.lineno, entry.lineno, rows),)
+
+
+def _by_factory(listing: Listing, owner: ast.ClassDef, entry: ast.Assign | ast.AnnAssign) -> tuple[Edit, ...]:
+    imported = next(
+        (node for node in ast.walk(listing.tree) if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"),
+        None,
+    )
+    decorated = any("dataclass" in listing.text(node) for node in owner.decorator_list)
+    if imported is None or not decorated or entry.value is None or imported.lineno != imported.end_lineno:
+        return ()
+    made = listing.substitute([(entry.value, f"field(default_factory=lambda: {listing.text(entry.value)})")])
+    known = any(alias.name == "field" and alias.asname is None for alias in imported.names)
+    head = () if known else (listing.replace(imported, f"{listing.text(imported)}, field"),)
+    edits = (*head, made)
+    return tuple(edit for edit in edits if edit is not None) if all(edits) else ()

@@ -1,0 +1,161 @@
+"""A dataset's ``__getitem__`` edits the stored data in place, so every epoch gets it edited once more.
+
+``self.images[i]`` is a view: normalising it in place normalises the stored image, and the next epoch normalises the
+result again (pytorch/vision issue 680).
+
+Bad::
+
+    def __getitem__(self, i):
+        image = self.images[i]
+        return image.sub_(0.5).div_(0.25)
+
+Good::
+
+    def __getitem__(self, i):
+        return (self.images[i] - 0.5) / 0.25
+
+Silent where a statement of its own writes something of the dataset's, such as ``self.seen[i] += 1``.
+
+Found when one line of a ``__getitem__`` has written the same elements twice, with arithmetic that depends on the old
+values. So has a line anywhere else that writes an entry of a shallow copy (``sample = dict(samples[i])``, which keeps
+the stored tensors), or adds to integer labels in a list of batches, which then go into ``cross_entropy`` or the like;
+and one that normalises, in every epoch, the same batch of a list or the same slice of the data (``xb = X[i : i + 32];
+xb -= mean``), which then goes through a model that is trained.
+``torch.as_tensor(self.rows[i])`` gives another tensor, on the memory of the same array, each time; there it takes
+small items, of which the trace has the values: at the same address stands what the last edit has left.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from inplace_magic.analysis.overlap import region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import epochs, wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.out_of_place import chain_base
+from inplace_magic.hazards.fixes.target import copies_entries
+from inplace_magic.hazards.operations import LOSSES_OF_CLASSES, SAME_WHEN_REPEATED, SHIFTING
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Callsite, Mutation, Number, TensorMetadata
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import listing_of
+
+CODE = "dataset-item-edited"
+
+_INTEGERS = ("int64", "int32", "uint8")
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing line."""
+    met: dict[tuple[Callsite, object], int] = {}
+    told: set[tuple[int | None, str | None, int]] = set()
+    arrays = _Arrays(story)
+    for call in story.trace.calls:
+        site = call.callsite
+        if site is None or call.kind != "in-place":
+            continue
+        fetched = site.function.endswith("__getitem__")
+        line = (site.cell, site.file, site.line)
+        for mutation, after in zip(call.mutations, call.mutated, strict=False):
+            if line in told or call.operation in SAME_WHEN_REPEATED:
+                continue
+            if _counts_fetches(site) if fetched else not _is_stored(story, call, after, site):
+                continue
+            where, same_item = arrays.place_of(after, mutation)
+            key = (replace(site, caller=None), where)
+            met[key] = met.get(key, 0) + 1
+            if met[key] >= 2 and same_item:
+                told.add(line)
+                yield _hazard(story, call, mutation.tensor, site)
+                break
+
+
+def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
+    """Whether a line outside of a ``__getitem__`` writes data that is meant to be the same in each epoch."""
+    path = expressions.path_text(story.bindings.written_operand(call, after.tensor))
+    if not any(name.endswith("]") for name in story.names.get(after.tensor, ())):  # no list of the user's holds it
+        return path is not None and path.isidentifier() and epochs.normalised(story, call, after, site)
+    if path is None:
+        return False
+    if path.isidentifier() and after.dtype not in _INTEGERS:
+        return epochs.normalised(story, call, after, site)
+    if path.isidentifier():
+        return after.dtype in _INTEGERS and call.operation in SHIFTING and _is_label(story, after.tensor, call.index)
+    if not path.endswith('"]'):
+        return False
+    return _is_shallow_copy(story, site, path.split("[")[0]) or epochs.normalised(story, call, after, site)
+
+
+def _is_label(story: Story, tensor: int, written: int) -> bool:
+    """Whether the tensor goes into a loss as class indices."""
+    return any(read.operation in LOSSES_OF_CLASSES for read in story.readers(tensor, written, lambda site: True))
+
+
+def _is_shallow_copy(story: Story, site: Callsite, name: str) -> bool:
+    """Whether the function binds a name to a new dict of the old entries, and to nothing else."""
+    listing = listing_of(story.trace, site)
+    statement = listing.statement_at(site) if listing is not None else None
+    if listing is None or statement is None or not listing.whole:
+        return False
+    scope = listing.scope_of(statement)
+    bound = [n.value for n in ast.walk(scope) if isinstance(n, ast.Assign) and _binds(n.targets, name)]
+    return bool(bound) and all(copies_entries(value) for value in bound)
+
+
+def _binds(targets: list[ast.expr], name: str) -> bool:
+    """Whether an assignment binds just this name."""
+    return len(targets) == 1 and expressions.path_text(targets[0]) == name
+
+
+def _counts_fetches(site: Callsite) -> bool:
+    """``self.seen[i] += 1``: a statement of its own, which writes the dataset and not the item."""
+    node = expressions.parse(site.statement)
+    target = (
+        node.target if isinstance(node, ast.AugAssign) else chain_base(node) if isinstance(node, ast.Call) else None
+    )
+    return target is not node and expressions.root_name(target) == "self"
+
+
+class _Arrays:
+    """Follows what edits leave in the memory of arrays, across the tensors that are made on it."""
+
+    def __init__(self, story: Story) -> None:
+        self._foreign = {storage.storage for storage in story.trace.storages if storage.foreign}
+        self._left: dict[object, tuple[Number, ...] | None] = {}
+        """What stands there, as far as edits of items tell, by address and shape."""
+        self._going_on: dict[int | None, bool] = {}
+        """By storage: whether its first edit met what an edit of another storage had left."""
+
+    def place_of(self, after: TensorMetadata, mutation: Mutation) -> tuple[object, bool]:
+        """What was written, and whether it is certain that an equal answer meant the same item."""
+        if after.storage not in self._foreign:
+            return (after.storage, region_of(after)), True
+        where = after.data_ptr, after.shape
+        before = mutation.values_before
+        if after.storage not in self._going_on:
+            unchanged = before is None or before == mutation.values_after
+            self._going_on[after.storage] = not unchanged and before == self._left.get(where)
+        self._left[where] = mutation.values_after
+        return where, self._going_on[after.storage]
+
+
+def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazard:
+    variable = story.bindings.written_name(call, tensor)
+    what = f"`{variable}`" if variable else _("the item")
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{line} edited {tensor} in place for the second time: it is the stored data, or a view of it, so each "
+            "time it is fetched the edit is made on top of the last one. PyTorch gives no error."
+        ).format(line=wording.spot(site), tensor=what),
+        fix=_("Edit out of place, or fetch a copy first (`.clone()`)."),
+        variable=variable,
+        mutation=site,
+        mutations=(site,),
+        tensor=tensor,
+        call=call.index,
+    )

@@ -1,0 +1,107 @@
+"""A function adds to a default argument in place, so every later call begins with what the calls before have left.
+
+Python evaluates a default once, when the function is defined: all calls without that argument get the same tensor
+(https://docs.python.org/3/faq/programming.html, "Why are default values shared between objects?").
+
+Bad::
+
+    def scan(x, state=torch.zeros(3)):
+        for row in x:
+            state += row            # the next call begins with this sum
+        return state
+
+Good::
+
+    def scan(x, state=None):
+        state = torch.zeros(3) if state is None else state
+        for row in x:
+            state += row
+        return state
+
+Found when one line of a function has written a parameter in two of its runs, by arithmetic that depends on the old
+values, both runs were called without that argument, and it was the same tensor. Silent where the tensor is filled
+anew each time (``copy_``, ``zero_``).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.accumulating import Line, accumulating_writes
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import Edit
+
+CODE = "default-argument-written"
+
+_CALLED_BY_THE_OBJECT = ("forward", "__call__")
+"""Methods that ``model(x)`` enters with the arguments as they stand there."""
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing line."""
+    callers: dict[tuple[Line, int], Callsite] = {}
+    told: set[Line] = set()
+    for line, site, call, tensor in accumulating_writes(story):
+        caller, key = site.caller, (line, tensor)
+        if caller is None or line in told or callers.get(key) == caller:
+            continue  # most writes of a loop end here
+        name = expressions.path_text(story.bindings.written_operand(call, tensor))
+        if name is None or not _left_out(site, name):
+            continue
+        if callers.setdefault(key, caller) != caller:
+            told.add(line)
+            yield _hazard(call, tensor, site, name)
+
+
+def _left_out(site: Callsite, name: str) -> bool:
+    """Whether a name is a parameter with a default, bound to nothing else, that the caller gave no argument for."""
+    node = expressions.parse(site.caller.expression) if site.caller is not None else None
+    if site.caller is None or name not in site.shared_defaults or not isinstance(node, ast.Call):
+        return False
+    if any(isinstance(arg, ast.Starred) for arg in node.args) or any(entry.arg is None for entry in node.keywords):
+        return False
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+    function = site.function.rpartition(".")[2]
+    if called != function and function not in _CALLED_BY_THE_OBJECT:
+        return False  # a partial, another name: what stands at the call need not be what the function gets
+    return expressions.parameter_argument(site.caller.expression, site.parameters, name) is None
+
+
+def _hazard(call: CallEvent, tensor: int, site: Callsite, name: str) -> Hazard:
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{line} writes `{name}`, which was left out at {place} and at the call before: a default argument is one "
+            "tensor for all calls, so this call began with what that one had left in it. PyTorch gives no error."
+        ).format(line=wording.spot(site), name=name, place=site.caller.place if site.caller is not None else ""),
+        fix=_("Make the tensor in the function, anew each time that `{name}` is left out.").format(name=name),
+        variable=name,
+        mutation=site,
+        mutations=(site,),
+        tensor=tensor,
+        call=call.index,
+    )
+
+
+def made_in_the_function(write: Written) -> Fix | None:
+    """``state=None`` in the head, and ``state = torch.zeros(3) if state is None else state`` below it."""
+    listing, name = write.listing, write.hazard.variable
+    scope = listing.scope_of(write.statement)
+    if not isinstance(scope, ast.FunctionDef) or scope.body[0].lineno != scope.lineno + 1:
+        return None
+    positional = [*scope.args.posonlyargs, *scope.args.args]
+    defaults = zip(reversed(positional), reversed(scope.args.defaults), strict=False)
+    default = next((value for argument, value in defaults if argument.arg == name), None)
+    head = listing.substitute([(default, "None")]) if default is not None else None
+    if default is None or head is None:
+        return None
+    line = f"{listing.indent(scope.body[0])}{name} = {listing.text(default)} if {name} is None else {name}"
+    return Fix(write.site, listing, (Edit(scope.lineno, scope.lineno, (*head.new, line)),))

@@ -1,0 +1,77 @@
+"""A write into an expanded tensor: one element in memory stands for many positions, so the write changes all of them.
+
+``expand`` and broadcasting views repeat elements with stride 0 and copy nothing
+(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.expand.html: "you should clone the tensor first").
+PyTorch raises when the whole tensor is written; a write by index goes through. To fill all of it with one value is
+no mistake.
+
+Bad::
+
+    mask = torch.zeros(1, 4).expand(3, 4)
+    mask[0, 1] = 1                  # all three rows
+
+Good::
+
+    mask = torch.zeros(1, 4).expand(3, 4).clone()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis.overlap import region_of, writes_one_element_twice
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Mutation, Region
+
+CODE = "expanded-tensor-written"
+_FILLING = ("fill_", "zero_")
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each place where an element that stands for several positions was written."""
+    seen = set()
+    for call in story.trace.calls:
+        if call.kind != "in-place" or call.error is not None:
+            continue
+        for mutation, after in zip(call.mutations, call.mutated, strict=False):
+            region = region_of(after)
+            if region is None or not writes_one_element_twice(region) or call.callsite in seen:
+                continue
+            if _written_whole(call, mutation, region):
+                continue  # every position gets the value anyway
+            seen.add(call.callsite)
+            variable = story.bindings.written_name(call, mutation.tensor)
+            made = story.innermost_new(mutation.tensor, call.index)
+            origin = made.callsite if made is not None else None
+            yield Hazard(
+                code=CODE,
+                severity="silent",
+                message=_(
+                    "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several "
+                    "positions ({origin}, {place}): all of them changed."
+                ).format(
+                    line=wording.spot(call.callsite),
+                    tensor=f"`{variable}`" if variable else _("a tensor"),
+                    shape=list(after.shape or ()),
+                    origin=wording.line_of(origin),
+                    place=wording.place(origin),
+                ),
+                fix=_("Give it memory of its own first: `.clone()` behind {line}.").format(
+                    line=wording.line_of(origin)
+                ),
+                variable=variable,
+                mutation=call.callsite,
+                mutations=(call.callsite,) if call.callsite is not None else (),
+                origin=origin,
+                tensor=mutation.tensor,
+                call=call.index,
+            )
+
+
+def _written_whole(call: CallEvent, mutation: Mutation, region: Region) -> bool:
+    if mutation.region is not None:
+        return mutation.region.shape == region.shape
+    return call.name.rpartition(".")[2] in _FILLING

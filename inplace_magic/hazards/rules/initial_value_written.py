@@ -1,0 +1,211 @@
+"""A value to begin with was written in place, so the next round begins with what the last one left.
+
+``h = h0`` gives the initial state a second name and copies nothing: a loop that then writes ``h`` in place writes
+``h0``. A constant of the module that a function scales under a local name is scaled again in each call, and so is what
+a function behind ``functools.lru_cache`` hands out, which is one tensor for all its callers.
+
+Bad::
+
+    h0 = torch.zeros(3)
+    for sequence in sequences:
+        h = h0
+        for x in sequence:
+            h += x                  # the next sequence begins here
+        finals.append(h.sum())
+
+Good::
+
+    for sequence in sequences:
+        h = h0.clone()
+        for x in sequence:
+            h += x
+
+Found where the name says that it is there to begin with (``h0``, ``init``, ``start``, ``default``, … or a constant in
+capitals that is not zero), the statement that gives the second name ran again after the write, and the write depends on
+the old values; and where a tensor was made in a cached function, written outside of it, and met there again. Silent for
+accumulators, which begin as zeros and are there to be added to (``counts = COUNTS; counts += 1``). It takes the text
+around the line, of a cell or of a file that is what ran.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.clone import edits_of
+from inplace_magic.hazards.fixes.out_of_place import cloned
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.operations import OVERWRITING
+from inplace_magic.language import _
+from inplace_magic.record.trace import AliasStatement, CallEvent, Callsite, Mutation
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import Listing, whole_listing
+
+CODE = "initial-value-written"
+
+_BEGINS = re.compile(
+    r"(^|_)(\w0|init|initial|start|begin|zero|zeros|empty|blank|template|default|base|orig|original)($|_)"
+)
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place."""
+    told: set[tuple[object, ...]] = set()
+    first: dict[tuple[object, ...], _First] = {}
+    for call in story.trace.calls:
+        site = call.callsite
+        if site is None or call.kind != "in-place" or call.operation in OVERWRITING:
+            continue
+        listing = whole_listing(story.trace, site)
+        if listing is None:
+            continue
+        place = (site.cell, site.file, site.line)
+        for mutation in call.mutations if place not in told else ():
+            key = (place, mutation.tensor)
+            if key not in first:
+                first[key] = _first_write(story, listing, call, site, mutation)
+                continue
+            before = first[key]
+            again = before.alias is not None and before.again < call.index
+            if before.alias is not None and before.by_caller:
+                again = before.site.caller != site.caller
+            maker = before.maker if before.site != site else None
+            if again or maker is not None:
+                told.add(place)
+                yield _hazard(story, call, mutation, before.alias if again else None, maker)
+                break
+
+
+@dataclass(frozen=True)
+class _First:
+    """The first write of a tensor at a place."""
+
+    site: Callsite
+    maker: str | None
+    """The cached function that made the tensor, where another one writes it."""
+    alias: AliasStatement | None = None
+    """The statement above that gave the written name to the initial value."""
+    by_caller: bool = False
+    """Whether that statement runs again with each run of its function; else, with each pass of a loop."""
+    again: int = 0
+    """Index of the call from which on it has run again, in a loop."""
+
+
+def _first_write(story: Story, listing: Listing, call: CallEvent, site: Callsite, mutation: Mutation) -> _First:
+    plain = _First(site, _cached(story, listing, site, mutation.tensor))
+    aliases = story.aliases_beside(site)
+    written = expressions.path_text(story.bindings.written_operand(call, mutation.tensor)) if aliases else None
+    if written is None or not written.isidentifier():
+        return plain
+    for alias in aliases:
+        node = listing.statement_on(alias.line)
+        named = isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and len(node.targets) == 1
+        if alias.target != written or alias.line >= site.line or not named or node is None:
+            continue
+        if not _is_initial(alias.source, call, mutation.tensor) or _is_bound(listing, node, alias.source):
+            continue
+        around = listing.parents.get(node)
+        if isinstance(around, ast.FunctionDef):
+            return replace(plain, alias=alias, by_caller=True)
+        again = _next_pass(story, around, call, site, mutation.tensor)
+        if again is not None:
+            return replace(plain, alias=alias, again=again)
+    return plain
+
+
+def _next_pass(story: Story, loop: ast.AST | None, call: CallEvent, site: Callsite, tensor: int) -> int | None:
+    """The first read of the tensor after its write, further down in the loop that the statement opens: whatever comes
+    after that read and stands above it, belongs to another pass."""
+    if not isinstance(loop, (ast.For, ast.While)):
+        return None
+    block = next((entry for entry in loop.body if entry.lineno <= site.line <= (entry.end_lineno or 0)), None)
+    if block is None:
+        return None
+    least, most = block.end_lineno or block.lineno, loop.end_lineno or loop.lineno
+    reads = story.readers(tensor, call.index, lambda place: place is not None and least < place.line <= most)
+    first = next(reads, None)
+    return first.index if first is not None else None
+
+
+def _is_initial(name: str, first: CallEvent, tensor: int) -> bool:
+    if _BEGINS.search(name.lower()) is not None:
+        return True
+    old = next((entry.values_before for entry in first.mutations if entry.tensor == tensor), None)
+    return name.isupper() and old is not None and any(value != 0 for value in old)
+
+
+def _is_bound(listing: Listing, statement: ast.stmt, name: str) -> bool:
+    """Whether the loop or function around a statement binds a name itself, so that each round has a new one."""
+    around = next((n for n in listing.around(statement) if isinstance(n, (ast.For, ast.While, ast.FunctionDef))), None)
+    bound = (
+        {n.id for n in ast.walk(around) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        if around
+        else set()
+    )
+    parameters = {a.arg for a in around.args.args} if isinstance(around, ast.FunctionDef) else set()
+    return name in bound | parameters
+
+
+def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str | None:
+    """The function behind a cache that made a tensor, where another one writes it."""
+    made = story.bindings.made_at.get(tensor)
+    if made is None or made.function == site.function or (made.cell, made.file) != (site.cell, site.file):
+        return None
+    for node in listing.functions.get(made.function.rpartition(".")[2], ()):
+        decorators = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+        if any((expressions.path_text(d) or "").rpartition(".")[2] in ("lru_cache", "cache") for d in decorators):
+            return node.name
+    return None
+
+
+def _hazard(
+    story: Story, call: CallEvent, mutation: Mutation, alias: AliasStatement | None, maker: str | None
+) -> Hazard:
+    site = call.callsite
+    variable = expressions.path_text(story.bindings.written_operand(call, mutation.tensor))
+    line = wording.spot(site)
+    if alias is not None:
+        message = _(
+            "{line} writes `{name}`, and {code} (line {number}) made no copy: it wrote `{source}`, which the next "
+            "round begins with. PyTorch gives no error."
+        ).format(line=line, name=alias.target, source=alias.source, code=wording.code(alias.text), number=alias.line)
+        fix = _("Begin with a copy: {code}.").format(code=wording.code(alias.text + ".clone()"))
+    else:
+        message = _(
+            "{line} writes `{name}` for the second time, and `{function}` hands out that one tensor to all its "
+            "callers, since its results are cached: each of them meets what the others wrote. PyTorch gives no error."
+        ).format(line=line, name=variable or "", function=maker or "")
+        fix = _("Write into a copy of what `{function}` gives: `.clone()`.").format(function=maker or "")
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=message,
+        fix=fix,
+        variable=variable,
+        mutation=site,
+        mutations=(site,) if site is not None else (),
+        tensor=mutation.tensor,
+        call=call.index,
+    )
+
+
+def begun_with_a_copy(write: Written) -> Fix | None:
+    """``h = h0.clone()``, ``mask = causal_mask(n).clone()``: the last statement above the write that binds its name."""
+    listing, path = write.listing, write.path
+    scope = listing.scope_of(write.statement)
+    bound = [
+        node
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Assign)
+        and node.lineno < write.statement.lineno
+        and [expressions.path_text(target) for target in node.targets] == [path]
+    ]
+    if not listing.whole or len(bound) != 1:
+        return None
+    edits = edits_of(listing, [cloned(listing, bound[0].value)])
+    return Fix(write.site, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None

@@ -1,0 +1,240 @@
+"""An activation was kept (by a forward hook, or in a list) and the next in-place layer rewrote it.
+
+A hook on a convolution stores the very tensor that ``ReLU(inplace=True)`` then overwrites; what is looked at later
+are the rectified values (pytorch/pytorch issue 95617). The same happens to ``features.append(x)`` before ``x =
+relu(x, inplace=True)``.
+
+Bad::
+
+    conv.register_forward_hook(lambda m, a, out: kept.update(pre=out))
+    nn.Sequential(conv, nn.ReLU(inplace=True))(x)
+    kept["pre"].mean()              # after the ReLU, not before
+
+Good::
+
+    conv.register_forward_hook(lambda m, a, out: kept.update(pre=out.clone()))
+
+Found where a container reachable from the user's names holds the tensor, the keeping came before the write (the
+module that made the tensor has a forward hook, or the statement that stored it stands before the writing line of the
+same function), and the tensor is read by way of the container afterwards. Where no name leads to it, as when model and
+container are locals of a function: found where a container that a hook's code can reach held the tensor while another
+layer wrote it, and a later line reads that entry; and where the hook kept it the watch cannot tell where, another layer
+wrote it inside the same line, that line did not give it back, and another place reads it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.read_from_a_hook import reading
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Callsite, Mutation
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import whole_listing
+
+CODE = "kept-activation-overwritten"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each place that rewrote a kept tensor which was read afterwards."""
+    seen = set()
+    for call in story.trace.calls:
+        for mutation in call.mutations if call.kind == "in-place" and call.error is None else ():
+            if call.callsite in seen:
+                continue
+            held = [mutation.tensor, *story.detached.get(mutation.tensor, ())]
+            found = (
+                _kept_by_a_name(story, call, mutation, held)
+                or _kept_where_a_hook_reaches(story, call, mutation)
+                or _kept_out_of_reach(story, call, mutation, held)
+            )
+            if found is not None:
+                seen.add(call.callsite)
+                yield found
+
+
+def _kept_by_a_name(story: Story, call: CallEvent, mutation: Mutation, held: list[int]) -> Hazard | None:
+    """The finding on what a list or dict of the user's holds, and how it came there."""
+    containers = [name for tensor in held for name in story.names.get(tensor, ()) if name.endswith("]")]
+    if not containers:
+        return None
+    how = (
+        _kept_by_hook(story, mutation.tensor, call)
+        or _kept_by_statement(story, call, mutation)
+        or _kept_a_pass_before(story, call, mutation)
+    )
+    reads = (_read_through(story, tensor, call, containers) for tensor in held if how is not None)
+    read = next((read for read in reads if read is not None), None)
+    return _hazard(story, call, mutation, containers[0], how, read) if how is not None and read is not None else None
+
+
+def _kept_by_hook(story: Story, tensor: int, write: CallEvent) -> str | None:
+    """A module with a forward hook that made the tensor and is not the one that wrote it."""
+    made = story.innermost_new(tensor, write.index)
+    if made is None:
+        return None
+    for meta in made.inputs:
+        path = (story.bindings.namespace.get(meta.tensor) or "").rpartition(".")[0]
+        if path and path in story.trace.hooked_modules:
+            return _("a forward hook of `{module}` kept it").format(module=path)
+    return None
+
+
+def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held: list[int]) -> Hazard | None:
+    """The finding on what a hook kept, as the watch saw when it ran, where nobody but the hook can have kept it."""
+    made = story.innermost_new(mutation.tensor, write.index)
+    if made is None or made.index not in story.trace.hooked_calls or made.callsite != write.callsite:
+        return None
+
+    def counts(site: Callsite | None) -> bool:
+        return site is not None and site != write.callsite
+
+    reads = (next(story.readers(tensor, write.index, counts), None) for tensor in held)
+    read = min((read for read in reads if read is not None), key=lambda call: call.index, default=None)
+    if read is None or read.parent is not None:
+        return None
+    inside = [call for call in story.trace.calls if made.index < call.index < read.index]
+    line = [call for call in inside if call.callsite == write.callsite]
+    if any(meta.storage == mutation.storage for meta in line[-1].outputs):
+        return None  # the line gave it back, whoever kept it besides
+    if any(call.index < write.index and call.kind == "ordinary" and _reads(call, held) for call in inside):
+        return None  # what was kept may be a copy, or what was computed from it
+    layer = made.modules[-1] if made.modules else made.name
+    return _out_of_reach(write, mutation.tensor, layer, read, one_line=True)
+
+
+def _kept_where_a_hook_reaches(story: Story, write: CallEvent, mutation: Mutation) -> Hazard | None:
+    """The finding on what stood in a container of a hook's while it was written, and is read from there."""
+    for kept in story.kept_by_hooks.get(write.index, ()):
+        made = story.calls.get(kept.made)
+        read = reading(story, kept, write)
+        if made is not None and read is not None:
+            one_line = made.callsite == write.callsite
+            return _out_of_reach(write, mutation.tensor, kept.layer, read, one_line=one_line)
+    return None
+
+
+def _out_of_reach(write: CallEvent, tensor: int, layer: str, read: CallEvent, *, one_line: bool) -> Hazard:
+    if one_line:
+        message = _(
+            "{read} reads what a forward hook kept of the output of `{layer}`, but it no longer is what `{layer}` "
+            "gave: `{writer}`, inside the same {write}, then overwrote that very tensor in place. PyTorch gives no "
+            "error."
+        )
+    else:
+        message = _(
+            "{read} reads what a forward hook kept of the output of `{layer}`, but it no longer is what `{layer}` "
+            "gave: {write} then overwrote that very tensor in place. PyTorch gives no error."
+        )
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=message.format(
+            read=wording.spot(read.callsite),
+            layer=layer,
+            writer=write.modules[-1] if write.modules else write.name,
+            write=wording.spot(write.callsite),
+        ),
+        fix=_("Keep a copy (`output.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
+        mutation=write.callsite,
+        mutations=(write.callsite,) if write.callsite is not None else (),
+        read=read.callsite,
+        read_call=read.index,
+        tensor=tensor,
+        call=write.index,
+    )
+
+
+def _reads(call: CallEvent, tensors: list[int]) -> bool:
+    return any(meta.tensor in tensors for meta in call.inputs)
+
+
+def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
+    """A statement of the writing function, above the write, that put the written variable into a container."""
+    site = call.callsite
+    node = story.bindings.written_operand(call, mutation.tensor)
+    name = expressions.path_text(node) if node is not None else None
+    if site is None or name is None:
+        return None
+    for alias in story.aliases_beside(site):
+        if alias.source == name and alias.target.endswith("]") and alias.line < site.line:
+            bound = [at for at, _ in story.bindings.scopes.get((site.function, name), ()) if at < call.index]
+            made = story.innermost_new(mutation.tensor, call.index)
+            if made is None or not bound or (made.callsite is not None and made.callsite.line <= alias.line):
+                return _("{code} (line {line}) kept it").format(code=wording.code(alias.text), line=alias.line)
+    return None
+
+
+def _kept_a_pass_before(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
+    """``for layer in net: x = layer(x); if isinstance(layer, nn.Conv2d): kept.append(x)``, where the layer of the next
+    pass writes what this one gave: the condition names the class of the layer that gave it, and not that of the
+    writing one."""
+    site, listing = call.callsite, whole_listing(story.trace, call.callsite)
+    made = story.innermost_new(mutation.tensor, call.index)
+    place = made.callsite if made is not None else None
+    if made is None or place is None or site is None or listing is None or not made.modules or not call.modules:
+        return None
+    if (place.line, place.function) != (site.line, site.function):
+        return None
+    for alias in story.aliases_beside(site):
+        statement = listing.statement_on(alias.line)
+        around = listing.around(statement) if statement is not None and alias.target.endswith("]") else ()
+        tests = [node.test for node in around if isinstance(node, ast.If)]
+        asked = {name for test in tests for name in _classes_asked(test)}
+        if alias.line > site.line and made.modules[-1] in asked and call.modules[-1] not in asked:
+            return _("{code} (line {line}) kept it").format(code=wording.code(alias.text), line=alias.line)
+    return None
+
+
+def _classes_asked(test: ast.expr) -> set[str]:
+    """``Conv2d`` of ``isinstance(layer, nn.Conv2d)``."""
+    if not isinstance(test, ast.Call) or expressions.path_text(test.func) != "isinstance" or len(test.args) != 2:
+        return set()
+    listed = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else [test.args[1]]
+    return {(expressions.path_text(node) or "").rpartition(".")[2] for node in listed}
+
+
+def _read_through(story: Story, tensor: int, write: CallEvent, containers: list[str]) -> CallEvent | None:
+    """The first call after the write that read the tensor in a statement which names a container that holds it."""
+    roots = {path.split("[")[0].split(".")[0] for path in containers}
+
+    def counts(site: Callsite | None) -> bool:
+        while site is not None:
+            if site != write.callsite and roots & _names_in(site.statement):
+                return True
+            site = site.caller
+        return False
+
+    return next(story.readers(tensor, write.index, counts), None)
+
+
+def _names_in(statement: str) -> set[str]:
+    node = expressions.parse(statement)
+    if isinstance(node, ast.Assign):
+        node = node.value
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} if node is not None else set()
+
+
+def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, how: str, read: CallEvent) -> Hazard:
+    variable = container if call.callsite is None or not call.callsite.direct else None
+    variable = variable or story.bindings.written_name(call, mutation.tensor) or container
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "`{container}` is read by {read}, but it no longer holds what was kept: {how}, and {write} then overwrote "
+            "that very tensor in place. PyTorch gives no error."
+        ).format(container=container, read=wording.spot(read.callsite), how=how, write=wording.spot(call.callsite)),
+        fix=_("Keep a copy (`output.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
+        variable=variable,
+        mutation=call.callsite,
+        mutations=(call.callsite,) if call.callsite is not None else (),
+        read=read.callsite,
+        read_call=read.index,
+        tensor=mutation.tensor,
+        call=call.index,
+    )

@@ -1,0 +1,180 @@
+"""A list or dict holds one tensor several times, and it was written as if the slots were separate.
+
+``[t] * n`` and ``dict.fromkeys(keys, t)`` repeat a reference, a generator that fills and yields one buffer hands out
+the same tensor each time, and appending a tensor that the next step writes in place stores the same tensor again.
+Stacked afterwards, or gone through one by one, all entries are equal.
+
+Bad::
+
+    for t in range(4):
+        history.append(state)
+        state += velocity           # every entry follows
+    torch.stack(history)
+
+Good::
+
+    history.append(state.clone())
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+
+from inplace_magic.analysis.overlap import region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.operations import GATHERING
+from inplace_magic.hazards.slots import kept_and_read
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Callsite, Mutation, Region
+from inplace_magic.source import expressions
+
+CODE = "one-tensor-many-slots"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place."""
+    seen: set[Callsite | None] = set()
+    for call in story.trace.calls:
+        if call.operation in GATHERING and call.error is None:
+            for writer, mutation, times in _gathered(story, call):
+                if writer.callsite not in seen:
+                    seen.add(writer.callsite)
+                    yield _hazard(story, writer, mutation, _reads(call, times))
+    told: set[int] = set()
+    for call in story.trace.calls:
+        for mutation in call.mutations if call.kind == "in-place" and call.callsite not in seen else ():
+            slots = _slots_of(story, call, mutation) or _slots_filled(story, call, mutation)
+            if slots is None and mutation.tensor not in told:
+                told.add(mutation.tensor)  # asked once for each tensor
+                slots = kept_and_read(story, mutation)
+            if slots is not None:
+                seen.add(call.callsite)
+                evidence = _("{one} and {other} are one and the same").format(one=slots[0], other=slots[1])
+                yield _hazard(story, call, mutation, evidence, keyed='["' in slots[0])
+
+
+def _gathered(story: Story, call: CallEvent) -> Iterator[tuple[CallEvent, Mutation, int]]:
+    """The writes between the times at which one memory was put into the list that is stacked, and how often it is
+    there."""
+    alike: dict[tuple[int | None, Region | None], list[int]] = {}
+    for meta in call.inputs:
+        alike.setdefault((meta.storage, region_of(meta)), []).append(meta.tensor)
+    for (storage, region), tensors in alike.items():
+        if len(tensors) > 1:
+            tensor, times = Counter(tensors).most_common(1)[0]
+            found = _written_repeatedly(story, tensor, call.index) if times > 1 else None
+            if found is None and storage is not None and region is not None:
+                found, times = _written_between(story, storage, tensors), len(tensors)
+            if found is not None:
+                yield *found, times
+
+
+def _written_between(story: Story, storage: int, tensors: list[int]) -> tuple[CallEvent, Mutation] | None:
+    """The first write between the makings of two aliases, such as ``state_dict()`` gives in each epoch."""
+    made = [maker.index for tensor in tensors if (maker := story.innermost_new(tensor, len(story.trace.calls)))]
+    if len(made) < 2:
+        return None
+    between = (entry for entry in story.writes_to_storage.get(storage, ()) if min(made) < entry[0].index < max(made))
+    return next(between, None)
+
+
+def _written_repeatedly(story: Story, tensor: int, before: int) -> tuple[CallEvent, Mutation] | None:
+    """The write of `tensor` that one place made at least twice before call `before`."""
+    places: Counter[Callsite] = Counter()
+    for call, mutation in story.writes_to_tensor.get(tensor, ()):
+        if call.index >= before:
+            break
+        if call.callsite is not None:
+            places[call.callsite] += 1
+            if places[call.callsite] > 1:
+                return call, mutation
+    return None
+
+
+def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
+    """Two slots of the list or dict through which a line wrote (``states[i] += …``) that hold the written tensor."""
+    node = story.bindings.written_operand(call, mutation.tensor)
+    written = story.bindings.written_name(call, mutation.tensor) if node is not None else None
+    match = re.fullmatch(r"(\w+)\[-?\w+\]", written or "")
+    return _two_slots(story, mutation.tensor, match[1]) if match is not None else None
+
+
+def _slots_filled(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
+    """Two slots of a list whose entries a helper gave (``batches = [collate(i) for i in …]``), which wrote the same
+    tensor for each of them; and the list is gone through when all are there."""
+    site = call.callsite.caller if call.callsite is not None else None
+    if site is None or sum(name.endswith("]") for name in story.names.get(mutation.tensor, ())) < 2:
+        return None
+    while site is not None:
+        filled = _list_filled(site)
+        slots = _two_slots(story, mutation.tensor, filled) if filled is not None else None
+        if filled is not None and slots is not None:
+            last = story.writes_to_tensor[mutation.tensor][-1][0].index
+            reads = Counter(read.callsite for read in story.readers(mutation.tensor, last, partial(_mentions, filled)))
+            return slots if max(reads.values(), default=0) > 1 else None
+        site = site.caller
+    return None
+
+
+def _list_filled(site: Callsite) -> str | None:
+    """The list of ``c = [f(i) for i in …]`` and ``c.append(f(i))``, for the place of ``f(i)``."""
+    statement, value = expressions.parse(site.statement), expressions.parse(site.expression)
+    entry, name = None, None
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.ListComp):
+        entry, name = statement.value.elt, expressions.path_text(statement.targets[0])
+    elif isinstance(statement, ast.Call) and isinstance(statement.func, ast.Attribute) and len(statement.args) == 1:
+        appends = statement.func.attr == "append"
+        entry, name = statement.args[0], expressions.path_text(statement.func.value) if appends else None
+    same = entry is not None and value is not None and ast.dump(entry) == ast.dump(value)
+    return name if same else None
+
+
+def _mentions(name: str, site: Callsite | None) -> bool:
+    said = re.compile(rf"\b{re.escape(name)}\b")
+    return site is not None and any(said.search(place.statement) for place in site.chain)
+
+
+def _two_slots(story: Story, tensor: int, container: str) -> tuple[str, str] | None:
+    slot = re.compile(re.escape(container) + r'\[(\d+|"[^"]*")\]')
+    names = [name for name in story.names.get(tensor, ()) if slot.fullmatch(name)]
+    return (f"`{names[0]}`", f"`{names[1]}`") if len(names) > 1 else None
+
+
+def _reads(call: CallEvent, times: int) -> str:
+    return _("{line} reads it {count} times").format(line=wording.line_of(call.callsite), count=times)
+
+
+def _hazard(story: Story, call: CallEvent, mutation: Mutation, evidence: str, *, keyed: bool = False) -> Hazard:
+    variable = story.bindings.written_name(call, mutation.tensor)
+    what = f"`{variable}`" if variable else _("A tensor")
+    if keyed:
+        message = _(
+            "{tensor} was written in place by {line}, and a dict holds that very tensor more than once: {evidence}. A "
+            "dict keeps references, not copies, so every entry shows the last values."
+        )
+        fix = _("Give each key a tensor of its own (`{key: torch.zeros(n) for key in keys}`).")
+    else:
+        message = _(
+            "{tensor} was written in place by {line}, and a list holds that very tensor more than once: {evidence}. A "
+            "list keeps references, not copies, so every entry shows the last values."
+        )
+        fix = _(
+            "Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`)."
+        )
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=message.format(tensor=what, line=wording.spot(call.callsite), evidence=evidence),
+        fix=fix,
+        variable=variable,
+        mutation=call.callsite,
+        mutations=(call.callsite,) if call.callsite is not None else (),
+        tensor=mutation.tensor,
+        call=call.index,
+    )

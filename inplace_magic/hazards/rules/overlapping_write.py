@@ -1,0 +1,104 @@
+"""An in-place op reads elements that it also writes, for other positions.
+
+The result then depends on the order in which the kernel goes through memory (vector width, threads, device): ``a -=
+a[:, :1]`` subtracts from later columns a first column that is already zero. PyTorch raises for the cases that it can
+decide cheaply and calls the others undefined (pytorch/pytorch issue 135487; aten/src/ATen/MemoryOverlap.h).
+
+Bad::
+
+    logits -= logits[:, :1]
+    x[:, 1:] = x[:, :-1]
+
+Good::
+
+    logits = logits - logits[:, :1]
+    x[:, 1:] = x[:, :-1].clone()
+
+Reading exactly the elements that are written, each for its own position (``x.mul_(x)``), is fine; so is copying one
+that is copied onto itself as well (``row[:] = row[0]``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from inplace_magic.analysis.overlap import reads_what_it_writes, region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.operations import ASSIGNING, ELEMENTWISE, SET_ITEMS
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Mutation, Region, TensorMetadata
+
+CODE = "overlapping-write"
+
+
+_AUGMENTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*) *(?P<operator>[-+*/%&|^]|\*\*|//)=(?!=)")
+"""``prices /= …``: what is written and the operator."""
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each place, however often it ran."""
+    seen = set()
+    for call in story.trace.calls:
+        if call.kind != "in-place" or call.error is not None or call.operation not in ELEMENTWISE:
+            continue
+        for mutation, after in zip(call.mutations, call.mutated, strict=False):
+            read = _overlapping_input(call, mutation, after)
+            if read is None or call.callsite in seen:
+                continue
+            seen.add(call.callsite)
+            variable = story.bindings.written_name(call, mutation.tensor)
+            yield Hazard(
+                code=CODE,
+                severity="silent",
+                message=_message(variable, call),
+                fix=_fix(call),
+                variable=variable,
+                mutation=call.callsite,
+                mutations=(call.callsite,) if call.callsite is not None else (),
+                tensor=mutation.tensor,
+                call=call.index,
+            )
+
+
+def _overlapping_input(call: CallEvent, mutation: Mutation, after: TensorMetadata) -> TensorMetadata | None:
+    written = _written(call, mutation, after)
+    if written is None:
+        return None
+    for read in call.inputs:
+        if read.storage is None or read.storage != after.storage or read.tensor == after.tensor:
+            continue
+        region = region_of(read)
+        if region is not None and reads_what_it_writes(written, region, copied=call.operation in ASSIGNING):
+            return read
+    return None
+
+
+def _written(call: CallEvent, mutation: Mutation, after: TensorMetadata) -> Region | None:
+    if call.operation == SET_ITEMS:
+        return mutation.region  # unknown for an index by tensors
+    return region_of(after)
+
+
+def _message(variable: str | None, call: CallEvent) -> str:
+    return _(
+        "{line} writes {tensor} while it reads other elements of the same memory: an element that is still to be read "
+        "may already hold its new value. PyTorch gives no error; the result depends on the order in which the kernel "
+        "goes through memory."
+    ).format(line=wording.spot(call.callsite), tensor=f"`{variable}`" if variable else _("a tensor"))
+
+
+def _fix(call: CallEvent) -> str:
+    if call.operation == SET_ITEMS:
+        return _("Read from a copy: put `.clone()` behind the right-hand side of {line}.").format(
+            line=wording.line_of(call.callsite)
+        )
+    written = _AUGMENTED.match(call.callsite.statement) if call.callsite is not None else None
+    if written is None:
+        return _("Make a new tensor instead of writing into this one, or clone what is read first.")
+    return _(
+        "Make a new tensor (`{name} = {name} {operator} …` instead of `{name} {operator}= …`), or clone what is read "
+        "first."
+    ).format(name=written["name"], operator=written["operator"])

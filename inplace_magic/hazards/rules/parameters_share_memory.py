@@ -1,0 +1,194 @@
+"""One tensor was handed to a function for two of its parameters; it was written by the one and then read by the other.
+
+Whoever writes a function thinks of its parameters as different tensors. ``scaled_sum(u, u)`` gives it one tensor under
+two names, so a write to ``a`` is a write to ``b``; no copy is made when a tensor is handed over
+(https://docs.python.org/3/faq/programming.html, "How do I write a function with output parameters"). The same holds for
+``attend(x, x, x)`` where ``q *= scale`` then scales the keys as well.
+
+Bad::
+
+    def scaled_sum(a, b):
+        a *= 2
+        return a + b                # b is a: 4 u, and not 3 u
+
+
+    y = scaled_sum(u, u)
+
+Good::
+
+    def scaled_sum(a, b):
+        a = a * 2                   # a new tensor; u stays as it is
+        return a + b
+
+
+    y = scaled_sum(u, u)
+
+Found where the write is made by way of one parameter, or of what it was handed on as, and a later line of the same run
+of the function reads the other one. Silent where the other parameter was given another value or was written itself in
+between, and where the two are different parts of one memory.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Callsite, Mutation, TensorMetadata
+from inplace_magic.source import expressions
+from inplace_magic.source.chains import level, paths_read
+
+CODE = "parameters-share-memory"
+
+_NO_VALUES = frozenset(
+    ("shape", "size", "dtype", "device", "ndim", "dim", "numel", "layout", "stride", "requires_grad")
+)
+"""Attributes and methods of a tensor that say nothing of its values."""
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each place of such a write."""
+    seen = set()
+    for call in story.trace.calls:
+        site = call.callsite
+        if call.kind != "in-place" or call.error is not None or site is None or site.caller is None or site in seen:
+            continue
+        for mutation in call.mutations:
+            found = next(_read_by_another(story, call, mutation), None)
+            if found is not None:
+                seen.add(site)
+                yield found
+                break
+
+
+def _read_by_another(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[Hazard]:
+    """The findings on a write, in the function that wrote and in those that handed the tensor on to it."""
+    site, path = call.callsite, expressions.path_text(story.bindings.written_operand(call, mutation.tensor))
+    while site is not None and site.caller is not None and path in site.parameters:
+        argument = expressions.parameter_argument(site.caller.expression, site.parameters, path)
+        given = expressions.path_text(argument) or ""
+        bound = _bound_before(story, site, path, call.index)
+        if any(tensor != mutation.tensor for tensor in bound) or not story.bindings.is_handed_by(
+            site.caller, given, mutation.tensor
+        ):
+            return  # the function has given the name to a tensor of its own
+        for other in site.parameters:
+            read = _reading(story, call, mutation, site, path, other) if other != path else None
+            if read is not None:
+                yield _hazard(story, call, mutation, site, path, other, read)
+        path, site = given, site.caller
+
+
+def _bound_before(story: Story, site: Callsite, name: str, index: int) -> list[int]:
+    return [tensor for at, tensor in story.bindings.scopes.get((site.function, name), ()) if at < index]
+
+
+def _reading(
+    story: Story, call: CallEvent, mutation: Mutation, site: Callsite, path: str, other: str
+) -> CallEvent | None:
+    """The first call below the write, in the same run of the function, that read the tensor as another parameter."""
+    if site.caller is None or any(alias.target == other for alias in story.aliases_beside(site)):
+        return None
+    one_name = _is_given_once(site.caller, site.parameters, path, other)
+    for tensor in _on_the_same_elements(story, mutation):
+        for read in story.readers(tensor, call.index, lambda place: _is_below(place, site)):
+            at = level(read.callsite, site)
+            if at is None or _writes(story, mutation, at, read.index) or _bound_before(story, site, other, read.index):
+                return None  # a write of its own: it is meant to go on from there
+            exactly = _names_of(read, tensor) if at == read.callsite else None
+            told = one_name and tensor == mutation.tensor and _says_the_values_of(at, other)
+            if other in (exactly if exactly is not None else paths_read(read.callsite, site) if told else ()):
+                return read
+    return None
+
+
+def _writes(story: Story, mutation: Mutation, at: Callsite, index: int) -> bool:
+    """Whether a line writes the memory itself, from a call of it on."""
+    storage = mutation.storage
+    later = (call for call, _ in story.writes_to_storage.get(storage, ()) if call.index >= index) if storage else ()
+    return any(at.same_line(level(call.callsite, at)) for call in later)
+
+
+def _says_the_values_of(site: Callsite, name: str) -> bool:
+    """Whether an expression says a variable for more than its shape and the like."""
+    node = expressions.parse(site.expression)
+    inner = list(ast.walk(node)) if node is not None else []
+    facts = {each.value for each in inner if isinstance(each, ast.Attribute) and each.attr in _NO_VALUES}
+    return any(isinstance(each, ast.Name) and each.id == name and each not in facts for each in inner)
+
+
+def _is_below(place: Callsite | None, site: Callsite) -> bool:
+    at = level(place, site)
+    return at is not None and at.same_run(site) and at.line > (site.end_line or site.line)
+
+
+def _is_given_once(caller: Callsite, parameters: tuple[str, ...], one: str, other: str) -> bool:
+    """``f(u, u)``: whether the caller's line gives one variable for both."""
+    given = [expressions.parameter_argument(caller.expression, parameters, name) for name in (one, other)]
+    paths = [expressions.path_text(node) for node in given]
+    return paths[0] is not None and paths[0] == paths[1]
+
+
+def _on_the_same_elements(story: Story, mutation: Mutation) -> list[int]:
+    """The written tensor, and others that are all of it: ``u.detach()``, ``u.view(3)``."""
+    written = story.observations.get(mutation.tensor)
+    found = [mutation.tensor]
+    if written is not None and written.storage is not None:
+        for tensor in story.bindings.by_storage.get(written.storage, ()):
+            if tensor != mutation.tensor and _elements(story.observations[tensor]) == _elements(written):
+                found.append(tensor)
+    return found
+
+
+def _elements(meta: TensorMetadata) -> tuple[int | None, int | None, str]:
+    return meta.offset, meta.nbytes, meta.dtype
+
+
+def _names_of(call: CallEvent, tensor: int) -> set[str] | None:
+    """What the line of a direct call says for a tensor that it reads; None where it cannot be told one from another."""
+    site = call.callsite
+    if site is None or not site.direct:
+        return None
+    listed = expressions.operands(site.expression, method=call.name.startswith("Tensor."))
+    if len(listed) != len(call.inputs):
+        return None
+    paths = (
+        expressions.path_text(node) for node, meta in zip(listed, call.inputs, strict=True) if meta.tensor == tensor
+    )
+    return {path for path in paths if path is not None}
+
+
+def _hazard(
+    story: Story, call: CallEvent, mutation: Mutation, site: Callsite, path: str, other: str, read: CallEvent
+) -> Hazard:
+    write = call.callsite
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{call} hands one tensor to `{function}` for both `{written}` and `{other}`: {write} writes it in place as "
+            "`{written}`, and {read} then reads it as `{other}`, which holds the new values too. PyTorch gives no "
+            "error."
+        ).format(
+            call=wording.spot(site.caller),
+            function=site.function.rsplit(".", 1)[-1],
+            written=path,
+            other=other,
+            write=wording.spot(write),
+            read=wording.spot(read.callsite),
+        ),
+        fix=_(
+            "Let `{function}` make a new tensor where it writes `{written}`, or hand over a copy (`.clone()`) for one "
+            "of the two."
+        ).format(function=site.function.rsplit(".", 1)[-1], written=path),
+        variable=story.bindings.written_name(call, mutation.tensor) or path,
+        mutation=write,
+        mutations=(write,) if write is not None else (),
+        read=read.callsite,
+        read_call=read.index,
+        tensor=mutation.tensor,
+        call=call.index,
+    )

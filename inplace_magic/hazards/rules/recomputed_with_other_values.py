@@ -1,0 +1,186 @@
+"""A checkpointed function was recomputed from other values than it was first computed from, so the gradient is wrong.
+
+``torch.utils.checkpoint`` runs the function a second time when backward comes to it, and does not keep what it saved
+in between. Its version check is gone with that: PyTorch compares shapes and dtypes of what the two runs save, not
+values (https://docs.pytorch.org/docs/stable/checkpoint.html).
+
+Bad::
+
+    loss = checkpoint(lambda x: torch.tanh(x @ w * temperature), x, use_reentrant=False).sum()
+    temperature.mul_(0.5)           # the second run reads this
+    loss.backward()
+
+Good::
+
+    loss.backward()
+    temperature.mul_(0.5)
+
+Found where a line of a checkpointed function read one tensor at different versions in its two runs, and the write in
+between was not the function's own; and where the function itself overwrites what one of its operations had saved,
+which without the checkpoint raises an error, and both run again in backward. Silent for the running statistics of
+BatchNorm, which its training forward does not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent, Callsite, Mutation, SavedTensor, TensorMetadata
+
+CODE = "recomputed-with-other-values"
+
+_SAVED_BY_NAME = {"result": (False, 0), "self": (True, 0), "input": (True, 0), "other": (True, 1)}
+"""Names of what nodes save -> whether it is an input of the call, and which."""
+_Place = tuple[str, str, int, int | None, str]
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place."""
+    told: set[Callsite | None] = set()
+    for backward, pairs in _recomputed(story).items():
+        places = {place for again in pairs.values() if (place := _place(again)) is not None}
+        for first, again in ((story.calls[index], again) for index, again in pairs.items()):
+            for meta, write in _read_at_another_version(story, first, again, backward, places):
+                if write.site not in told:
+                    told.add(write.site)
+                    yield _from_outside(story, first, again, meta, write)
+        for saver, saved, writer, mutation in _overwritten_inside(story, pairs):
+            if writer.callsite not in told:
+                told.add(writer.callsite)
+                yield _from_inside(story, saver, saved, writer, mutation)
+
+
+def _recomputed(story: Story) -> dict[int, dict[int, CallEvent]]:
+    """For each backward, the calls of checkpointed functions that it ran again, by the index of their first run."""
+    first: dict[_Place, list[CallEvent]] = {}
+    found: dict[int, dict[int, CallEvent]] = {}
+    for call in story.trace.calls:
+        place = _place(call)
+        if place is None:
+            continue
+        if call.parent is None:
+            if _is_checkpointed(call.callsite):
+                first.setdefault(place, []).append(call)
+        elif call.parent in story.backwards and first.get(place):
+            found.setdefault(call.parent, {})[first[place].pop().index] = call  # what ran last is needed first
+    return found
+
+
+def _place(call: CallEvent) -> _Place | None:
+    site = call.callsite
+    return (call.name, site.function, site.line, site.column, site.place) if site is not None else None
+
+
+def _is_checkpointed(site: Callsite | None) -> bool:
+    caller = site.caller if site is not None else None
+    while caller is not None:
+        if "checkpoint" in caller.expression:
+            return True
+        caller = caller.caller
+    return False
+
+
+def _read_at_another_version(
+    story: Story, first: CallEvent, again: CallEvent, backward: int, places: set[_Place]
+) -> Iterator[tuple[TensorMetadata, Write]]:
+    """The inputs that both runs read, and the write from outside of the function that came in between."""
+    own = {mutation.tensor for mutation in first.mutations}
+    for before, after in zip(first.inputs, again.inputs, strict=False):
+        if before.tensor != after.tensor or before.tensor in own or before.version == after.version:
+            continue
+        for write in story.writes_to_memory(before.storage):
+            if not first.index < write.at < backward or write.site is None:
+                continue
+            inside = write.call is not None and _place(write.call) in places
+            if not inside and _changed(write.mutation):
+                yield before, write
+                break
+
+
+def _changed(mutation: Mutation | None) -> bool:
+    """Whether a write can have changed values: of small tensors they are known."""
+    return mutation is None or mutation.values_before is None or mutation.values_before != mutation.values_after
+
+
+def _overwritten_inside(
+    story: Story, pairs: dict[int, CallEvent]
+) -> Iterator[tuple[CallEvent, SavedTensor, CallEvent, Mutation]]:
+    """What an operation of the function saved and the function then wrote, where both run again."""
+    for saved in story.trace.saved:
+        node = story.nodes[saved.node]
+        saver = story.calls.get(node.call) if node.call is not None and node.call in pairs else None
+        kept = _kept(saver, saved) if saver is not None and saved.hooked else None
+        if saver is None or kept is None or kept.storage is None:
+            continue
+        for writer, mutation in story.writes_to_storage.get(kept.storage, ()):
+            if writer.index > saver.index and writer.index in pairs and mutation.counter == kept.counter:
+                yield saver, saved, writer, mutation
+                break
+
+
+def _kept(saver: CallEvent, saved: SavedTensor) -> TensorMetadata | None:
+    """What a node saved, told by its name: under a checkpoint the node does not tell it."""
+    if saved.name not in _SAVED_BY_NAME:
+        return None
+    given, position = _SAVED_BY_NAME[saved.name]
+    listed = saver.inputs if given else saver.outputs
+    return listed[position] if position < len(listed) else None
+
+
+def _from_outside(story: Story, first: CallEvent, again: CallEvent, meta: TensorMetadata, write: Write) -> Hazard:
+    variable = story.name_written_by(write) or story.bindings.name(meta.tensor)
+    return Hazard(
+        code=CODE,
+        severity="silent",
+        message=_(
+            "{tensor} was overwritten by {write} after {read} had read it in a checkpointed function. Backward runs "
+            "the function again, now with the new values, and takes the gradient at these. PyTorch gives no error."
+        ).format(
+            tensor=f"`{variable}`" if variable else _("A tensor"),
+            write=wording.spot(write.site),
+            read=wording.spot(first.callsite),
+        ),
+        fix=_("Run backward before {line}, or hand the function a copy of it as an argument.").format(
+            line=wording.line_of(write.site)
+        ),
+        variable=variable,
+        mutation=write.site,
+        mutations=(write.site,) if write.site is not None else (),
+        read=again.callsite,
+        read_call=again.index,
+        tensor=meta.tensor,
+        call=write.call.index if write.call is not None else None,
+    )
+
+
+def _from_inside(story: Story, saver: CallEvent, saved: SavedTensor, writer: CallEvent, mutation: Mutation) -> Hazard:
+    variable = story.bindings.written_name(writer, mutation.tensor)
+    node = story.nodes[saved.node].name
+    return Hazard(
+        code=CODE,
+        severity="silent",
+        message=_(
+            "{tensor} was overwritten by {write} after {save} had saved it for backward, in {node}. Without the "
+            "checkpoint PyTorch raises an error; with it the function is run again, nobody compares versions, and the "
+            "gradient is computed from the new values."
+        ).format(
+            tensor=f"`{variable}`" if variable else _("A tensor"),
+            write=wording.spot(writer.callsite),
+            save=wording.spot(saver.callsite),
+            node=node,
+        ),
+        fix=_("Make a new tensor in {line} instead of writing this one.").format(line=wording.line_of(writer.callsite)),
+        variable=variable,
+        mutation=writer.callsite,
+        saved=saver.callsite,
+        mutations=(writer.callsite,) if writer.callsite is not None else (),
+        saved_by=node,
+        tensor=mutation.tensor,
+        call=writer.index,
+        saved_call=saver.index,
+    )

@@ -1,0 +1,227 @@
+"""Two results were kept under two names, and they are one tensor: the second one overwrote the first.
+
+A function that writes into a tensor of its own and returns it (a layer with a scratch buffer, a meter, ``out=buffer``)
+gives the same tensor each time. The gradient of a parameter is such a tensor, too: ``backward`` adds to it, and
+``zero_grad(set_to_none=False)`` clears it.
+
+Bad::
+
+    first = torch.mm(a, b, out=buffer)
+    second = torch.mm(a, c, out=buffer)
+    first * second                  # both are a @ c
+
+    grad_a = w.grad
+    loss_b.backward()               # adds to that very tensor
+    grad_b = w.grad
+
+Good::
+
+    first = torch.mm(a, b, out=buffer).clone()
+
+    grad_a = w.grad.clone()
+
+Found where two statements, each the only one that binds its name, gave the two names, the tensor was written after the
+first and no later than in the second, and the first name is read afterwards. A gradient's name needs no second one
+where it says that it keeps the old values (``raw``, ``before``, ``previous``), or where zeros are read that
+``zero_grad`` has just written. Silent where the second statement got the first result as an argument, and where nobody
+reads the first name again. It takes lines that ran by themselves and once, those of a cell, of a script or of its
+``main()``, and their text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, product
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.clone import edits_of
+from inplace_magic.hazards.fixes.out_of_place import cloned
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.operations import LOOKING, ZEROING
+from inplace_magic.language import _
+from inplace_magic.record.trace import CallEvent
+from inplace_magic.source import expressions
+from inplace_magic.source.tops import Top
+
+CODE = "results-share-memory"
+
+_MOST_NAMES = 8
+"""Names of one tensor that are held against each other, the first ones."""
+_KEEPS = re.compile(r"(^|_)(before|old|prev|previous|raw|orig|original|unclipped|kept|saved|snapshot|backup)($|_|\d)")
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A name of the cell and the one statement that binds it."""
+
+    name: str
+    statement: ast.Assign
+    gradient: bool
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place."""
+    seen: set[object] = set()
+    for top, (tensor, names) in product(story.tops, story.names.items()):
+        kept = [entry for root in _roots(names) if (entry := _kept(top, root)) is not None]
+        kept = sorted(kept, key=lambda entry: entry.statement.lineno)[:_MOST_NAMES]
+        for first, second in combinations(kept, 2):
+            found = _overwritten(story, top, tensor, first, second)
+            if found is not None and found[0].site not in seen:
+                seen.add(found[0].site)
+                yield _hazard(story, tensor, first, second, *found)
+        for first in kept:
+            found = (
+                _overwritten(story, top, tensor, first, None)
+                if _says_so(first)
+                else _cleared(story, top, tensor, first)
+            )
+            if found is not None and found[0].site not in seen:
+                seen.add(found[0].site)
+                yield _hazard(story, tensor, first, None, *found)
+
+
+def _says_so(kept: _Kept) -> bool:
+    return kept.gradient and _KEEPS.search(kept.name.lower()) is not None
+
+
+def _roots(names: list[str]) -> list[str]:
+    """The variables that are a tensor or a list of tensors: ``first``, ``grads_a`` of ``grads_a[0]``."""
+    matches = (re.fullmatch(r"([A-Za-z_]\w*)(\[\d+\])?", name) for name in names)
+    return list(dict.fromkeys(match[1] for match in matches if match is not None))
+
+
+def _kept(top: Top, name: str) -> _Kept | None:
+    """A name that one statement of the cell binds, to the result of a call or to gradients, and nothing else does."""
+    listing = top.listing
+    bound = [node for node in listing.stores.get(name, ()) if top.is_own(node)]
+    statement = listing.statement_on(bound[0].lineno) if len(bound) == 1 else None
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    value = statement.value
+    if isinstance(value, (ast.ListComp, ast.GeneratorExp)):
+        value = value.elt
+    if isinstance(value, ast.Attribute) and value.attr == "grad":
+        return _Kept(name, statement, gradient=True)
+    return _Kept(name, statement, gradient=False) if isinstance(statement.value, ast.Call) else None
+
+
+def _overwritten(
+    story: Story, top: Top, tensor: int, first: _Kept, second: _Kept | None
+) -> tuple[Write, CallEvent] | None:
+    """The write that came between the two statements, and the first call after it that reads the first name."""
+    meta = story.observations.get(tensor)
+    if meta is None or (meta.is_leaf and meta.requires_grad) or first.statement is (second and second.statement):
+        return None
+    if second is not None and first.name in _names_in(second.statement.value):
+        return None
+    end = len(top.listing.lines) if second is None else second.statement.end_lineno or second.statement.lineno
+    after = first.statement.end_lineno or first.statement.lineno
+    writes = (
+        w for w in story.writes_to_memory(meta.storage) if (line := _line(top, w)) is not None and after < line <= end
+    )
+    write = next(writes, None)
+    line = _line(top, write) if write is not None else None
+    if write is None or line is None or (second is None and first.name in _names_in(top.listing.statement_on(line))):
+        return None  # written by way of that very name: meant for it
+    least = line if second is None else end
+    for call in story.given_to.get(tensor, ()):
+        place = top.place(call.callsite)
+        if place is None or place.line <= least or not _looks(call) or call.index <= write.at:
+            continue
+        if first.name in _names_in(expressions.parse(place.statement)):
+            return write, call
+    return None
+
+
+def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, CallEvent] | None:
+    """A read, under the name of a gradient, of the zeros that ``zero_grad(set_to_none=False)`` has just written."""
+    meta = story.observations.get(tensor)
+    for write in story.writes_to_memory(meta.storage) if first.gradient and meta is not None else ():
+        place, zeroed = top.place(write.site), write.call is not None and write.call.operation in ZEROING
+        if not zeroed or place is None or place.line <= first.statement.lineno or write.mutation is None:
+            continue
+        if first.name in _names_in(expressions.parse(place.statement)):
+            return None  # zeroed by way of that very name: a handle
+        read = next((call for call in story.given_to.get(tensor, ()) if call.index > write.at), None)
+        if read is None or not _looks(read) or read.kind == "in-place":
+            continue
+        version = next(given.version for given in read.inputs if given.tensor == tensor)
+        site = top.place(read.callsite)
+        named = site is not None and first.name in _names_in(expressions.parse(site.statement))
+        if named and version == write.after:
+            return write, read
+    return None
+
+
+def _looks(call: CallEvent) -> bool:
+    return call.kind != "query" or call.operation in LOOKING
+
+
+def _line(top: Top, write: Write) -> int | None:
+    place = top.place(write.site)
+    return place.line if place is not None else None
+
+
+def _names_in(node: ast.AST | None) -> set[str]:
+    names = (n for n in ast.walk(node) if isinstance(n, ast.Name)) if node is not None else ()
+    return {n.id for n in names if not isinstance(n.ctx, ast.Store)}
+
+
+def _hazard(story: Story, tensor: int, first: _Kept, second: _Kept | None, write: Write, read: CallEvent) -> Hazard:
+    mutation, call = write.mutation, write.call
+    variable = story.bindings.written_name(call, mutation.tensor) if call is not None and mutation is not None else None
+    gradient = next((name for name in story.names.get(tensor, ()) if name.endswith(".grad")), None)
+    message = (
+        _(
+            "`{first}` is read by {read}, but {write} had overwritten it: `{first}` and `{second}` are one tensor, and "
+            "what was bound to the first name is gone. PyTorch gives no error."
+        )
+        if second is not None
+        else _(
+            "`{first}` is read by {read}, but {write} had overwritten it: it is the gradient itself and no copy. "
+            "PyTorch gives no error."
+        )
+    )
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=message.format(
+            first=first.name,
+            second=second.name if second is not None else "",
+            read=wording.spot(read.callsite),
+            write=wording.spot(write.site),
+        ),
+        fix=_("Keep a copy under the first name: `.clone()` behind what `{name}` is bound to.").format(name=first.name),
+        variable=variable or gradient or first.name,
+        mutation=write.site,
+        mutations=(write.site,) if write.site is not None else (),
+        read=read.callsite,
+        read_call=read.index,
+        tensor=tensor,
+        call=call.index if call is not None else None,
+    )
+
+
+def first_one_copied(write: Written) -> Fix | None:
+    """``first = torch.mm(a, b, out=buffer).clone()``, ``raw = [p.grad.clone() for p in …]``."""
+    listing, story = write.listing, write.story
+    names = story.names.get(write.hazard.tensor or -1, [])
+    both = ((top, top.place(write.hazard.read), top.place(write.site)) for top in reversed(story.tops))
+    top, read, wrote = next((found for found in both if all(found)), (None, None, None))
+    if top is None or read is None or wrote is None:
+        return None
+    kept = [entry for root in _roots(names) if (entry := _kept(top, root)) is not None]
+    named = _names_in(expressions.parse(read.statement))
+    earlier = [entry for entry in kept if entry.statement.lineno < wrote.line and entry.name in named]
+    if len(earlier) != 1:
+        return None
+    value = earlier[0].statement.value
+    edits = edits_of(listing, [cloned(listing, value.elt if isinstance(value, ast.ListComp) else value)])
+    return Fix(write.site, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None

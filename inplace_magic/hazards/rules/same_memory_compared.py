@@ -1,0 +1,217 @@
+"""A tensor was compared with, averaged with, or copied onto itself: what looks like a snapshot is an alias.
+
+``best = model.state_dict()``, ``before = [p.detach() for p in …]`` and ``kept = p.grad`` copy nothing. After the next
+step the "old" values are the new ones: the difference is zero, and loading the best state restores nothing
+(https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html: "you must serialize best_model_state or use
+best_model_state = deepcopy(model.state_dict())").
+
+Bad::
+
+    best = model.state_dict()
+    optimizer.step()
+    model.load_state_dict(best)     # copies each parameter onto itself
+
+Good::
+
+    best = copy.deepcopy(model.state_dict())
+
+Found where both operands of a comparison, difference, copy or running mean (``average.mul_(0.9).add_(p, alpha=0.1)``,
+which then shrinks the live weights) are the same elements of the same memory, reached by two tensors or by two names,
+and that memory was written since the second one was taken: a round trip (``a.cpu()``, ``torch.from_numpy(a.numpy())``)
+that is compared right away compares what it should. Writing ``master`` and then ``p.copy_(master)`` is no mistake
+either, should they be one memory: `p` was to get the new values.
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from operator import attrgetter
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.operations import ADD, COMPARING, COPY, SCALE
+from inplace_magic.hazards.second_sides import given_since, operands_of, second_taken
+from inplace_magic.language import _, sentences
+from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
+from inplace_magic.source import expressions
+from inplace_magic.source.chains import level
+
+CODE = "same-memory-compared"
+
+_AT = attrgetter("at")
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place that made a snapshot follow."""
+    seen = set()
+    for call in story.trace.calls:
+        if call.error is not None or len(call.inputs) < 2:
+            continue
+        compares, scaling = call.operation in COMPARING, _scaled_before(story, call)
+        one, other = call.inputs[:2]
+        if not (compares or scaling) or not _same_elements(one, other) or not _two_ways(story, call, one, other):
+            continue
+        taken = second_taken(story, call)
+        write = scaling or _write_between(story, call, taken)
+        if write is None or write.site in seen or _within_one_statement(call, write):
+            continue
+        seen.add(write.site)
+        yield _hazard(story, call, one, write, taken)
+
+
+def _scaled_before(story: Story, call: CallEvent) -> Write | None:
+    """The first half of ``average.mul_(0.9).add_(p, alpha=0.1)``, for the second one."""
+    node = expressions.parse(call.callsite.expression) if call.callsite is not None else None
+    chained = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if call.operation != ADD or not isinstance(chained, ast.Call):
+        return None
+    before = story.calls.get(call.index - 1)
+    while before is not None and before.callsite is not None and before.callsite.same_statement(call.callsite):
+        scales = before.operation == SCALE and bool(before.mutations)
+        if scales and (inner := expressions.parse(before.callsite.expression)) is not None:
+            same = ast.dump(inner) == ast.dump(chained)
+            return Write(None, None, before.index, before, before.mutations[0], before.callsite) if same else None
+        before = story.calls.get(before.index - 1)
+    return None
+
+
+def _line(call: CallEvent) -> tuple[str, str] | None:
+    return (call.callsite.place, call.callsite.statement) if call.callsite is not None else None
+
+
+def _maker(story: Story, call: CallEvent, taken: int | None) -> CallEvent | None:
+    """The call, in an earlier statement, that took one side as a view of the other; None where none did."""
+    maker = story.calls.get(taken) if taken is not None else None
+    memories = {meta.storage for meta in call.inputs[:2]}
+    if maker is None or maker.kind != "view" or all(meta.storage not in memories for meta in maker.inputs):
+        return None
+    return maker if maker.callsite is not None and _line(maker) != _line(call) else None
+
+
+def _write_between(story: Story, call: CallEvent, taken: int | None) -> Write | None:
+    """The first write since the second side was taken; where that time is not known, the last one that was seen."""
+    one, other = call.inputs[:2]
+    writes = story.writes_to_memory(one.storage)
+    last = bisect_left(writes, call.index, key=_AT) - 1
+    if taken is not None:
+        first = bisect_right(writes, taken, key=_AT)
+        between = (write for write in writes[first : last + 1] if not _left_alone(write, one))
+        return next((write for write in between if not _by_the_source(story, call, write)), None)
+    news = [place for place in range(last, -1, -1) if not _left_alone(writes[place], one)]
+    last = news[0] if news else -1
+    seen = (place for place in news if writes[place].site is not None)
+    place = next(seen, last)
+    if place < 0 or _by_the_source(story, call, writes[place]):
+        return None
+    return None if one.tensor == other.tensor and given_since(story, call, writes[place]) else writes[place]
+
+
+def _within_one_statement(call: CallEvent, write: Write) -> bool:
+    """Whether torch's own code, called by one statement, wrote the memory and compared it: nobody kept old values."""
+    site = call.callsite
+    return site is not None and not site.direct and site == write.site
+
+
+def _left_alone(write: Write, compared: TensorMetadata) -> bool:
+    """Whether what is compared kept its values: other elements were written, or it was copied onto itself, as by a
+    network that loads its own state."""
+    if write.call is None or write.mutation is None:
+        return False
+    copied = write.call.operation == COPY and len(write.call.inputs) > 1 and _same_elements(*write.call.inputs[:2])
+    before = write.mutation.values_before
+    same = copied or (before is not None and before == write.mutation.values_after)
+    return same or not may_meet(reach_of_write(write.call, write.mutation), region_of(compared))
+
+
+def _by_the_source(story: Story, call: CallEvent, write: Write) -> bool:
+    """Of ``p.copy_(master)``, whether `master` had been written by its own name: `p` gets the new values then, with a
+    copy as well as with an alias."""
+    if call.operation != COPY or write.call is None or write.mutation is None:
+        return False
+    one, other = call.inputs[:2]
+    if one.tensor != other.tensor:
+        return write.mutation.tensor == other.tensor
+    names = operands_of(call)
+    at = level(write.site, call.callsite) if call.callsite is not None else None
+    if len(names) != 2 or at is None or at != write.site:
+        return False
+    written = expressions.path_text(story.bindings.written_operand(write.call, write.mutation.tensor))
+    return written is not None and written == names[1] != names[0]
+
+
+def _same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:
+    region = region_of(one)
+    return (
+        one.storage is not None and one.storage == other.storage and region is not None and region == region_of(other)
+    )
+
+
+def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> bool:
+    """Whether the operands were meant as two things: two tensors (but not two views just taken of one name), or two
+    names; not a tensor and its own conversion (``a.cpu()``), nor what somebody asks for as the base of a view."""
+    if call.operation == COPY:
+        return True
+    site = call.callsite
+    if site is None or "._base" in site.expression:
+        return False
+    names = operands_of(call, story.bindings.view_texts)
+    return len(names) == 2 and names[0] != names[1]
+
+
+def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, taken: int | None) -> Hazard:
+    site, mutation, writer = write.site, write.mutation, write.call
+    gradient = (name for name in story.names.get(read.tensor, ()) if writer is None and name.endswith(".grad"))
+    variable = story.name_written_by(write) or next(gradient, None) or story.bindings.name(read.tensor)
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=sentences(
+            _what(call, variable),
+            _followed(site, known=taken is not None, maker=_maker(story, call, taken)),
+        ),
+        fix=_(
+            "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
+        ),
+        variable=variable,
+        mutation=site,
+        read=call.callsite,
+        read_call=call.index,
+        mutations=(site,) if site is not None else (),
+        tensor=mutation.tensor if mutation is not None else read.tensor,
+        call=writer.index if writer is not None else None,
+    )
+
+
+def _what(call: CallEvent, variable: str | None) -> str:
+    if call.operation == COPY:
+        named = _("{line} copies a tensor onto itself: both sides are the memory of {tensor}.")
+        nameless = _("{line} copies a tensor onto itself.")
+    elif call.operation == ADD:
+        named = _("{line} averages a tensor with itself: both sides are the memory of {tensor}.")
+        nameless = _("{line} averages a tensor with itself.")
+    else:
+        named = _("{line} compares a tensor with itself: both sides are the memory of {tensor}.")
+        nameless = _("{line} compares a tensor with itself.")
+    line = wording.spot(call.callsite)
+    return nameless.format(line=line) if variable is None else named.format(line=line, tensor=f"`{variable}`")
+
+
+def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) -> str:
+    if maker is not None:
+        return _(
+            "The side that was meant as the old values was taken by {alias}: an alias, not a copy, which has followed "
+            "every write since then, the first by {write}."
+        ).format(alias=wording.spot(maker.callsite), write=wording.spot(site))
+    if known:
+        return _(
+            "The side that was meant as the old values is an alias, not a copy, and has followed every write since "
+            "it was taken, the first by {write}."
+        ).format(write=wording.spot(site))
+    return _("One is an alias of the other, not a copy: whatever is written to one, as by {write}, is in both.").format(
+        write=wording.spot(site)
+    )

@@ -1,0 +1,282 @@
+"""A tensor that autograd saved for backward was overwritten, and its version did not move: the gradient is silently
+wrong.
+
+PyTorch's check compares versions, not values. Some writes move no version that the saver can see: through ``.data``
+(an alias with a version counter of its own), through NumPy or DLPack (the same memory, outside torch), by a fused
+optimizer or BatchNorm's running statistics (kernels that do not count). Backward then computes with the new numbers
+and says nothing (https://docs.pytorch.org/docs/stable/notes/autograd.html; pytorch/pytorch issue 6990).
+
+Bad::
+
+    gate = torch.sigmoid(x)         # saves its result
+    gate.data.clamp_(min=0.5)       # overwrites it, unseen by autograd
+    gate.sum().backward()           # wrong gradient, no error
+
+Good::
+
+    gate = torch.sigmoid(x)
+    gate = gate.clamp(min=0.5)
+
+A custom ``Function`` that keeps a tensor by itself (``ctx.x = x``) goes round the check as well: found where its
+``backward`` reads what its ``forward`` had read, and somebody else wrote it in between.
+
+A write through ``.data`` that came before the save is told as a warning: backward knows nothing of it either, and
+computes the gradient as if it had not been. Silent where scores are masked that way for a softmax.
+
+Where the saved tensor is small its content was compared, so a write that changed nothing is no finding. Nor is one
+whose old values were copied back before a backward ran, as finite differences do. Where the content of a small saved
+tensor changed and nobody was seen writing, the finding says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inplace_magic.analysis import put_back
+from inplace_magic.analysis.overlap import region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import kept_by_ctx, wording, written_past_autograd
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _, sentences
+from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, ForeignWrite, Mutation, SavedTensor
+
+CODE = "saved-values-changed"
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One write that moved no version of the saved tensor."""
+
+    at: int
+    call: CallEvent | None = None
+    mutation: Mutation | None = None
+    foreign: ForeignWrite | None = None
+
+    @property
+    def callsite(self) -> Callsite | None:
+        if self.call is not None:
+            return self.call.callsite
+        return self.foreign.callsite if self.foreign is not None else None
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each line whose writes changed values that a backward used, or is meant to use."""
+    groups: dict[int | Callsite, list[tuple[SavedTensor, AutogradNode, _Change, int]]] = {}
+    for saved in story.saved:
+        node = story.nodes[saved.node]
+        change = _first_change(story, saved, node)
+        if change is None:
+            continue
+        used = _used_after(story, node, change, saved)
+        if used is not None:
+            groups.setdefault(change.callsite or change.at, []).append((saved, node, change, used))
+    for group in groups.values():
+        saved, node, change, _ = max(group, key=lambda entry: (entry[2].call is not None, entry[1].sequence or 0))
+        yield _hazard(story, saved, node, change)
+    yield from kept_by_ctx.found(story, CODE)
+    yield from written_past_autograd.found(story, CODE)
+
+
+def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Change | None:
+    if saved.hooked:
+        return None
+    if saved.storage is None:
+        return _through_data(story, saved, node)
+    replaced = _data_replaced(story, saved, node)
+    if replaced is not None or (saved.checked and saved.changed is None and not _within_backward(story, saved)):
+        return replaced
+    since = node.call if node.call is not None else _late_call(story, node)
+    if since is None:
+        return None
+    if "running" in saved.name and story.wrote(since, saved.storage):
+        return None  # BatchNorm in training: it writes its statistics, and its backward does not read them
+    written = list(put_back.changes(story, saved.storage, region_of(saved), story.silent_writes(saved, since)))
+    changes = [_Change(one.call.index, one.call, one.mutation) for one in written if _used_within(story, node, one)][:1]
+    changes += [_Change(f.noticed, foreign=f) for f in story.foreign_writes.get(saved.storage, ()) if f.noticed > since]
+    if not written and not changes and saved.changed is not None and not story.writes_after(saved, saved.version):
+        noticed = story.calls.get(saved.changed)
+        if noticed is None or wording.VERSION_ERROR not in (noticed.error or ""):  # else PyTorch did notice
+            changes.append(_Change(saved.changed))
+    return min(changes, key=lambda change: change.at) if changes else None
+
+
+def _used_within(story: Story, node: AutogradNode, change: put_back.Change) -> bool:
+    """Whether a backward can have met the changed values: one that ran before they were put back, if they were."""
+    uses = story.ran_through.get(node.node, ())
+    within = change.call.parent is not None
+    return change.until is None or within or any(change.call.index <= use < change.until for use in uses)
+
+
+def _through_data(story: Story, saved: SavedTensor, node: AutogradNode) -> _Change | None:
+    """Under ``torch.func``, where no tensor has memory of its own: a write of what ``.data`` gave of the saved one."""
+    if saved.tensor is None or node.call is None:
+        return None
+    for tensor in story.data_of.get(saved.tensor, ()):
+        for call, mutation in story.writes_to_tensor.get(tensor, ()):
+            if call.index > node.call and mutation.counter != saved.counter:
+                return _Change(call.index, call=call, mutation=mutation)
+    return None
+
+
+def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> _Change | None:
+    """``w.data = other`` gives the very tensor that was saved other memory."""
+    for call in story.data_setters.get(saved.tensor, ()) if saved.tensor is not None else ():
+        if node.call is not None and call.index > node.call and call.inputs[0].storage == saved.storage:
+            return _Change(call.index, call=call)
+    return None
+
+
+def _within_backward(story: Story, saved: SavedTensor) -> bool:
+    """Whether somebody wrote the memory while a backward ran; its content was compared only before that."""
+    return saved.storage in story.written_within_backward
+
+
+def _late_call(story: Story, node: AutogradNode) -> int | None:
+    call, _ = story.saver_site(node)
+    return call.index if call is not None else None
+
+
+def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedTensor) -> int | None:
+    """The backward that used the changed values: one that ran, or the end of the watch where one is still meant."""
+    if change.call is not None and change.call.parent is not None and _comes_after(story, node, change.call):
+        return change.call.parent
+    for index in story.ran_through.get(node.node, ()):
+        if index >= change.at and (saved.changed is None or saved.differs_at(index)):
+            return index
+    if saved.changed is not None and not saved.differs_at(None):
+        return None
+    parameter = _is_parameter(story, saved, change)
+    saved_at = node.call if node.call is not None else -1
+    if node.pending and story.another_backward_is_meant(node, change.at, saved_at if parameter else None):
+        return len(story.trace.calls)
+    return None
+
+
+def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
+    """Whether a backward that was running when `call` wrote came to `node` afterwards: the write was made in the
+    ``backward`` of a custom ``Function``, and `node` lies behind that function's node."""
+    nodes = story.executed.get(call.parent if call.parent is not None else -1, set())
+    site = call.callsite
+    while site is not None:
+        owner, _, method = site.function.rpartition(".")
+        if method == "backward":
+            name = f"{owner.rpartition('.')[2]}Backward"
+            running = {number for number in nodes if story.nodes[number].name == name}
+            return node.node in nodes and node.node in story.reached(running) and node.node not in running
+        site = site.caller
+    return False
+
+
+def _is_parameter(story: Story, saved: SavedTensor, change: _Change) -> bool:
+    tensor = change.mutation.tensor if change.mutation is not None else saved.tensor
+    meta = story.observations.get(tensor) if tensor is not None else None
+    return meta is not None and meta.is_leaf and meta.requires_grad
+
+
+def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Change) -> Hazard:
+    saver, saved_site = story.saver_site(node)
+    variable = story.name_of_saved(saved)
+    if change.call is not None and change.mutation is None:
+        variable = story.bindings.written_name(change.call, change.call.inputs[0].tensor) or variable
+    elif change.call is not None and change.mutation is not None:
+        variable = story.bindings.written_name(change.call, change.mutation.tensor) or variable
+    return Hazard(
+        code=CODE,
+        severity="silent",
+        message=_message(variable, saved_site, node.name, change),
+        fix=_fix(variable, saved_site, change, leaf=_of_a_leaf(story, saved), state=_is_state(story, saved)),
+        variable=variable,
+        mutation=change.callsite,
+        saved=saved_site,
+        mutations=(change.callsite,) if change.callsite is not None else (),
+        saved_by=node.name,
+        expected_version=saved.version,
+        found_version=saved.version,
+        tensor=change.mutation.tensor if change.mutation is not None else saved.tensor,
+        call=change.call.index if change.call is not None else None,
+        saved_call=saver.index if saver is not None else None,
+    )
+
+
+def _how(change: _Change) -> str:
+    if change.foreign is not None:
+        names = _(" and ").join(f"`{name}`" for name in change.foreign.names)
+        return _("from outside torch, through {names}").format(
+            names=names or _("memory that it shares with NumPy or other code")
+        )
+    if change.call is None:
+        return _("by something that the watch could not see")
+    if change.mutation is None:
+        return _("by giving it other memory (`.data = …`)")
+    if change.mutation.version_before == change.mutation.version_after:
+        return _("by `{call}`, which does not count its writes").format(call=change.call.name)
+    return _("through an alias that counts its versions apart (`.data`)")
+
+
+def _message(variable: str | None, saved_site: Callsite | None, saver: str, change: _Change) -> str:
+    what = f"`{variable}`" if variable else _("A tensor")
+    site = change.callsite
+    if site is not None:
+        done = _("{tensor} was overwritten by {write}").format(tensor=what, write=wording.spot(site))
+    elif change.foreign is not None:
+        told = _("{tensor} was overwritten between two torch calls, at a line that could not be told")
+        if change.foreign.beside:
+            told = _("{tensor} was overwritten between two torch calls, while another Python thread was running,")
+        done = told.format(tensor=what)
+    else:
+        done = _("{tensor} was overwritten at a place that the watch did not see").format(tensor=what)
+    return sentences(
+        _("{done} after {save} had saved it for backward, in {node}.").format(
+            done=done, save=wording.spot(saved_site), node=saver
+        ),
+        _(
+            "The write came {how}, so no version moved and PyTorch did not notice: the gradient is computed from the "
+            "new values, without an error."
+        ).format(how=_how(change)),
+    )
+
+
+def _of_a_leaf(story: Story, saved: SavedTensor) -> bool:
+    """Whether the memory that was saved is that of a leaf that requires grad: of a parameter, or of a view of it."""
+    tensors = story.bindings.by_storage.get(saved.storage, ()) if saved.storage is not None else ()
+    known = (story.observations.get(tensor) for tensor in tensors)
+    return any(meta is not None and meta.is_leaf and meta.requires_grad for meta in known)
+
+
+def _is_state(story: Story, saved: SavedTensor) -> bool:
+    """Whether what was saved has no history, so that a write through ``.data`` spares autograd nothing: a buffer."""
+    known = (story.observations.get(tensor) for tensor in story.bindings.by_storage.get(saved.storage or -1, ()))
+    return all(meta is None or (meta.is_leaf and not meta.requires_grad) for meta in known)
+
+
+def _fix(variable: str | None, saved_site: Callsite | None, change: _Change, *, leaf: bool, state: bool) -> str:
+    line = wording.line_of(change.callsite)
+    if change.foreign is not None:
+        name = change.foreign.names[0] if change.foreign.names else _("the array")
+        return _(
+            "Copy when crossing from NumPy (`torch.tensor({name})`), or give {name} a new array instead of writing "
+            "into it."
+        ).format(name=name)
+    if (
+        change.call is not None
+        and change.mutation is not None
+        and change.mutation.version_before == change.mutation.version_after
+    ):
+        return _("Compute the forward pass ({place}) anew after {line}.").format(
+            line=line, place=wording.place(saved_site)
+        )
+    if leaf:
+        return _(
+            "Compute the forward pass anew after {line}; and write under `torch.no_grad()` instead of through `.data`, "
+            "so that PyTorch would notice."
+        ).format(line=line)
+    if state:
+        return _(
+            "If {line} updates a state, let the line that saves it read a copy: `{name}.clone()` in {saved}. If it is "
+            "part of the computation, make a new tensor instead of writing through `.data`."
+        ).format(line=line, name=variable or _("it"), saved=wording.spot(saved_site))
+    return _(
+        "Do not write through `.data`: make a new tensor instead (`torch.where`, `clamp`, a product with a mask), or "
+        "write into a clone."
+    )

@@ -1,0 +1,215 @@
+"""A view was written that autograd cannot follow.
+
+Writing a view writes its base, so PyTorch must rewrite the history of the base. For some views it cannot: those of a
+function that gives several views at once (``chunk``, ``split``, ``unbind``), where each would need the others'
+history; and those made under ``no_grad`` or ``inference_mode``, about which nothing was recorded. It refuses with "…
+is a view and is being modified inplace" or "A view was created in no_grad mode and is being modified inplace with
+grad mode enabled" (torch/csrc/autograd/variable.cpp, ``handle_view_on_rebase``).
+
+Bad::
+
+    a, b = x.chunk(2)
+    a += b                          # raises
+
+Good::
+
+    a = a + b
+
+One code for each reason that PyTorch gives:
+
+* ``multi-output-view-written``: One of several views that one call gave was written.
+* ``base-of-multi-output-view-written``: A tensor was written after one call had taken several views of it, and one of
+  them was used afterwards.
+* ``view-detached-in-place``: A view was cut off its history by ``detach_()``.
+* ``inference-tensor-written``: A tensor made under ``inference_mode`` was written outside of it.
+* ``no-grad-view-written``: A view taken while recording was off was written while it was on.
+* ``custom-function-view-written``: A view that a custom ``Function`` or a module's backward hook made was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.iterated import base_name
+from inplace_magic.language import N_, _, sentences
+from inplace_magic.record.trace import CallEvent, Callsite
+
+MULTI_OUTPUT = "multi-output-view-written"
+BASE = "base-of-multi-output-view-written"
+DETACHED = "view-detached-in-place"
+INFERENCE = "inference-tensor-written"
+NO_GRAD = "no-grad-view-written"
+CUSTOM = "custom-function-view-written"
+
+_VIEW = re.compile(
+    r"Output \d+ of (?P<maker>\w+) is a view|A view was created in (?P<mode>no_grad|inference) mode"
+    r"|(?P<detached>Can't detach views in-place)"
+    r"|(?P<inference>Inplace update to inference tensor outside InferenceMode)"
+)
+_SEVERAL = re.compile(r"function that returns multiple views")
+_BASE = re.compile(r"its base or another view of its base has been modified inplace")
+
+_WHY = {
+    BASE: N_(
+        "{maker} gives several views of one tensor at once; once the tensor behind them is written, PyTorch cannot "
+        "tell the history of each view any more, and refused when one was used."
+    ),
+    DETACHED: N_(
+        "Cutting a view off its history would leave the tensor behind it with a wrong one, so PyTorch refused."
+    ),
+    INFERENCE: N_(
+        "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
+        "written outside of it."
+    ),
+    MULTI_OUTPUT: N_(
+        "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one of them without "
+        "the others, so it refused."
+    ),
+    NO_GRAD: N_(
+        "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot record "
+        "a write through it."
+    ),
+    CUSTOM: N_(
+        "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer keep "
+        "right after a write, so it refused."
+    ),
+}
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each place where PyTorch refused such a write, or the use of a view after it."""
+    seen = set()
+    for call, text in story.failures():
+        match = _VIEW.search(text)
+        if match is None or call is None or not call.inputs or call.callsite in seen:
+            continue
+        seen.add(call.callsite)
+        code = _code(match, text)
+        refused = call.inputs[0].tensor
+        writer = call
+        if code == BASE:
+            found = _base_write(story, call)
+            if found is None:
+                continue
+            writer, refused = found
+        variable = story.bindings.written_name(writer, refused)
+        several = _gave_several(story, call) if code in (BASE, MULTI_OUTPUT) else None
+        made = several or story.innermost_new(call.inputs[0].tensor, call.index)
+        origin = made.callsite if made is not None else None
+        yield Hazard(
+            code=code,
+            severity="error",
+            message=_message(code, variable, writer, call, origin, _maker(match, several)),
+            fix=_fix(code, variable, writer, origin, base_name(story, made)),
+            variable=variable,
+            mutation=writer.callsite,
+            mutations=(writer.callsite,) if writer.callsite is not None else (),
+            origin=origin,
+            tensor=refused,
+            call=writer.index,
+            raised=True,
+        )
+
+
+def _gave_several(story: Story, refused: CallEvent) -> CallEvent | None:
+    """The call that gave several views at once: a slice of a chunk is refused because of the ``chunk``, though
+    PyTorch's message names the slice."""
+    todo = [meta.tensor for meta in refused.inputs]
+    while todo:
+        made = story.innermost_new(todo.pop(0), refused.index)
+        if made is not None and made.kind == "view":
+            if len(made.outputs) > 1:
+                return made
+            todo += [meta.tensor for meta in made.inputs[:1]]
+    return None
+
+
+def _maker(match: re.Match[str], several: CallEvent | None) -> str:
+    if several is not None:
+        return f"`{several.name.rpartition('.')[2]}`"
+    return match["maker"] or _("{mode} mode").format(mode=match["mode"])
+
+
+def _code(match: re.Match[str], text: str) -> str:
+    if match["detached"]:
+        return DETACHED
+    if match["inference"]:
+        return INFERENCE
+    if match["mode"]:
+        return NO_GRAD
+    if not _SEVERAL.search(text):
+        return CUSTOM
+    return BASE if _BASE.search(text) else MULTI_OUTPUT
+
+
+def _base_write(story: Story, call: CallEvent) -> tuple[CallEvent, int] | None:
+    """The last write, before the refused call, of the memory behind one of its inputs."""
+    storages = {meta.storage for meta in call.inputs if meta.storage is not None}
+    writes = [
+        (writer, mutation.tensor)
+        for storage in storages
+        for writer, mutation in story.writes_to_storage.get(storage, ())
+        if writer.index < call.index and mutation.version_before != mutation.version_after
+    ]
+    return max(writes, key=lambda write: write[0].index) if writes else None
+
+
+def _message(
+    code: str, variable: str | None, writer: CallEvent, call: CallEvent, origin: Callsite | None, maker: str
+) -> str:
+    if code == BASE:
+        said = _("{line} wrote {tensor}, and {use} then used a view of it")
+    elif code == DETACHED:
+        said = _("{line} detaches {tensor} in place, and {tensor} is a view")
+    elif code == INFERENCE:
+        said = _("{line} writes {tensor} in place")
+    else:
+        said = _("{line} writes {tensor} in place, and {tensor} is a view")
+    said = said.format(
+        line=wording.spot(writer.callsite),
+        tensor=f"`{variable}`" if variable else _("a tensor"),
+        use=wording.spot(call.callsite),
+    )
+    if origin is not None:
+        said = _("{said}, taken by {line}.").format(said=said, line=wording.spot(origin))
+    else:
+        said = _("{said}.").format(said=said)
+    return sentences(said, _(_WHY[code]).format(maker=maker))
+
+
+def _fix(code: str, variable: str | None, call: CallEvent, origin: Callsite | None, base: str | None) -> str:
+    name = variable or _("the view")
+    line = wording.line_of(call.callsite)
+    if code == DETACHED:
+        fix = _("Bind a detached tensor instead: `{name} = {name}.detach()`.")
+    elif code == BASE:
+        fix = _("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line}.")
+    elif code == INFERENCE:
+        fix = _(
+            "Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."
+        )
+    elif code == NO_GRAD and origin is not None:
+        fix = _(
+            "Take the view with recording on ({origin}), outside `no_grad`; or, if no gradient is wanted, put {line} "
+            "under `torch.no_grad()` and detach what it writes."
+        )
+    elif code == NO_GRAD:
+        fix = _(
+            "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line} under "
+            "`torch.no_grad()` and detach what it writes."
+        )
+    elif code == MULTI_OUTPUT and base is not None:
+        fix = _(
+            "If `{base}` is to see the write, take the view by an index or a slice, `{base}[…]`: one that is taken "
+            "alone may be written. If not, turn {line} into its out-of-place form and use what that gives."
+        )
+    else:
+        fix = _(
+            "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use "
+            "`{name}.clone()`."
+        )
+    return fix.format(name=name, line=line, origin=wording.line_of(origin), base=base)

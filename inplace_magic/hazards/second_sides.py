@@ -1,0 +1,124 @@
+"""Since when the two operands of one call have been two ways to one memory: from when on a write is in both."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from operator import itemgetter
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.story import Story
+from inplace_magic.record.trace import NOT_ALWAYS_COPIES, AliasStatement, CallEvent, Callsite, TensorMetadata
+from inplace_magic.source import expressions
+from inplace_magic.source.chains import level
+
+
+def operands_of(call: CallEvent, view_texts: frozenset[str] = frozenset()) -> list[str | None]:
+    """The names of a call's first two operands, without what is on the same memory (``a.detach()``, ``a.cpu()``); None
+    for one that has no name."""
+    if call.callsite is None:
+        return []
+    method = call.name.startswith("Tensor.") and call.callsite.direct
+    listed = expressions.operands(call.callsite.expression, method=method)[:2]
+    return [expressions.path_text(_unconverted(node, view_texts)) for node in listed]
+
+
+def _unconverted(node: ast.expr, view_texts: frozenset[str]) -> ast.expr:
+    while True:
+        node = expressions.without_aliasing(node, view_texts)
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return node
+        if node.func.attr not in NOT_ALWAYS_COPIES or expressions.root_name(node.func) == "torch":
+            return node
+        node = node.func.value
+
+
+def second_taken(story: Story, call: CallEvent) -> int | None:
+    """Index of the call that took the older of two views, or the one view of a tensor; None where that is not known."""
+    one, other = call.inputs[:2]
+    if one.tensor == other.tensor:
+        return _bound_at(story, call)
+    views = [view for meta in (one, other) if (view := _taken(story, meta, call)) is not None]
+    if views:
+        derived = [at for at, origin in views if origin in (one.tensor, other.tensor)]
+        return min(derived or [at for at, _origin in views])
+    first = [story.first_seen_on(meta.tensor, meta.storage) for meta in (one, other)]
+    if max(first) < call.index:
+        return max(first)
+    # First seen here. It has been there since it was made: in this statement where it has no name, else by another
+    # library, which can have got at the memory from when on that was given out.
+    names, side = operands_of(call, story.bindings.view_texts), first.index(max(first))
+    made_here = call.callsite is not None and call.callsite.direct and len(names) == 2 and names[side] is None
+    return call.index if made_here else _given_out(story, call)
+
+
+def _given_out(story: Story, call: CallEvent) -> int | None:
+    """Index of the first call that gave the memory of a call's operands to NumPy or the like; where none did, the call
+    itself for memory that is no older than the watch, and None for other memory: nobody knows what it shared before."""
+    storage = call.inputs[0].storage
+    for giving in story.giving_out.get(storage, ()):
+        if giving < call.index:
+            return giving
+    return call.index if story.maker_of_storage(storage) is not None else None
+
+
+def _taken(story: Story, meta: TensorMetadata, call: CallEvent) -> tuple[int, int] | None:
+    """Index of the call that took a tensor as a view of another one on this memory, and that other one; None where no
+    such call was seen."""
+    made = story.innermost_new(meta.tensor, call.index)
+    if made is None or made.kind != "view" or not made.inputs or made.inputs[0].storage != meta.storage:
+        return None
+    return made.index, made.inputs[0].tensor
+
+
+def _bound_at(story: Story, call: CallEvent) -> int | None:
+    """For one tensor under two names: the call whose result got the second one; the call itself where a side has no
+    name, and so was made in this very statement."""
+    names, site, one = operands_of(call, story.bindings.view_texts), call.callsite, call.inputs[0]
+    if site is None or len(names) != 2:
+        return None
+    if None in names:
+        return call.index
+    times = []
+    for name in names:
+        bound = story.bindings.scopes.get((site.function, name or ""), [])
+        last = bisect_left(bound, call.index, key=itemgetter(0)) - 1
+        if last >= 0 and bound[last][1] == one.tensor:
+            times.append(bound[last][0])
+    if len(times) == 2 and all(story.calls[at].kind == "in-place" for at in times):
+        return min(times)  # what the older write gave was kept under a name of its own
+    gave_back = [at for at in times if any(meta.tensor == one.tensor for meta in story.calls[at].inputs)]
+    return max(times) if len(times) == 2 else gave_back[0] if gave_back else None
+
+
+def given_since(story: Story, call: CallEvent, write: Write) -> bool:
+    """Whether one tensor got its second name, by a statement such as ``old = w``, between a write and the call: then
+    the write is in both because it was there first."""
+    site = call.callsite
+    names = operands_of(call, story.bindings.view_texts)
+    here = story.aliases_beside(site) if site is not None else ()
+    between = [alias for alias in here if {alias.target, alias.source} == set(names)]
+    since = write.at if write.call is not None else write.at - 1
+    return bool(between) and all(_ran_between(story, alias, site, since, call.index) for alias in between)
+
+
+def _ran_between(story: Story, alias: AliasStatement, like: Callsite | None, first: int, last: int) -> bool:
+    """Whether a statement was passed between two calls, by the lines of the calls in its function: each goes on below
+    the one before, or a loop came round."""
+    previous: int | None = None
+    for index in range(first, last + 1):
+        place = story.calls[index].callsite if index in story.calls else None
+        at = level(place, like) if like is not None else None
+        if at is None:
+            if index == first:
+                return True  # written before this function began
+            continue
+        passed = previous is not None and (
+            previous <= alias.line < at.line
+            if at.line > previous
+            else at.line < previous and (alias.line >= previous or alias.line < at.line)
+        )
+        if passed:
+            return True
+        previous = at.line
+    return False

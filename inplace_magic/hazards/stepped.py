@@ -1,0 +1,168 @@
+"""What a record tells of a step that came between a forward pass and a later backward through it: which leaves the
+later backward fills, which of these were stepped, whether another backward had filled them for that step, and by which
+tensors from before the step a loss that is younger comes to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.operations import GRADIENTS_ALONE
+from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
+
+_OUTDATED = ("saved-tensor-overwritten", "saved-values-changed")
+"""Findings of which a step can be the write."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A tensor from before the step that was read after it, on the way to the loss of the later backward."""
+
+    tensor: int
+    name: str | None
+    reader: Callsite | None
+    made: CallEvent | None
+    """The call that gave it; None where the watch did not see it."""
+    recurrent: bool
+    """Whether it comes from the line that reads it, of an earlier pass."""
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """A step, the backward that came too late for it, and what lies between."""
+
+    story: Story
+    wrote: CallEvent
+    leaves: frozenset[int]
+    """The leaves that the line stepped."""
+    backward: CallEvent | None
+    """None where none ran, or was tried, after the step."""
+    filled: frozenset[int]
+    """The leaves to whose ``.grad`` that backward adds."""
+    saver: CallEvent | None
+    """The first call that saved what was stepped and through which that backward goes."""
+
+    @property
+    def in_common(self) -> frozenset[int]:
+        """The leaves that were stepped and that the backward fills as well."""
+        return self.leaves & self.filled
+
+    @property
+    def step_has_gradients(self) -> bool:
+        """Whether another backward had filled these leaves for the step. The same line in an earlier pass is no other:
+        then the step stands too early in its loop."""
+        own = self.backward.callsite if self.backward is not None else None
+        ran = [call for call in self.story.executed if call < self.wrote.index]
+        return any(
+            filled_by(self.story, self.story.calls[call]) & (self.in_common or self.leaves)
+            and (own is None or self.story.calls[call].callsite != own)
+            for call in ran
+        )
+
+    def carried(self) -> list[Carried]:
+        """The tensors from before the step by which a loss that was computed after it comes to what was stepped; none
+        where the loss is older than the step."""
+        story, since = self.story, self.wrote.index
+        if self.backward is None or self.saver is None:
+            return []
+        reached = story.reached(story.backwards[self.backward.index].roots)
+        nodes = (node for node in story.trace.nodes if node.node in reached and node.variable is None)
+        stale = {node.node for node in nodes if self._is_stale(node.call)}
+        way = story.descendants(stale) & reached
+        if not all(_since(story, root) > since for root in story.backwards[self.backward.index].roots):
+            return []
+        found: dict[int, Carried] = {}
+        for number in sorted(way):
+            reader = story.calls.get(story.nodes[number].call or -1)
+            if reader is None or reader.index <= since:
+                continue
+            for meta in reader.inputs:
+                if meta.node in way and meta.node is not None and _since(story, meta.node) < since:
+                    found.setdefault(meta.tensor, self._carried(reader, meta))
+        return list(found.values())
+
+    def _is_stale(self, call: int | None) -> bool:
+        saver = self.story.calls.get(call) if call is not None else None
+        return saver is not None and saver.index < self.wrote.index and _reads(saver, self.leaves)
+
+    def _carried(self, reader: CallEvent, meta: TensorMetadata) -> Carried:
+        story = self.story
+        behind = story.reached([meta.node] if meta.node is not None else [])
+        calls = (story.calls.get(story.nodes[node].call or -1) for node in behind)
+        line = reader.callsite
+        recurrent = line is not None and any(line.same_line(call.callsite) for call in calls if call is not None)
+        name = story.bindings.name(meta.tensor)
+        made = story.innermost_new(meta.tensor, reader.index)
+        return Carried(meta.tensor, name, reader.callsite, made, recurrent)
+
+
+def stepped(story: Story, hazard: Hazard) -> Stepped | None:
+    """The step of a finding; None where it is not about a leaf that requires grad."""
+    wrote = story.calls.get(hazard.call) if hazard.call is not None else None
+    if wrote is None or hazard.tensor is None or hazard.code not in _OUTDATED:
+        return None
+    alike = (call for call in story.trace.calls if call.callsite == wrote.callsite)
+    storages = {mutation.storage for call in alike for mutation in call.mutations}
+    known = {meta.tensor: meta for call in story.trace.calls for meta in call.inputs if meta.storage in storages}
+    leaves = frozenset(
+        t for t, meta in known.items() if meta.storage is not None and meta.is_leaf and meta.requires_grad
+    )
+    own = next((meta.storage for meta in wrote.mutated if meta.tensor == hazard.tensor), None)
+    if own is None or not any(known[leaf].storage == own for leaf in leaves):
+        return None
+    backward = backward_after(story, hazard)
+    filled = filled_by(story, backward) if backward is not None else frozenset()
+    return Stepped(story, wrote, leaves, backward, filled, _first_saver(story, hazard, wrote, leaves, backward))
+
+
+def _first_saver(
+    story: Story, hazard: Hazard, wrote: CallEvent, leaves: frozenset[int], backward: CallEvent | None
+) -> CallEvent | None:
+    """The first call whose graph the step outdated for that backward. What comes after it is to be computed anew."""
+    last = story.calls.get(hazard.saved_call) if hazard.saved_call is not None else None
+    if backward is None:
+        return last
+    reached = story.reached(story.backwards[backward.index].roots)
+    made = (node for node in story.trace.nodes if node.node in reached and node.variable is None)
+    savers = {node.call for node in made if node.call is not None}
+    found = [story.calls[call] for call in sorted(savers) if call in story.calls and call < wrote.index]
+    return next((call for call in found if _reads(call, leaves) and call.callsite is not None), last)
+
+
+def backward_after(story: Story, hazard: Hazard) -> CallEvent | None:
+    """The first backward after the write that raised, or used what was saved."""
+    wrote = hazard.call if hazard.call is not None else -1
+    for call in story.trace.calls:
+        if call.index > wrote and call.index in story.backwards and call.callsite is not None:
+            if hazard.raised and call.error is not None and wording.VERSION_ERROR in call.error:
+                return call
+            if not hazard.raised and call.error is None and _went_through(story, hazard, call.index):
+                return call
+    return None
+
+
+def _went_through(story: Story, hazard: Hazard, backward: int) -> bool:
+    saving = {node.node for node in story.trace.nodes if node.call == hazard.saved_call and node.call is not None}
+    return bool(saving & story.executed.get(backward, set()))
+
+
+def filled_by(story: Story, call: CallEvent) -> frozenset[int]:
+    """The leaves to whose ``.grad`` a backward adds; none of ``torch.autograd.grad``."""
+    asked = story.backwards.get(call.index)
+    if asked is None or call.name == GRADIENTS_ALONE:
+        return frozenset()
+    leaves = (story.nodes[node].variable for node in story.reached(asked.roots))
+    known = frozenset(leaf for leaf in leaves if leaf is not None)
+    return known if asked.inputs is None else known & frozenset(asked.inputs)
+
+
+def _reads(call: CallEvent, leaves: frozenset[int]) -> bool:
+    return any(meta.tensor in leaves for meta in call.inputs)
+
+
+def _since(story: Story, node: int) -> int:
+    """Index of the call that made a node; one before all where that is not known."""
+    made = story.nodes[node].call
+    return made if made is not None else -1

@@ -1,0 +1,218 @@
+"""``%inplace_watch on`` / ``off`` / ``status``: every cell watched as one story.
+
+A forward in one cell, a ``step()`` in the next and a ``backward()`` in a third are one story, so one watch records them
+all: its probes go on before each cell and come off after it. The story is quiet. After a cell that made torch calls its
+report is made anew, and what went wrong since the last one is shown as a card, once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from IPython.core.error import UsageError
+
+from inplace_magic.deliver import complain
+from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import N_, _, ngettext, sentences
+from inplace_magic.magics.cells import cell_numbers, running_cell
+from inplace_magic.magics.hint import is_explained
+from inplace_magic.magics.news import News
+from inplace_magic.magics.options import STORY_MAGIC, CellOptions, parse_options, watch_parser
+from inplace_magic.magics.output import show_cards
+from inplace_magic.magics.tracebacks import ShortTracebacks
+
+if TYPE_CHECKING:
+    from inplace_magic.api import watch
+    from inplace_magic.report import Report
+
+_VERBS = ("on", "off", "status")
+
+
+class Host(Protocol):
+    """What the story needs of the shell's session."""
+
+    shell: Any
+    tracebacks: ShortTracebacks
+    running: list[Any]
+    story: CellStory | None
+    defaults: dict[str, str]
+
+    def can_begin(self) -> None:
+        """Raises a UsageError when a cell of its own is being watched."""
+
+    def keep(self, report: Report, options: CellOptions) -> None:
+        """Makes it the last report and binds it to the ``--out`` name."""
+
+    def deliver(self, report: Report, options: CellOptions) -> None:
+        """Keeps it, displays it and writes ``--save``."""
+
+
+@dataclass(slots=True, eq=False)
+class CellStory:
+    """What ``on`` began and ``off`` ends."""
+
+    host: Host
+    options: CellOptions
+    watch: watch
+    since: str
+    """The cell in which it was switched on."""
+    cell_open: bool = False
+    """A cell is being watched; its end was not announced yet."""
+    reported: int = 0
+    """How many calls the last report had."""
+    news: News = field(default_factory=News)
+
+    def begin_cell(self) -> None:
+        """Puts the probes on.
+
+        Raises:
+            InplaceMagicError: another watch is on.
+        """
+        self.leave()  # where the end of the last cell was never announced
+        self.watch.start(cell_globals=self.host.shell.user_global_ns)
+        self.host.tracebacks.on()
+        self.cell_open = True
+
+    def leave(self) -> None:
+        """Takes the probes off; the cell's findings wait for :meth:`end_cell`."""
+        self.host.tracebacks.off()
+        self.watch.leave()
+
+    def end_cell(self, raised: BaseException | None) -> None:
+        """Takes the probes off and shows what the cell did wrong."""
+        self.leave()
+        self.cell_open = False
+        recorded = self.watch.recorded
+        if recorded == self.reported:
+            return  # nothing new can be found, and a report of a long story takes its time
+        report = self._report(self.watch.peek, raised)
+        if report is None:
+            return
+        self.reported = recorded
+        self.host.keep(report, self.options)
+        fresh = self.news.of(report)
+        if fresh:
+            show_cards(self.host.shell, report, fresh)
+        elif is_explained(raised) and self.news.count:
+            print(_("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again."))
+
+    def end(self) -> Report | None:
+        """Ends the watch; None when no report could be made."""
+        self.leave()
+        return self._report(self.watch.stop, None)
+
+    def figures(self) -> str:
+        """``since Cell In[3]: 1,234 calls, 2 findings``."""
+        calls, findings = self.watch.recorded, self.news.count
+        recorded = ngettext("{count} call recorded", "{count} calls recorded", calls).format(count=f"{calls:,}")
+        shown = ngettext("{count} finding shown", "{count} findings shown", findings).format(count=findings)
+        return _("since {place}: {recorded}, {shown}").format(place=self.since, recorded=recorded, shown=shown)
+
+    def _report(self, make: Callable[..., Report], raised: BaseException | None) -> Report | None:
+        shell = self.host.shell
+        try:
+            return make(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
+        except Exception as error:  # a boundary: the cell has its result already, and keeps it
+            complain(_("the story was watched, but no report could be made"), error)
+            return None
+
+
+def begin_cell(story: CellStory) -> None:
+    """Puts the probes of a story on before a cell; when that fails, one line says so and the cell runs unwatched."""
+    try:
+        story.begin_cell()
+    except InplaceMagicError as error:
+        told = _("inplace_magic: this cell is not part of the story of `{magic}`. {error}")
+        print(told.format(magic=STORY_MAGIC, error=error), file=sys.stderr)
+    except Exception as error:  # a boundary: our fault must not cost the user the cell
+        complain(_("this cell runs unwatched, because the watch could not start"), error)
+
+
+def switch_on(host: Host, line: str) -> None:
+    """Begins a story with the rest of the running cell.
+
+    Raises:
+        UsageError: an option that does not exist, or another watch is on.
+    """
+    options = parse_options(line, STORY_MAGIC, host.defaults)
+    if host.story is not None:
+        told = _("inplace_watch is on already, {figures}. `%inplace_watch off` ends it.")
+        print(told.format(figures=host.story.figures()))
+        return
+    host.can_begin()
+    from inplace_magic.api import watch  # brings torch, which %load_ext must not
+
+    cell = running_cell(host.shell, host.running[0] if host.running else None)
+    story = CellStory(host, options, watch(options.watch), f"Cell In[{cell}]")
+    try:
+        story.begin_cell()
+    except InplaceMagicError as error:
+        raise UsageError(str(error)) from None
+    host.story = story
+    print(
+        _(
+            "inplace_watch is on (level {level}): the rest of this cell and every later one is watched, and only what "
+            "goes wrong is shown. `%inplace_watch off` ends it."
+        ).format(level=options.watch.level)
+    )
+
+
+def switch_off(host: Host) -> None:
+    """Ends the story and displays its report; without one, one line says so."""
+    story, host.story = host.story, None
+    if story is None:
+        print(_(_OFF).format(magic=STORY_MAGIC))
+        return
+    figures = story.figures()
+    report = story.end()
+    print(_("inplace_watch is off. It was on {figures}.").format(figures=figures))
+    if report is not None:
+        host.deliver(report, story.options)
+
+
+_OFF = N_("inplace_watch is off. `{magic}` watches every cell from there on.")
+
+
+def _refusal(verb: str) -> str:
+    """The sentences for what is neither on nor off."""
+    near = difflib.get_close_matches(verb, _VERBS, n=1)
+    if near:
+        told = _("%inplace_watch takes on, off or status, not {verb!r}; did you mean {near}?")
+    else:
+        told = (
+            _("%inplace_watch takes on, off or status, not {verb!r}.")
+            if verb
+            else _("%inplace_watch takes on, off or status.")
+        )
+    one = _("To watch one cell, write %%inplace_watch, with two percent signs, on its first line.")
+    return sentences(told.format(verb=verb, near=near[0] if near else ""), one)
+
+
+def story_magic(host: Host) -> Callable[[str], None]:
+    """The line magic ``%inplace_watch``."""
+
+    def inplace_watch(line: str) -> None:
+        verb, _space, rest = line.strip().partition(" ")
+        if verb in ("-h", "--help") or (verb == "on" and {"-h", "--help"} & set(rest.split())):
+            print(watch_parser(STORY_MAGIC).format_help())
+        elif verb not in _VERBS:
+            raise UsageError(_refusal(verb))
+        elif verb == "on":
+            switch_on(host, rest)
+        elif rest.strip():
+            told = _("%inplace_watch {verb} takes nothing more, not {found!r}.")
+            raise UsageError(told.format(verb=verb, found=rest.strip()))
+        elif verb == "off":
+            switch_off(host)
+        elif host.story is None:
+            print(_(_OFF).format(magic=STORY_MAGIC))
+        else:
+            told = _("inplace_watch is on (level {level}), {figures}.")
+            print(told.format(level=host.story.options.watch.level, figures=host.story.figures()))
+
+    inplace_watch.__doc__ = watch_parser(STORY_MAGIC).format_help()
+    return inplace_watch

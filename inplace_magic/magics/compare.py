@@ -1,0 +1,247 @@
+"""``%%inplace_compare``: one cell with every ``inplace`` flag off and on, or two callables or cells by name."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from IPython.core.error import UsageError
+from IPython.utils.capture import capture_output
+
+from inplace_magic.errors import CompareError, OptionError
+from inplace_magic.language import N_, _, use_language
+from inplace_magic.magics.cells import run_text, running_cell
+from inplace_magic.magics.options import CellOptions, Parser, add_language, parse_line
+from inplace_magic.magics.progress import steps
+
+if TYPE_CHECKING:
+    from inplace_magic.comparing.comparison import Comparison
+    from inplace_magic.rerun.program import CellProgram, Program
+
+MAGIC = "%%inplace_compare"
+DESCRIPTION = N_("""\
+Compare two variants of one program: same outputs and gradients, same compute, how many allocations, how much time.
+
+With --flip the cell below runs with every module's `inplace` flag False, and with every flag True. With two names it
+runs once, as any cell does, and the two functions or modules of these names are compared; the names can also be the
+numbers of two cells that have been run. Each variant runs several times, on copies of everything that it reads and from
+the same random state. Your own variables, gradients, flags and generators are the same afterwards, so the names that a
+--flip cell assigns are not kept.
+""")
+EXAMPLE = N_("""\
+examples:
+  %%inplace_compare --flip
+  loss = model(images).sum()
+  loss.backward()
+
+  %inplace_compare plain in_place --inputs image
+  %inplace_compare 3 4
+""")
+_CELL_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
+
+
+class Host(Protocol):
+    """What this needs of the extension: the shell, and what is watched."""
+
+    shell: Any
+    running: list[Any]
+    active: Any
+    story: Any
+
+
+def compare_parser() -> Parser:
+    """The options of the magic."""
+    parser = Parser(MAGIC, description=_(DESCRIPTION), epilog=_(EXAMPLE))
+    add = parser.names.add_argument
+    add("variants", nargs="*", metavar="NAME", help=_("two callables, or the numbers of two cells"))
+    add = parser.options.add_argument
+    add("--flip", action="store_true", help=_("set every `inplace` flag to False, and to True"))
+    add("-o", "--out", metavar="NAME", help=_("bind the comparison to this variable"))
+    add("--inputs", metavar="X,Y", default="", help=_("variables that the callables are called with"))
+    add("--repeats", metavar="N", type=int, help=_("timed runs of each; 0 for none (default: about 2 s)"))
+    add("--seed", metavar="N", type=int, help=_("seed all generators before each run"))
+    add_language(parser)
+    parser.add_help_option()
+    return parser
+
+
+def compare_magic(host: Host) -> Callable[..., None]:
+    """The cell magic ``%%inplace_compare``, and the line magic of the same name."""
+
+    def inplace_compare(line: str, cell: str | None = None) -> None:
+        given = _parse(line)
+        if given.help:
+            print(compare_parser().format_help())
+            return
+        if host.story is not None or host.active is not None:
+            raise UsageError(
+                _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=MAGIC)
+            )
+        try:
+            with use_language(given.lang):
+                _compare(host, given, line, cell)
+        except CompareError as error:
+            raise UsageError(f"{MAGIC if cell is not None else MAGIC[1:]}: {error}") from None
+
+    inplace_compare.__doc__ = compare_parser().format_help()
+    return inplace_compare
+
+
+def _parse(line: str) -> Namespace:
+    given = parse_line(compare_parser(), line)
+    if given.help:
+        return given
+    try:
+        CellOptions.of({"out": given.out, "lang": given.lang})
+    except OptionError as error:
+        raise UsageError(f"{MAGIC}: {error}") from None
+    if given.repeats is not None and given.repeats < 0:
+        raise UsageError(
+            _("{magic}: --repeats is {count}; it cannot be negative.").format(magic=MAGIC, count=given.repeats)
+        )
+    if given.flip == bool(given.variants) or (given.variants and len(given.variants) != 2):
+        told = (
+            _(
+                "{magic} compares either a cell with itself, by --flip, or two variants by name, such as "
+                "`%inplace_compare plain in_place`; it got {found!r}."
+            )
+            if line.strip()
+            else _(
+                "{magic} compares either a cell with itself, by --flip, or two variants by name, such as "
+                "`%inplace_compare plain in_place`; it got neither."
+            )
+        )
+        raise UsageError(told.format(magic=MAGIC, found=line.strip()))
+    return given
+
+
+def _compare(host: Host, given: Namespace, line: str, cell: str | None) -> None:
+    from inplace_magic.comparing.compare import run_comparison  # brings torch, which %load_ext must not
+
+    if given.flip:
+        if cell is None:
+            raise UsageError(_("--flip compares a cell: write `%%inplace_compare --flip`, with two percent signs."))
+        if not cell.strip():
+            raise UsageError(
+                _("There is no code below `{magic}`. Put the code to compare into the same cell.").format(magic=MAGIC)
+            )
+        number = running_cell(host.shell, host.running[-1] if host.running else None)
+        text = f"{MAGIC} {line}\n"
+        pair: list[Program] = [
+            program_of_cell(host.shell, f"inplace={flag}", cell, number, above=text) for flag in (False, True)
+        ]
+    else:
+        if cell is not None and cell.strip():
+            run_text(host.shell, "\n" + cell)
+        for name in given.variants:
+            if _CELL_NUMBER.fullmatch(name) is None:
+                _look_up(host.shell, name)
+        pair = [_variant(host.shell, name, given.inputs) for name in given.variants]
+    result, failures = run_comparison(
+        pair[0],
+        pair[1],
+        flip=given.flip,
+        repeats=given.repeats,
+        seed=given.seed,
+        quiet=capture_output,
+        steps=partial(steps, shell=host.shell),
+    )
+    _deliver(host.shell, result, given.out)
+    if len(failures) == 2:
+        raise failures[0].error
+
+
+def _deliver(shell: Any, result: Comparison, out: str | None) -> None:
+    from inplace_magic.render.comparison.html import to_mimebundle
+
+    if out is not None:
+        shell.user_ns[out] = result
+    shell.display_pub.publish(data=to_mimebundle(result))
+
+
+def _variant(shell: Any, name: str, inputs: str) -> Program:
+    from inplace_magic.comparing.compare import check_callable
+    from inplace_magic.rerun.program import CallProgram
+
+    number = _CELL_NUMBER.fullmatch(name)
+    if number is not None:
+        return _numbered_cell(shell, int(number[1]))
+    names = tuple(word.strip() for word in inputs.split(",") if word.strip())
+    function, *values = (_look_up(shell, each) for each in (name, *names))
+    check_callable(function, name, tuple(values), {}, _("Give its arguments as `--inputs x,y`."))
+    return CallProgram(name, function, tuple(values), names=names)
+
+
+def _look_up(shell: Any, name: str) -> Any:
+    names = shell.user_ns
+    root, *attributes = name.split(".")
+    if root not in names:
+        near = difflib.get_close_matches(root, [each for each in names if not each.startswith("_")], n=1)
+        told = (
+            _("the name `{name}` is not defined; did you mean `{near}`?")
+            if near
+            else _("the name `{name}` is not defined; run the cell that defines it first.")
+        )
+        raise CompareError(told.format(name=root, near=near[0] if near else ""))
+    value = names[root]
+    for attribute in attributes:
+        if not hasattr(value, attribute):
+            raise CompareError(
+                _("`{name}` does not exist: there is no `{attribute}` in it.").format(name=name, attribute=attribute)
+            )
+        value = getattr(value, attribute)
+    return value
+
+
+def _numbered_cell(shell: Any, number: int) -> Program:
+    texts = shell.history_manager.input_hist_raw
+    if not 0 < number < len(texts) or not texts[number].strip():
+        raise CompareError(_("there is no cell In[{number}] in this session.").format(number=number))
+    return replace(program_of_cell(shell, f"In[{number}]", texts[number], number), compares_result=True)
+
+
+def program_of_cell(shell: Any, name: str, text: str, number: int, above: str = "") -> CellProgram:
+    """The code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
+
+    Args:
+        shell: the shell.
+        name: what the variant is called.
+        text: the code.
+        number: the cell's execution count.
+        above: the magic's line, where there is one.
+
+    Raises:
+        CompareError: the text is not Python that can run here.
+    """
+    from inplace_magic.rerun.program import CellProgram
+
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    if first.startswith("%%"):
+        raise CompareError(
+            _("`{magic}` makes a cell of another kind, which cannot be compared.").format(magic=first.split()[0])
+        )
+    lead = "\n" * above.count("\n") + text[: len(text) - len(text.lstrip("\n"))]
+    try:
+        # Tried first: ipython drops leading blank lines, and lines have to keep their numbers.
+        code = lead + shell.transform_cell(text)
+        filename = shell.compile.cache(code, number, raw_code=above + text)
+        body = shell.transform_ast(shell.compile.ast_parse(code, filename=filename)).body
+        last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+        compiled = compile(ast.Module(body, []), filename, "exec")
+        value = compile(ast.Expression(last.value), filename, "eval") if isinstance(last, ast.Expr) else None
+    except SyntaxError as error:
+        raise CompareError(
+            _("line {line} is not Python that can run here: {error}. Nothing was run.").format(
+                line=error.lineno, error=error.msg
+            )
+        ) from None
+    assigned = body[-1] if body and last is None else None
+    targets = assigned.targets if isinstance(assigned, ast.Assign) else []
+    results = tuple(node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
+    return CellProgram(name, compiled, value, results, shell.user_ns, filename, above + text, number)

@@ -1,0 +1,37 @@
+"""One line for the person whose unwatched cell just failed with an error that a watch explains."""
+
+from __future__ import annotations
+
+import re
+
+from inplace_magic.language import N_
+
+_EXPLAINED = re.compile(
+    r"modified by an inplace operation"
+    r"|leaf Variable that requires grad .*in-place"
+    r"|is a view and is being modified inplace"
+    r"|view was created in no_grad mode"
+    r"|backward through the graph a second time"
+)
+_MOST_CAUSES = 20
+
+HINT = N_(
+    "inplace_magic: to see which line did it, put `%%inplace_watch` on top of this cell and run it again; if the "
+    "forward is in an earlier cell, run `%inplace_watch on` and then the cells from the forward on."
+)
+
+
+def is_explained(raised: BaseException | None) -> bool:
+    """Whether what a cell raised, or what led to it, is one of PyTorch's errors about writing in place, or about a
+    graph that was used up.
+
+    Told by the text alone: nothing is imported and no code of the user's runs.
+    """
+    for _cause in range(_MOST_CAUSES):
+        if raised is None:
+            break
+        text = raised.args[0] if isinstance(raised, RuntimeError) and raised.args else None
+        if isinstance(text, str) and _EXPLAINED.search(text):
+            return True
+        raised = raised.__cause__ or (None if raised.__suppress_context__ else raised.__context__)
+    return False

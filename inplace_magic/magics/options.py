@@ -1,0 +1,237 @@
+"""The flags of ``%%inplace_watch`` and of ``%inplace_watch on``: one ``add_argument`` for each field of the three
+option records that has a flag."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, NoReturn
+
+from IPython.core.error import UsageError
+
+from inplace_magic.errors import OptionError
+from inplace_magic.language import AUTO, LANGUAGES, N_, _
+from inplace_magic.record.options import LEVELS, SAVE_SUFFIXES, DeliverOptions, ShowOptions, WatchOptions
+
+DESCRIPTION = N_("""\
+Watch this cell: what each line created, viewed, mutated and rebound, and which line broke the gradient.
+
+The cell runs as it would without this line; the report is shown below its own output. %inplace_report shows it again.
+""")
+EXAMPLE = N_("""\
+example:
+  %%inplace_watch -o report
+  probs = torch.sigmoid(logits)
+  probs.mul_(2)
+  probs.sum().backward()
+""")
+STORY_DESCRIPTION = N_("""\
+Watch every cell from here on as one story, until `%inplace_watch off`.
+
+Nothing is shown unless something went wrong; then the line that did it, and the line it broke, each with its cell.
+`%inplace_watch off` ends the story and shows its whole report, %inplace_report shows it so far, and
+`%inplace_watch status` says in one line whether it is on. To watch one cell, write %%inplace_watch on its first line.
+""")
+STORY_EXAMPLE = N_("""\
+example:
+  %inplace_watch on
+""")
+CELL_MAGIC = "%%inplace_watch"
+STORY_MAGIC = "%inplace_watch on"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellOptions:
+    """What one magic line asks for."""
+
+    watch: WatchOptions
+    show: ShowOptions
+    deliver: DeliverOptions
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> CellOptions:
+        """The records that hold these fields; what is not given has its default.
+
+        Raises:
+            OptionError: a value that an option cannot take.
+        """
+        return cls(**{name: _part(record, given) for name, record in OPTION_RECORDS.items()})
+
+
+OPTION_RECORDS: dict[str, type[Any]] = {"watch": WatchOptions, "show": ShowOptions, "deliver": DeliverOptions}
+"""The parts of :class:`CellOptions`."""
+
+
+def _part(record: type[Any], given: Mapping[str, Any]) -> Any:
+    return record(**{each.name: given[each.name] for each in fields(record) if each.name in given})
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        """With argparse's own word for it, which no catalogue of ours would reach, in the reader's language."""
+        super().add_usage(usage, actions, groups, _("usage: ") if prefix is None else prefix)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose help and errors are for a notebook.
+
+    Args:
+        magic: who takes the options.
+        description: what it does.
+        epilog: an example.
+        settings: of :class:`argparse.ArgumentParser`.
+    """
+
+    def __init__(self, magic: str, description: str, epilog: str = "", **settings: Any) -> None:
+        super().__init__(
+            magic, description=description, epilog=epilog, formatter_class=_Help, add_help=False, **settings
+        )
+        # Python 3.14 colours help on terminals; a docstring and a notebook cell show the escape codes as text.
+        self.color = False
+        self.names = self.add_argument_group(_("positional arguments"))
+        self.options = self.add_argument_group(_("options"))
+
+    def add_help_option(self) -> None:
+        """``--help``; last, so that it stands at the end of the list."""
+        self.options.add_argument("-h", "--help", action="store_true", help=_("show this help and do nothing else"))
+
+    def error(self, message: str) -> NoReturn:
+        """Raises what IPython shows as one line, where argparse would end the process."""
+        raise UsageError(f"{self.prog}: {message}.")
+
+
+def watch_parser(magic: str = CELL_MAGIC) -> Parser:
+    """The parser; each ``dest`` is the name of a field of :class:`CellOptions`' records, each default is that field's.
+
+    Args:
+        magic: who takes the options, ``%%inplace_watch`` or ``%inplace_watch on``; for its help and its errors.
+    """
+    parser = Parser(
+        magic,
+        description=_(DESCRIPTION if magic == CELL_MAGIC else STORY_DESCRIPTION),
+        epilog=_(EXAMPLE if magic == CELL_MAGIC else STORY_EXAMPLE),
+        argument_default=argparse.SUPPRESS,
+    )
+    add = parser.options.add_argument
+    add("-o", "--out", metavar="NAME", help=_("bind the report to this variable"))
+    add(
+        "--level",
+        metavar="{" + ",".join(LEVELS) + "}",
+        help=_("calls (default): every torch call; ops: also every aten op under it and in backward, at a higher cost"),
+    )
+    add("--raw", action="store_true", help=_("show id and data_ptr in the picture too"))
+    add("--no-graph", dest="graph", action="store_false", help=_("leave the autograd graph out"))
+    add(
+        "--widget",
+        metavar="NAME",
+        nargs="?",
+        const="",
+        help=_("show a live widget too; NAME is a variable to bind it to, or a widget to add the report to"),
+    )
+    add(
+        "--save",
+        metavar="FILE",
+        help=_("write the report to a file; its ending picks the format: {endings}").format(
+            endings=", ".join(SAVE_SUFFIXES)
+        ),
+    )
+    add(
+        "--check-values",
+        action="store_true",
+        help=_("compare the content of all saved tensors, however large, at every backward"),
+    )
+    add(
+        "--max-events",
+        metavar="N",
+        type=int,
+        help=_("keep at most this many calls; of older ones only the evidence (default: {count})").format(
+            count=WatchOptions().max_events
+        ),
+    )
+    add_language(parser)
+    parser.add_help_option()
+    return parser
+
+
+def add_language(parser: Parser) -> None:
+    """``--lang``, as the magics that show something have it."""
+    parser.options.add_argument(
+        "--lang",
+        metavar="{" + ",".join((*LANGUAGES, AUTO)) + "}",
+        help=_("language of the report (default: that of `%%inplace_config`)"),
+    )
+
+
+def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, str] | None = None) -> CellOptions:
+    """The options on a ``%%inplace_watch`` line, or after ``%inplace_watch on``.
+
+    Args:
+        line: the options, as they were typed.
+        magic: who takes them, for the errors.
+        defaults: what ``%inplace_config`` set, for options that the line does not give.
+
+    Raises:
+        UsageError: a flag that does not exist or a value it cannot take; one sentence says what can be written instead.
+    """
+    refused = (
+        _("{magic} takes options only, not {word!r}; put the code to watch on the lines below it.")
+        if magic == CELL_MAGIC
+        else _("{magic} takes options only, not {word!r}; put the code to watch into the cells that follow.")
+    )
+    given = parse_line(watch_parser(magic), line, refused)
+    try:
+        return CellOptions.of({**(defaults or {}), **vars(given)})
+    except OptionError as error:
+        raise UsageError(f"{magic}: {error}") from None
+
+
+def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespace:
+    """What a parser finds in the rest of a magic's line. A line that asks for help is not looked at any further.
+
+    Args:
+        parser: its ``prog`` is the magic, for the errors.
+        line: the options, as they were typed.
+        refused: the sentence about a ``{word}`` that is no option, where it is to say what to do with it.
+
+    Raises:
+        UsageError: an option that does not exist, or quotes that do not end; one sentence.
+    """
+    try:
+        words = _split(line)
+    except ValueError as error:
+        raise UsageError(
+            _("{magic}: the options {options!r} cannot be split into words: {error}.").format(
+                magic=parser.prog, options=line, error=error
+            )
+        ) from None
+    given, unknown = parser.parse_known_args(words)
+    if unknown and not getattr(given, "help", False):
+        refused = refused or _("{magic} takes options only, not {word!r}.")
+        word = unknown[0]
+        raise UsageError(
+            _unknown(parser, word) if word.startswith("-") else refused.format(magic=parser.prog, word=word)
+        )
+    return given
+
+
+def _split(line: str) -> list[str]:
+    """Words as a shell has them, except that a backslash is a character of a Windows path."""
+    lexer = shlex.shlex(line, posix=True)
+    lexer.whitespace_split = True
+    lexer.commenters = lexer.escape = ""
+    return list(lexer)
+
+
+def _unknown(parser: Parser, word: str) -> str:
+    flag = word.split("=")[0]
+    flags = [name for action in parser._actions for name in action.option_strings]
+    near = difflib.get_close_matches(flag, flags, n=1)
+    told = (
+        _("{magic} has no option {flag}; did you mean {near}?")
+        if near
+        else _("{magic} has no option {flag}; there are {flags}.")
+    )
+    return told.format(magic=parser.prog, flag=flag, near=near[0] if near else "", flags=", ".join(flags))

@@ -1,0 +1,107 @@
+"""What a watch can be blind to: the sentences that a trace carries in English, and their way into other languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+
+from inplace_magic.language import N_, _, ngettext
+
+OTHER_THREADS = N_("Calls on other Python threads are not seen.")
+INSIDE_CALLS = N_(
+    "At level `calls`, ops inside a torch call, backward's own ops and temporaries are not seen; `--level ops` sees "
+    "them."
+)
+SCRATCH = N_("CPU memory that one operator allocates and frees before it returns is not counted.")
+SAVED_EARLIER = N_(
+    "This PyTorch shows what autograd saved only right after the call: what a custom Function saved, and what was "
+    "saved before the watch, is not seen."
+)
+TOO_LARGE = N_(
+    "{count} storages ({nbytes} B) are shared with NumPy or other code outside torch and too large to be checked for "
+    "writes from there; --check-values checks them."
+)
+FORGOTTEN = N_(
+    "{count} of {begun} calls were forgotten again to bound memory (--max-events {limit}); each line's first calls, "
+    "the latest calls and all that may still matter to a backward were kept. Memory by line covers only what was kept."
+)
+NO_ROOM = N_("Some calls at the end of a deep recursion were not recorded: Python's stack had no room left for it.")
+EDITED = N_("{file} was changed after it was loaded: some lines of it are told by their numbers in the older version.")
+THREADS = N_("The watched code started other Python threads ({count} or more). What they did was not seen.")
+PROCESSES = N_("The watched code started other processes ({count} or more). What they did was not seen.")
+FORKED = N_("This is a forked child of the process that was watched; a child is not watched.")
+TOO_DEEP = N_(
+    "From {place} on, the autograd nodes of {count} results were not looked at, nor what they saved: their graphs are "
+    "too deep. PyTorch frees nodes that were looked at by recursion, and more of them would exhaust the stack."
+)
+RAN_COMPILED = N_("`{call}` ({place}) ran compiled: what it did inside was not seen.")
+TRACED = N_("`{call}` ({place}): what PyTorch ran while it traced was not seen.")
+FUNCTIONALIZED = N_("`{call}` ({place}) ran functionalized: what it did inside was not seen.")
+SCRIPTED = N_("`{call}` ({place}) ran TorchScript: what it did inside was not seen.")
+HIGHER_ORDER = N_("`{call}` ({place}) ran a higher-order operator: the operators inside it were not seen.")
+NOT_SEEN_MORE = N_("So it was with {count} more lines.")
+_EARLIER = (
+    N_("torch.compile runs its functions eagerly while they are watched."),
+    N_("A compiled function that ran at level `ops` stays eager until `torch._dynamo.reset()`."),
+)
+"""Said by earlier versions; their saved reports open."""
+SENTENCES = (
+    *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP),
+    *(EDITED, THREADS, PROCESSES, FORKED),
+    *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),
+)
+
+RAN_UNSEEN: dict[str, Callable[[int], str]] = {
+    THREADS: lambda count: ngettext("{count} other thread", "{count} other threads", count),
+    PROCESSES: lambda count: ngettext("{count} process", "{count} processes", count),
+    RAN_COMPILED: lambda count: ngettext("{count} compiled call", "{count} compiled calls", count),
+    TRACED: lambda count: ngettext("{count} traced call", "{count} traced calls", count),
+    FUNCTIONALIZED: lambda count: ngettext("{count} functionalized call", "{count} functionalized calls", count),
+    SCRIPTED: lambda count: ngettext("{count} TorchScript call", "{count} TorchScript calls", count),
+    HIGHER_ORDER: lambda count: ngettext("{count} higher-order operator", "{count} higher-order operators", count),
+    NOT_SEEN_MORE: lambda count: ngettext("{count} more line", "{count} more lines", count),
+}
+"""The sentences which say that some of the watched code ran where nobody looked, with its name in a verdict. The others
+hold for every watch of a level, or are about details of what was seen."""
+
+
+def retold(sentence: str) -> str:
+    """A sentence of a trace in the current language; one that is not known here stays as it is."""
+    for template in SENTENCES:
+        match = _pattern(template).fullmatch(sentence)
+        if match is not None:
+            return _(template).format(**match.groupdict())
+    return sentence
+
+
+def unseen_work(sentences: Iterable[str]) -> tuple[str, ...]:
+    """What of the watched code ran unseen, in the current language: ``2 other threads``, ``1 process``.
+
+    Args:
+        sentences: ``Trace.blindness``; each counts as its `count` says, else as one.
+    """
+    counts: dict[str, int] = {}
+    for sentence in sentences:
+        for template in RAN_UNSEEN:
+            match = _pattern(template).fullmatch(sentence)
+            if match is not None:
+                count = int(match.groupdict().get("count", "1").replace(",", ""))
+                counts[template] = counts.get(template, 0) + count
+    return tuple(RAN_UNSEEN[template](count).format(count=count) for template, count in counts.items())
+
+
+_NUMBER = r"[\d,]+"
+_VALUES = {"file": ".+", "place": ".+", "call": ".+"}
+"""What stands for a placeholder, where that is no number."""
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    fixed = re.split(r"\{(\w+)\}", template)
+    return re.compile(
+        "".join(
+            f"(?P<{part}>{_VALUES.get(part, _NUMBER)})" if at % 2 else re.escape(part) for at, part in enumerate(fixed)
+        ),
+        re.DOTALL,
+    )

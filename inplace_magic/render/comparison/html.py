@@ -1,0 +1,161 @@
+"""A comparison as HTML: a fragment for the notebook, and a page for a file. Plain tags, no script."""
+
+from __future__ import annotations
+
+from html import escape
+
+from inplace_magic.comparing.comparison import Comparison
+from inplace_magic.language import _
+from inplace_magic.record.outcomes import CONVENTION
+from inplace_magic.render import style
+from inplace_magic.render.comparison.text import MOST_ROWS, cost_tables, to_text
+from inplace_magic.render.comparison.words import (
+    GROUPS,
+    Figure,
+    cost_header,
+    difference_phrase,
+    figures,
+    flipped_phrase,
+    verdict,
+)
+from inplace_magic.render.markup import (
+    CARD,
+    CELL,
+    NUMBER_CELL,
+    WIDE_CELL,
+    code,
+    details,
+    esc,
+    prose,
+    table,
+    tag,
+)
+from inplace_magic.render.reading import in_its_language
+
+OPEN_ROWS = 20
+"""Tables of costs with more rows wait to be opened."""
+
+
+@in_its_language
+def to_mimebundle(comparison: Comparison) -> dict[str, str]:
+    """What a notebook stores and shows. Never raises."""
+    bundle = {}
+    for mime, render in (("text/html", to_fragment), ("text/plain", to_text)):
+        try:
+            bundle[mime] = render(comparison)
+        except Exception as error:  # shown after the work is done, it must not cost the result
+            sentence = _("inplace_magic could not show this comparison ({error}). Please report it.").format(
+                error=f"{type(error).__name__}: {error}"
+            )
+            bundle[mime] = f"<p>{escape(sentence)}</p>" if mime == "text/html" else sentence
+    return bundle
+
+
+@in_its_language
+def to_page(comparison: Comparison) -> str:
+    """One self-contained HTML page."""
+    return (
+        f'<!DOCTYPE html>\n<html lang="{comparison.language}">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{esc(verdict(comparison))}</title>\n</head>\n"
+        f'<body style="margin:16px;background-color:{style.ZEBRA}">\n{to_fragment(comparison)}\n</body>\n</html>\n'
+    )
+
+
+@in_its_language
+def to_fragment(comparison: Comparison) -> str:
+    """HTML to stand in a notebook's output."""
+    notes = [note for note in (flipped_phrase(comparison), *comparison.notes) if note]
+    return tag(
+        "div",
+        CARD,
+        _verdict_bar(comparison),
+        _failures(comparison),
+        _figures(comparison),
+        _differences(comparison),
+        "".join(tag("p", f"color:{style.MUTED_INK};margin:4px 0", prose(note)) for note in notes),
+        _costs(comparison),
+        class_="inplace-magic",
+    )
+
+
+def _verdict_bar(comparison: Comparison) -> str:
+    if comparison.first.error or comparison.second.error:
+        accent, ink, tint = style.SEVERITY_COLOURS["error"]
+        symbol = style.SEVERITY_SYMBOL["error"]
+    elif comparison.agreement is not None and comparison.agreement.differences:
+        accent, ink, tint = style.SEVERITY_COLOURS["silent"]
+        symbol = style.SEVERITY_SYMBOL["silent"]
+    else:
+        accent, ink, tint = style.FINE_COLOURS
+        symbol = style.FINE_SYMBOL
+    css = (
+        f"background-color:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px;"
+        "font-size:16px;font-weight:bold"
+    )
+    return tag("div", css, esc(f"{symbol} "), prose(verdict(comparison)))
+
+
+def _failures(comparison: Comparison) -> str:
+    parts = []
+    for variant in (comparison.first, comparison.second):
+        if not variant.error:
+            continue
+        raises = esc(_("{variant} raises {error}")).format(variant=code(variant.name), error=prose(variant.error))
+        parts.append(tag("div", "margin:6px 0", raises))
+        for finding in variant.findings[:3]:
+            css = f"border-left:4px solid {style.SEVERITY_COLOURS[finding.severity][0]};padding:4px 12px;margin:6px 0"
+            fix = tag("div", f"color:{style.GREEN_INK}", tag("b", "", esc(_("Fix: "))), prose(finding.fix))
+            parts.append(tag("div", css, tag("div", "", prose(finding.message)), fix))
+    return "".join(parts)
+
+
+def _figures(comparison: Comparison) -> str:
+    header = ("", comparison.first.name, comparison.second.name, _("difference"))
+    rows = [(esc(row.title), esc(row.first), esc(row.second), _difference(row)) for row in figures(comparison)]
+    return table(header, rows, cells=(CELL, NUMBER_CELL, NUMBER_CELL, NUMBER_CELL)) if rows else ""
+
+
+def _difference(row: Figure) -> str:
+    if row.better is None:
+        css = f"color:{style.MUTED_INK}" if row.difference == _("same") else f"color:{style.INK};font-weight:bold"
+        return tag("span", css, esc(row.difference))
+    ink = style.GREEN_INK if row.better else style.VERMILION_INK
+    return tag("span", f"color:{ink};font-weight:bold", esc(f"{'▼' if row.better else '▲'} {row.difference}"))
+
+
+def _differences(comparison: Comparison) -> str:
+    found = comparison.agreement.differences if comparison.agreement is not None else ()
+    if not found:
+        return ""
+    rows = [
+        (
+            esc(_(GROUPS[each.group])),
+            prose(difference_phrase(each)),
+            esc(_("{some} of {all}").format(some=f"{each.differing:,}", all=f"{each.elements:,}"))
+            if each.element is not None
+            else "",
+        )
+        for each in found[:MOST_ROWS]
+    ]
+    more = len(found) - MOST_ROWS
+    told = _("{count} more are in to_frame('differences').").format(count=more)
+    rest = tag("p", "", esc(told)) if more > 0 else ""
+    shown = table(("", _("first element that differs"), _("elements")), rows, cells=(CELL, WIDE_CELL, NUMBER_CELL))
+    title = _("{title} ({count})").format(title=_("What differs, bit for bit"), count=len(found))
+    return details(title, shown, rest, opened=True)
+
+
+def _costs(comparison: Comparison) -> str:
+    header = cost_header()
+    cells = (CELL, CELL, *[NUMBER_CELL] * (len(header) - 2))
+    parts, count = [], 0
+    for title, rows in cost_tables(comparison):
+        count += len(rows)
+        shown = [*([esc(cell) for cell in row] for row in rows[:-1]), [tag("b", "", esc(cell)) for cell in rows[-1]]]
+        parts.append(tag("div", "margin:6px 0 2px", prose(title)))
+        parts.append(table(header, shown, cells=cells))
+    if not parts:
+        return ""
+    convention = tag("p", f"color:{style.MUTED_INK};margin:4px 0;max-width:820px", esc(_(CONVENTION)))
+    return details(_("MACs and element operations by module"), *parts, convention, opened=count <= OPEN_ROWS)

@@ -1,0 +1,1 @@
+"""The autograd graph: DOT, its layout, its SVG."""

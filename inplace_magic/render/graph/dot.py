@@ -1,0 +1,239 @@
+"""The autograd graph as DOT text: versions of tensors, calls, and what is kept for backward.
+
+The ``graphviz`` package builds and quotes the text; nothing is laid out here, so no Graphviz needs to be installed.
+Labels are escaped piece by piece: a name from the user's code is never read as a DOT escape, an entity or markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+
+from inplace_magic.analysis.folding import LIMIT
+from inplace_magic.analysis.graph import CallVertex, Edge, TensorVertex
+from inplace_magic.language import N_, _, clauses
+from inplace_magic.render import style, words
+from inplace_magic.render.drawing import Drawing
+from inplace_magic.render.graph.folds import draw_frames, fold_box
+from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, tail, tooltip_of
+from inplace_magic.render.reading import Reading, in_its_language
+from inplace_magic.render.roles import Roles
+from inplace_magic.report import Report
+
+MAX_GRAD_FNS = 2
+"""Autograd nodes that the box of a call names."""
+
+LEGEND = {
+    "mutated": N_("Double border ✎: mutated in place."),
+    "saved": N_("Dashed arrow: kept for backward."),
+    "view": N_("Dotted arrow: same memory."),
+    "fold": N_("Green box ⊞: several calls, not drawn one by one."),
+    "frame": N_("Green frame: a module, a function or a loop."),
+}
+"""What the picture's signs say, each shown where the sign is."""
+
+
+@in_its_language
+def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
+    """The autograd graph as DOT text; the same run gives the same text.
+
+    Args:
+        report: what to draw.
+        raw: write ``id`` and ``data_ptr`` into the tensors' boxes; they differ from run to run.
+        expanded: keys of folded groups to open, as ``data-k`` gives them in the SVG.
+    """
+    return dot_of(Reading(report), raw=raw, expanded=expanded)
+
+
+def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> str:
+    """As :func:`to_dot`, of a report that is being read already."""
+    import graphviz
+
+    drawing = reading.drawing(expanded, limit)
+    shown, roles = drawing.graph, drawing.roles
+    dot = graphviz.Digraph(
+        "autograd",
+        graph_attr={
+            "bgcolor": style.CARD,
+            "fontname": style.DOT_FONT,
+            "fontsize": "10",
+            "fontcolor": style.MUTED_INK,
+            "label": label_of([*drawing.captions, *_legend(drawing)]),
+            "labelloc": "b",
+            "nodesep": "0.3",
+            "pad": "0.15",
+            "rankdir": "TB",
+            "ranksep": "0.28",
+        },
+        node_attr={
+            "color": style.MUTED_INK,
+            "fontcolor": style.INK,
+            "fontname": style.DOT_FONT,
+            "fontsize": "11",
+            "height": "0.3",
+            "margin": "0.16,0.06",
+            "shape": "box",
+        },
+        edge_attr={
+            "arrowsize": "0.7",
+            "color": style.MUTED_INK,
+            "fontcolor": style.MUTED_INK,
+            "fontname": style.DOT_FONT,
+            "fontsize": "10",
+        },
+    )
+    for tensor in shown.tensors:
+        dot.node(tensor.key, **_tensor(tensor, roles, _made(tensor, drawing, reading), raw))
+    for call in shown.calls:
+        dot.node(call.key, **_call(call, roles, _place(call, reading), drawing.notes.get(call.key, [])))
+    for fold in drawing.folds:
+        dot.node(fold.key, **fold_box(fold, reading))
+    draw_frames(dot, drawing)
+    pairs: dict[tuple[str, str], list[Edge]] = {}
+    for edge in shown.edges:
+        pairs.setdefault((edge.source, edge.target), []).append(edge)
+    if drawing.folds:
+        for before, after in _waiting(drawing, {target for _source, target in pairs}):
+            dot.edge(before, after, style="invis")
+    viewing = {call.key for call in shown.calls if call.kind == "view"}
+    joined = {(edge.source, edge.target) for edge in shown.edges if edge.kind == "data"}
+    for (source, target), edges in pairs.items():
+        between = any((source, call) in joined and (call, target) in joined for call in viewing)
+        if not (between and all(edge.kind == "view" for edge in edges)):
+            dot.edge(source, target, **_edge(edges, viewing, roles))
+    return str(dot.source)
+
+
+def _legend(drawing: Drawing) -> list[str]:
+    signs: set[str] = {edge.kind for edge in drawing.graph.edges}
+    signs |= {call.kind for call in drawing.graph.calls}
+    found = (
+        ("mutated", any(tensor.mutated for tensor in drawing.graph.tensors)),
+        ("fold", bool(drawing.folds)),
+        ("frame", bool(drawing.frames)),
+    )
+    signs |= {sign for sign, present in found if present}
+    sentences = [_(sentence) for sign, sentence in LEGEND.items() if sign in signs]
+    return ["  ".join(sentences[start : start + 2]) for start in range(0, len(sentences), 2)]
+
+
+def _made(tensor: TensorVertex, drawing: Drawing, reading: Reading) -> str:
+    """By which call a tensor was made, and where; "" when that was none, or was not seen."""
+    maker = drawing.makers.get(tensor.key)
+    inside = reading.calls.get(tensor.made_by) if tensor.origin == "inside" and tensor.made_by is not None else None
+    name = maker.name if maker is not None else inside.name if inside is not None else ""
+    place = _place(maker, reading) if inside is None else words.place_in(inside.callsite, reading.trace)
+    return f"{name}, {place}" if place else name
+
+
+def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool) -> dict[str, str]:
+    facts = tensor.facts
+    name = words.tensor_label(tensor.tensor, {tensor.tensor: tail(tensor.name)})
+    if tensor.mutated:
+        step = words.version_step(tensor.version_before, tensor.version)
+        head = f"{style.EFFECT_SYMBOL['mutated']} {name}  {step}"
+    else:
+        head = f"{name}  {words.version(tensor.version)}"
+    lines = [head, words.shape(facts)]
+    if made:
+        lines.append(made)
+    elif tensor.origin == "given":
+        lines.append(_("from before the watch"))
+    elif tensor.origin == "shared":
+        lines.append(_("written through shared memory"))
+    elif tensor.origin == "unseen":
+        lines.append(_("written unseen by the watch"))
+    if raw and facts is not None:
+        lines += [f"id {_hex(facts.python_id)}", f"data_ptr {_hex(facts.data_ptr)}"]
+    attributes = {"style": "rounded,filled", "fillcolor": style.CARD}
+    if tensor.mutated:
+        guilty = tensor.key in roles.tensors
+        attributes.update(
+            peripheries="2",
+            penwidth="2",
+            color=style.VERMILION if guilty else style.ORANGE,
+            fillcolor=style.VERMILION_TINT if guilty else style.ORANGE_TINT,
+        )
+    elif tensor.key in roles.tensors:
+        attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
+    return {"label": label_of(lines), "tooltip": tooltip_of([head, *_about(tensor)]), **attributes}
+
+
+def _about(tensor: TensorVertex) -> list[str]:
+    facts = tensor.facts
+    if facts is None:
+        return []
+    storage = _("storage S{number}").format(number=facts.storage) if facts.storage is not None else ""
+    return [clauses((facts.device, storage, words.traits(facts)))]
+
+
+def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[str, str]:
+    found = list(dict.fromkeys(node for node in call.nodes if node != "AccumulateGrad"))
+    nodes = ", ".join(found[:MAX_GRAD_FNS]) + (" …" if len(found) > MAX_GRAD_FNS else "")
+    symbol = style.KIND_SYMBOL[call.kind] if call.error is None else style.EFFECT_SYMBOL["raised"]
+    attributes = {"style": "filled", "fillcolor": style.ZEBRA}
+    if call.key in roles.guilty or call.key in roles.savers:
+        # The reader looks for the line, so the code itself stands first here, and the call's name after it.
+        code = words.shortened(words.code_of(call.site), CODE_LENGTH)
+        said = [roles.guilty.get(call.key, ""), roles.savers.get(call.key, "")]
+        remark = _(" and ").join(part for part in said if part)
+        lines = [f"{symbol} {remark}" if call.key in roles.guilty else remark]
+        lines.append(": ".join(part for part in (place, code) if part))
+        lines.append(", ".join(part for part in (call.name, nodes) if part))
+    else:
+        lines = [f"{symbol} {call.name}", ", ".join(part for part in (place, nodes) if part)]
+    lines += [words.shortened(note, CODE_LENGTH) for note in notes]
+    if call.error is not None:
+        lines.append(_("raised {error}").format(error=call.error.split(":", 1)[0]))
+        attributes.update(color=style.VERMILION)
+    if call.key in roles.guilty:
+        attributes.update(penwidth="3", color=style.VERMILION, fillcolor=style.VERMILION_TINT, fontsize="13")
+        attributes["class"] = "guilty"
+    elif call.key in roles.savers:
+        attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
+    about = [lines[0], words.place_and_code(call.site), call.error or ""]
+    return {"label": label_of(lines), "tooltip": tooltip_of(about), **attributes}
+
+
+def _waiting(drawing: Drawing, reached: set[str]) -> list[tuple[str, str]]:
+    """Boxes to which no arrow leads, such as an optimizer's step, with the one that ran before."""
+    boxes = [(fold.calls[0], fold.key) for fold in drawing.folds]
+    boxes += [(call.call, call.key) for call in drawing.graph.calls]
+    order = [key for _, key in sorted(boxes)]
+    tensors = {tensor.key for tensor in drawing.graph.tensors}
+    made = {edge.source: edge.target for edge in drawing.graph.edges if edge.kind == "data" and edge.target in tensors}
+    return [(made.get(before, before), key) for before, key in pairwise(order) if key not in reached]
+
+
+def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
+    kinds = {edge.kind for edge in edges}
+    saved = ", ".join(dict.fromkeys(edge.name for edge in edges if edge.kind == "saved"))
+    attributes: dict[str, str] = {}
+    if "saved" in kinds:
+        attributes.update(
+            style="dashed",
+            color=style.BLUE,
+            tooltip=tooltip_of([_("kept for backward as {names}").format(names=saved)]),
+        )
+        if "data" not in kinds:
+            # The keeper made it: an arrow against the flow would otherwise turn the picture upside down.
+            attributes["constraint"] = "false"
+        if any(edge in roles.broken for edge in edges):
+            attributes.update(
+                penwidth="2",
+                color=style.VERMILION,
+                fontcolor=style.VERMILION_INK,
+                label=label_of([f"   {_('kept for backward')}"]),
+            )
+    elif "view" in kinds or edges[0].source in viewing or edges[0].target in viewing:
+        attributes.update(style="dotted", tooltip=tooltip_of([_("same memory")]))
+    return attributes
+
+
+def _place(call: CallVertex | None, reading: Reading) -> str:
+    known = call is not None and call.site is not None and call.site.line
+    return words.place_in(call.site, reading.trace) if call is not None and known else ""
+
+
+def _hex(number: int | None) -> str:
+    return _("unknown") if number is None else hex(number)

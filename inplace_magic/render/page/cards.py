@@ -1,0 +1,150 @@
+"""The top of the page: the verdict, and a card for each finding with the guilty line first to be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inplace_magic.hazards import Hazard
+from inplace_magic.language import _
+from inplace_magic.record.trace import Callsite
+from inplace_magic.render import diffs, style, words
+from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
+from inplace_magic.render.markup import code, details, esc, prose, tag
+from inplace_magic.render.text import headline, verdict
+from inplace_magic.report import Report
+
+FEW_CARDS = 8
+"""Findings with a card of their own, the worst ones; each further one is a line, since many are most often alike."""
+MANY_CARDS = 30
+"""The same on a page of its own."""
+MAX_HEADLINE = 300
+"""Characters of such a line."""
+MAX_LINES = 30
+"""More findings than cards and so many lines are counted."""
+
+_LINE = "line-height:1.5;vertical-align:top"
+"""What JupyterLab's theme sets on each cell is set on each cell again; the rest comes from the table."""
+_ROLE = {
+    "overwritten": (style.VERMILION_INK, style.VERMILION_TINT, style.VERMILION, "✎"),
+    "saved": (style.BLUE_INK, style.BLUE_TINT, style.BLUE, "●"),
+    "read": (style.BLUE_INK, style.BLUE_TINT, style.BLUE, "→"),
+    "raised": (style.INK, style.ZEBRA, style.MUTED_INK, "✗"),
+    "origin": (style.GREEN_INK, style.GREEN_TINT, style.GREEN, "+"),
+}
+"""Text colour, tint, accent and symbol of a marked line."""
+_LIGHT, _HEAVY = 7.85, 9.05
+"""Pixels of a letter of code, in the usual line and in the one that did it."""
+_WEIGHT = ("overwritten", "saved", "read", "raised", "origin")
+
+
+def verdict_bar(report: Report) -> str:
+    """The verdict, the largest text of the page."""
+    serious = [finding for finding in report.findings if finding.severity != "info"]
+    if serious:
+        accent, ink, tint = style.SEVERITY_COLOURS[serious[0].severity]
+    else:
+        fine = style.FINE_COLOURS if report.trace.calls else style.SEVERITY_COLOURS["info"]
+        accent, ink, tint = style.SEVERITY_COLOURS["error"] if report.trace.error else fine
+    css = (
+        f"background-color:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px;"
+        "font-size:16px;font-weight:bold"
+    )
+    return tag("div", css, prose(verdict(report)))
+
+
+def finding_cards(report: Report, *, most: int = FEW_CARDS) -> str:
+    """The findings, worst first; notes are folded.
+
+    Args:
+        report: whose findings.
+        most: cards of each kind.
+    """
+    serious = [finding for finding in report.findings if finding.severity != "info"]
+    notes = [finding for finding in report.findings if finding.severity == "info"]
+    shown = _cards(serious, report, most, _("{count} more findings are in `report.hazards`."))
+    if not notes:
+        return shown
+    folded = _cards(notes, report, most, _("{count} more notes are in `report.hazards`."))
+    title = _("Notes ({count})").format(count=len(notes))
+    return shown + details(title, folded, opened=not serious and len(notes) <= 3)
+
+
+def _cards(findings: Sequence[Hazard], report: Report, most: int, more: str) -> str:
+    cards = [_card(finding, report) for finding in findings[:most]]
+    lines = [_one_line(finding) for finding in findings[most : most + MAX_LINES]]
+    left = len(findings) - len(cards) - len(lines)
+    rest = _sentence(more.format(count=left)) if left else ""
+    return "".join(cards) + (tag("ul", "margin:4px 0 10px", *lines) if lines else "") + rest
+
+
+def _one_line(finding: Hazard) -> str:
+    _accent, ink, _tint = style.SEVERITY_COLOURS[finding.severity]
+    title = f"{style.SEVERITY_SYMBOL[finding.severity]} {finding.code}{words.times(finding.count)}: "
+    return tag("li", "", tag("b", f"color:{ink}", esc(title)), prose(words.shortened(headline(finding), MAX_HEADLINE)))
+
+
+def _card(finding: Hazard, report: Report) -> str:
+    accent, ink, _tint = style.SEVERITY_COLOURS[finding.severity]
+    title = f"{style.SEVERITY_SYMBOL[finding.severity]} {_(style.SEVERITY_WORD[finding.severity])}"
+    count = esc(words.times(finding.count))
+    head = tag("div", f"color:{ink};font-weight:bold", esc(title), " ", code(finding.code), count)
+    listings = "".join(_listing(excerpt) for excerpt in excerpts(finding, report.trace))
+    fix_css = f"background-color:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:6px 0"
+    fix = tag("div", fix_css, tag("b", "", esc(_("Fix: "))), prose(finding.fix))
+    why = tag("div", "margin:4px 0 0", prose(finding.message))
+    css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:8px 12px;margin:0 0 10px"
+    return tag("div", css, head, listings, fix, diffs.to_markup(finding), why)
+
+
+def _listing(excerpt: Excerpt) -> str:
+    caption = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source))
+    room = max((round(len(line.text) * (_HEAVY if _is_heavy(line) else _LIGHT)) for line in excerpt.lines), default=0)
+    rows = "".join(_line(line, room + 16) for line in excerpt.lines)
+    css = "border-collapse:collapse;table-layout:auto;width:100%;margin:0"
+    css += f";background-color:{style.CARD};color:{style.INK};font-family:{style.CODE_FONTS};font-size:13px"
+    return caption + tag("div", "overflow-x:auto;max-width:100%", tag("table", css, f"<tbody>{rows}</tbody>"))
+
+
+def _is_heavy(line: ExcerptLine) -> bool:
+    return any(mark.role == "overwritten" for mark in line.marks)
+
+
+def _line(line: ExcerptLine, room: int) -> str:
+    """A row; what marks the line stands beside the code, and under it where the window is narrow."""
+    marks = sorted(line.marks, key=lambda mark: _WEIGHT.index(mark.role))
+    ink, tint, accent, _ = _ROLE[marks[0].role] if marks else (style.MUTED_INK, style.CARD, style.CARD, "")
+    number_css = (
+        f"{_LINE};color:{ink};border-left:5px solid {accent};padding:1px 10px 1px 6px;text-align:right;width:24px"
+    )
+    heavy = "font-weight:bold;font-size:15px;" if _is_heavy(line) else ""
+    code_css = f"{heavy}color:{style.INK if marks else style.MUTED_INK};white-space:pre"
+    code_css += f";display:inline-block;min-width:{room}px" if marks else ""
+    cells = [
+        tag("td", number_css, esc(str(line.number))),
+        tag(
+            "td",
+            f"{_LINE};text-align:left;padding:1px 6px 1px 0",
+            tag("span", code_css, esc(line.text)),
+            *map(_mark, marks),
+        ),
+    ]
+    return tag("tr", f"background-color:{tint}", *cells)
+
+
+def _mark(mark: Mark) -> str:
+    ink, _tint, _accent, symbol = _ROLE[mark.role]
+    css = f"background-color:{ink};color:{style.CARD};font-weight:bold;padding:1px 8px;border-radius:3px"
+    chip = tag("span", css, esc(f"{symbol} {mark.text}"))
+    detail = esc(f" {mark.detail} ") if mark.detail else " "
+    via = "".join(tag("div", f"color:{style.MUTED_INK}", *_called_from(site)) for site in mark.via)
+    return tag("span", f"font-family:{style.HTML_FONTS};color:{ink}", chip, detail) + via
+
+
+def _called_from(site: Callsite) -> tuple[str, ...]:
+    if not site.text:
+        return (esc(_("called from {place}").format(place=site.place)),)
+    return esc(_("called from {place}: ").format(place=site.place)), code(site.text)
+
+
+def _sentence(text: str) -> str:
+    return tag("p", f"color:{style.MUTED_INK};margin:4px 0", prose(text))

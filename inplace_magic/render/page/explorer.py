@@ -1,0 +1,281 @@
+"""What the live view of a report is told: its graph's vertices, source lines and calls as small plain JSON.
+
+``explorer.js`` draws from it, on a saved page and in the widget alike; it knows nothing else of the report. A vertex,
+a line and a call find each other by the vertex's key in the graph (``T4@v1``, ``C3``, a fold's ``F18-23``), by a pair
+of numbers for a line (which of ``sources``, and the line in it), and by the call's index.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from inplace_magic.analysis.folding import LIMIT, Fold
+from inplace_magic.analysis.graph import CallVertex, TensorVertex
+from inplace_magic.language import N_, _, clauses
+from inplace_magic.record.trace import CallEvent
+from inplace_magic.render import style, words
+from inplace_magic.render.drawing import Drawing
+from inplace_magic.render.graph.paths import path_between
+from inplace_magic.render.page.packing import packed_text
+from inplace_magic.render.page.source_panel import Sources
+from inplace_magic.render.reading import Reading
+from inplace_magic.render.roles import Roles
+from inplace_magic.render.theme import style_sheet
+
+MAX_STEPS = 150
+"""Calls that the scrubber stops at; of a longer cell it stops once at each box of the picture."""
+MAX_PLACES = 12
+"""Lines of one folded box."""
+MAX_FACT = 300
+"""Characters of one fact of a vertex."""
+
+PARTS = ("picture.js", "camera.js", "keys.js", "source.js", "steps.js", "explorer.js")
+"""The live view, each file after those that it uses."""
+
+_SIGNS = r"[-=+*/<>?:&|!(){}\[\];,]"
+_PIECES = re.compile(
+    r"""(?P<whole>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`"""  # strings
+    r"""|(?:(?<=[(,=])|(?<=[(,=] ))/(?![*/])(?:\\.|\[(?:\\.|[^\]])*\]|[^/\\\n])+/[a-z]*)"""  # regular expressions
+    r"""|/\*.*?\*/"""
+    rf"""|(?<![-+])[ ]+(?={_SIGNS})|(?<={_SIGNS})[ ]+(?![-+ ])""",  # `a - -b` is not `a--b`
+    re.DOTALL,
+)
+
+_NEEDLESS_BREAK = re.compile(r"(?<=[{(;,])\n")
+
+WORDS = {
+    "graph": N_("Autograd graph: arrow keys go from box to box, Enter keeps one selected, Escape lets go"),
+    "find": N_("find a tensor or call"),
+    "found": N_("{count} found"),
+    "zoom_in": N_("Zoom in"),
+    "zoom_out": N_("Zoom out"),
+    "fit": N_("Fit"),
+    "fit_all": N_("Show the whole graph"),
+    "more": N_("more of the graph: drag to see it, Fit shows all"),
+    "hint": N_("drag to move, Ctrl+wheel to zoom, click or Tab for details"),
+    "source": N_("Source"),
+    "steps": N_("Step through the calls"),
+    "all_steps": N_("all calls"),
+    "before": N_("before the first call"),
+    "nothing_selected": N_("Point at a box or at a line of code to see what belongs to it."),
+    "let_go": N_("Escape lets go"),
+    "open": N_("Open"),
+    "broken": N_("The picture could not be made live: {error}. Please report it."),
+}
+"""What the script writes on the screen."""
+
+
+def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
+    """Vertices, findings' paths, source lines and steps of a report; the same report gives the same state.
+
+    Args:
+        reading: the report while it is being read.
+        expanded: keys of folded groups that the picture has open, as for ``to_svg``.
+        limit: up to how many boxes other groups are opened.
+    """
+    drawing = reading.drawing(expanded, limit)
+    sources = Sources(reading.trace)
+    nodes = dict(_nodes(drawing, reading, sources))
+    return {
+        "nodes": nodes,
+        "paths": _paths(drawing, reading),
+        "steps": _steps(drawing, reading, sources),
+        "marks": _marks(drawing.roles, reading, sources),
+        "sources": sources.listed(),
+        "words": {key: _(text) for key, text in WORDS.items()},
+        "css": style_sheet(),
+    }
+
+
+@cache
+def script() -> str:
+    """The text of :data:`PARTS`, which defines ``mount``, without comments and indentation."""
+    return "\n".join(minified(_text(part)) for part in PARTS)
+
+
+@cache
+def live_script() -> str:
+    """:func:`script` and what mounts it on a report of a page, in a scope of its own."""
+    return f"(function(){{\n{script()}\n{minified(_text('page.js'))}\n}})();"
+
+
+@cache
+def page_script() -> str:
+    """The script of a page: :func:`live_script` packed, and what unpacks it."""
+    return minified(_text("boot.js")).replace("LIVE", packed_text(live_script()))
+
+
+def _text(name: str) -> str:
+    return files("inplace_magic.render").joinpath(f"js/{name}").read_text(encoding="utf-8")
+
+
+def minified(script: str) -> str:
+    """A script of ours without comments, indentation and spaces around signs; no name and no string is changed."""
+    kept = _PIECES.sub(lambda piece: piece["whole"] or "", script)
+    lines = "\n".join(line for line in (line.strip() for line in kept.splitlines()) if line)
+    return _NEEDLESS_BREAK.sub("", lines)
+
+
+def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tuple[str, dict[str, Any]]]:
+    for tensor in drawing.graph.tensors:
+        maker = reading.calls.get(tensor.made_by) if tensor.made_by is not None else None
+        yield (
+            tensor.key,
+            {
+                "title": _tensor_title(tensor),
+                "facts": _facts(_about_tensor(tensor, maker, drawing, reading)),
+                "at": sources.places(maker.callsite if maker is not None else None),
+                "call": -1 if tensor.made_by is None else tensor.made_by,
+            },
+        )
+    for call in drawing.graph.calls:
+        event = reading.calls[call.call]
+        yield (
+            call.key,
+            {
+                "title": words.printable(call.name),
+                "facts": _facts(_about_call(call, event, drawing, reading)),
+                "at": sources.places(call.site),
+                "call": call.call,
+            },
+        )
+    for fold in drawing.folds:
+        sites = list(dict.fromkeys(reading.calls[index].callsite for index in fold.calls))[:MAX_PLACES]
+        places = dict.fromkeys(place for site in sites for place in map(tuple, sources.places(site)[:1]))
+        yield (
+            fold.key,
+            {
+                "title": words.printable(fold.path or fold.name or words.code_of(fold.site) or fold.key),
+                "facts": _facts(_about_fold(fold, reading)),
+                "at": [list(place) for place in places],
+                "call": fold.calls[0],
+                "fold": True,
+            },
+        )
+
+
+def _facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    return [[label, words.printable(words.shortened(value, MAX_FACT))] for label, value in pairs if value]
+
+
+def _tensor_title(tensor: TensorVertex) -> str:
+    label = words.tensor_label(tensor.tensor, {tensor.tensor: tensor.name})
+    step = (
+        words.version_step(tensor.version_before, tensor.version) if tensor.mutated else words.version(tensor.version)
+    )
+    return words.printable(f"{label} {step}")
+
+
+def _about_tensor(
+    tensor: TensorVertex, maker: CallEvent | None, drawing: Drawing, reading: Reading
+) -> Iterable[tuple[str, str]]:
+    facts = tensor.facts
+    yield _("came by"), _origin(tensor, maker, reading)
+    if facts is not None:
+        yield _("shape"), _("unknown") if facts.shape is None else str(list(facts.shape))
+        yield "dtype", facts.dtype.removeprefix("torch.")
+        yield _("device"), facts.device
+        yield "id", _("unknown") if facts.python_id is None else str(facts.python_id)
+        yield "data_ptr", _("unknown") if facts.data_ptr is None else hex(facts.data_ptr)
+        yield _("storage"), _("unknown") if facts.storage is None else f"S{facts.storage}"
+        yield "grad_fn", reading.node_name(facts.node) or "None"
+        yield _("traits"), words.traits(facts)
+    saved = [edge.name for edge in drawing.graph.edges if edge.kind == "saved" and edge.source == tensor.key]
+    yield _("kept for backward as"), ", ".join(dict.fromkeys(saved))
+    for mutation in maker.mutations if maker is not None else ():
+        if mutation.tensor == tensor.tensor and mutation.version_after == tensor.version:
+            yield _("values before"), words.values(mutation.values_before)
+            yield _("values after"), words.values(mutation.values_after)
+
+
+def _origin(tensor: TensorVertex, maker: CallEvent | None, reading: Reading) -> str:
+    if tensor.origin == "inside" and maker is not None:
+        place = words.place_in(maker.callsite, reading.trace)
+        return _("made inside {call}, {place}").format(call=maker.name, place=place)
+    if maker is not None:
+        return _("{origin} by {call}, {place}").format(
+            origin=words.one_of(words.ORIGINS, tensor.origin),
+            call=maker.name,
+            place=words.place_in(maker.callsite, reading.trace),
+        )
+    if tensor.origin == "given":
+        return _("from before the watch")
+    if tensor.origin == "unseen":
+        return _("written unseen by the watch")
+    return words.one_of(words.ORIGINS, tensor.origin)
+
+
+def _about_call(call: CallVertex, event: CallEvent, drawing: Drawing, reading: Reading) -> Iterable[tuple[str, str]]:
+    yield _("kind"), words.one_of(words.KINDS, call.kind)
+    yield _("where"), words.place(call.site)
+    yield _("code"), words.code_of(call.site)
+    yield _("role"), clauses((drawing.roles.savers.get(call.key, ""), drawing.roles.guilty.get(call.key, "")))
+    yield _("reads"), _tensors((facts.tensor for facts in event.inputs), reading)
+    yield _("gives"), _tensors((facts.tensor for facts in event.outputs), reading)
+    yield _("writes"), _tensors((mutation.tensor for mutation in event.mutations), reading)
+    yield _("autograd node"), ", ".join(dict.fromkeys(call.nodes))
+    yield _("modules"), " › ".join(call.modules)
+    yield _("raised"), call.error or ""
+
+
+def _tensors(tensors: Iterable[int], reading: Reading) -> str:
+    return ", ".join(words.tensor_label(tensor, reading.names) for tensor in dict.fromkeys(tensors))
+
+
+def _about_fold(fold: Fold, reading: Reading) -> Iterable[tuple[str, str]]:
+    yield _("what"), fold.name
+    yield _("calls"), str(len(fold.calls))
+    yield _("where"), words.place(fold.site)
+    yield _("writes"), _tensors((vertex.tensor for vertex in fold.mutated), reading)
+    yield _("gives"), _tensors((vertex.tensor for vertex in fold.results), reading)
+
+
+def _paths(drawing: Drawing, reading: Reading) -> list[list[str]]:
+    """For each finding the way from what saved to what wrote, or from there to what reads the new values; with the
+    version that was lost and the one after it."""
+    found: dict[tuple[str, ...], None] = {}
+    for finding in reading.report.findings:
+        if finding.severity != "info" and finding.call is not None:
+            start = finding.call if finding.saved_call is None else finding.saved_call
+            end = finding.call if finding.read_call is None else finding.read_call
+            ways = [
+                path_between(drawing.graph, f"C{a}", f"C{b}") for a, b in ((start, finding.call), (finding.call, end))
+            ]
+            found[tuple(dict.fromkeys(key for way in ways for key in way))] = None
+    return [list(path) for path in found if path]
+
+
+def _marks(roles: Roles, reading: Reading, sources: Sources) -> list[list[Any]]:
+    """``[line, whether it wrote, what stands beside it]`` for the lines that findings are about."""
+    found: dict[tuple[int, ...], list[Any]] = {}
+    for written, said in ((True, roles.guilty), (False, roles.savers)):
+        for key, text in said.items():
+            call = reading.calls.get(int(key[1:]))  # None: only the latest calls of a long watch are kept
+            for place in sources.places(call.callsite if call is not None else None)[:1]:
+                shown = f"{style.EFFECT_SYMBOL['mutated']} {text}" if written else text
+                found.setdefault(tuple(place), [place, written, shown])
+    return list(found.values())
+
+
+def _steps(drawing: Drawing, reading: Reading, sources: Sources) -> list[list[Any]]:
+    """``[call, key of the vertex that stands for it, its lines, what it did]`` in the order of time."""
+    shown = {call.call: call.key for call in drawing.graph.calls}
+    shown.update((maker.call, key) for key, maker in drawing.makers.items())
+    shown.update((index, fold.key) for fold in drawing.folds for index in fold.calls)
+    calls = [call for call in reading.trace.calls if call.kind != "query" or call.error is not None]
+    if len(calls) > MAX_STEPS:
+        first = {fold.calls[0] for fold in drawing.folds}
+        folded = {index for fold in drawing.folds for index in fold.calls}
+        calls = [call for call in calls if call.index in shown and (call.index in first or call.index not in folded)]
+    return [
+        [call.index, shown.get(call.index), sources.places(call.callsite), _phrase(call, reading)] for call in calls
+    ]
+
+
+def _phrase(call: CallEvent, reading: Reading) -> str:
+    where = words.place_in(call.callsite, reading.trace)
+    return words.printable(words.shortened(f"{call.name}, {where}", MAX_FACT))

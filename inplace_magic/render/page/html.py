@@ -1,0 +1,107 @@
+"""The report as HTML: a fragment for the notebook, and a whole page for a file. Both work without network and kernel.
+
+Everything that matters stands in plain tags. The one script at the end only makes of the pictures a live view, told by
+the ``data-state`` of the fragment; where scripts may not run, the pictures stay as they are.
+"""
+
+from __future__ import annotations
+
+from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import _, sentences
+from inplace_magic.render import style
+from inplace_magic.render.graph.dot import dot_of
+from inplace_magic.render.graph.layout import to_svg
+from inplace_magic.render.markup import CARD, details, esc, image, prose, tag
+from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_bar
+from inplace_magic.render.page.embedded import embedded
+from inplace_magic.render.page.explorer import explorer_state, page_script
+from inplace_magic.render.page.memory_section import memory_section, saved_section
+from inplace_magic.render.page.packing import packed
+from inplace_magic.render.page.sections import (
+    line_calls,
+    line_section,
+    sentence_section,
+    tensor_calls,
+    tensor_section,
+)
+from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
+from inplace_magic.render.text import verdict
+from inplace_magic.render.timeline.timeline import timeline_svg
+from inplace_magic.report import Report
+
+_PAGE = (
+    f"body{{margin:16px;background-color:{style.ZEBRA}}}" + "@media (prefers-color-scheme:dark){body{background:#111}}"
+)
+
+
+@in_its_language
+def to_fragment(report: Report, *, raw: bool = False, graph: bool = True) -> str:
+    """HTML to stand in a notebook's output.
+
+    Args:
+        report: what to show.
+        raw: show raw ``id`` and ``data_ptr`` in the picture too.
+        graph: draw the autograd graph.
+    """
+    return fragment_of(Reading(report), raw=raw, graph=graph)
+
+
+def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
+    """As :func:`to_fragment`, of a report that is being read already."""
+    report, trace = reading.report, reading.report.trace
+    drawn, keys = _picture(reading, raw) if graph and trace.calls else ("", [])
+    timeline, marks = _timeline(reading) if drawn else ("", [])
+    body = (
+        verdict_bar(report),
+        finding_cards(report, most=FEW_CARDS if reading.rows < MANY_ROWS else MANY_CARDS),
+        sentence_section(_("Faults of inplace_magic"), trace.faults, opened=True),
+        details(_("Autograd graph"), drawn, opened=True) if drawn else "",
+        timeline,
+        line_section(reading),
+        tensor_section(reading),
+        memory_section(reading),
+        saved_section(reading),
+        sentence_section(_("What this watch could not see"), report.blindness),
+    )
+    if "<img" not in drawn:
+        return tag("div", CARD, *body, class_="inplace-magic")
+    rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
+    state = {**explorer_state(reading), "rows": rows, "unseen": [keys, marks]}
+    start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
+    return f"{start}{''.join(body)}</div><script>{page_script()}</script>"
+
+
+def _timeline(reading: Reading) -> tuple[str, list[list[str]]]:
+    """The section, and what nobody sees of its picture."""
+    svg = timeline_svg(reading)
+    if svg is None:
+        return "", []
+    shown, unseen = embedded(svg, titles=True)
+    alt = sentences(_("Timeline of the tensors."), verdict(reading.report))
+    css = f"max-width:100%;height:auto;background-color:{style.CARD}"
+    picture = image(shown, alt, css, class_="inplace-magic-timeline")
+    return details(_("What happened to which tensor"), picture, opened=True), unseen
+
+
+@in_its_language
+def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
+    """One self-contained HTML page, its tables longer than a notebook's; the arguments are :func:`to_fragment`'s."""
+    return (
+        f'<!DOCTYPE html>\n<html lang="{report.language}">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{esc(verdict(report))}</title>\n<style>{_PAGE}</style>\n</head>\n"
+        '<body class="im-alone">\n'
+        f"<main>{fragment_of(Reading(report, rows=MANY_ROWS), raw=raw, graph=graph)}</main>\n</body>\n</html>\n"
+    )
+
+
+def _picture(reading: Reading, raw: bool) -> tuple[str, list[list[str]]]:
+    """The graph, or why there is none, and what nobody sees of it; its titles are not needed where its facts are."""
+    try:
+        svg = to_svg(dot_of(reading, raw=raw))
+    except InplaceMagicError as error:
+        return tag("p", f"color:{style.MUTED_INK}", prose(str(error))), []
+    css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
+    alt = sentences(_("Autograd graph."), verdict(reading.report))
+    shown, unseen = embedded(svg)
+    return image(shown, alt, css, class_="inplace-magic-graph"), unseen

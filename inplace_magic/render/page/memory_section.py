@@ -1,0 +1,102 @@
+"""The memory part of the page: the chart, bytes by line, and what is kept for backward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inplace_magic.analysis.saved import kept_for_backward
+from inplace_magic.language import _
+from inplace_magic.record.trace import Callsite
+from inplace_magic.render import style, words
+from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, prose, table, tag
+from inplace_magic.render.page.embedded import embedded
+from inplace_magic.render.page.sections import code_cell, more_rows
+from inplace_magic.render.reading import Reading
+from inplace_magic.render.tables import memory_words
+from inplace_magic.render.timeline.chart import memory_chart
+
+_NOTE = f"color:{style.MUTED_INK};margin:2px 0 6px"
+
+
+def memory_section(reading: Reading) -> str:
+    """The chart of live bytes, and bytes by line."""
+    lines = reading.memory
+    if not lines:
+        return ""
+    shown = words.rows_shown(len(lines), reading.rows)
+    rows = [
+        (
+            esc(memory_words.line_place(row, reading.trace)),
+            code_cell(row.site),
+            *(
+                esc(words.bytes_of(number))
+                for number in (
+                    row.allocated_bytes,
+                    row.freed_bytes,
+                    row.net_bytes,
+                    row.peak_bytes,
+                    row.retained_bytes,
+                    row.saved_bytes,
+                )
+            ),
+            esc(row.device),
+        )
+        for row in lines[:shown]
+    ]
+    header = (
+        *(_("Line"), _("Code"), _("Allocated"), _("Freed"), _("Net"), _("Peak"), _("Still alive")),
+        *(_("Kept for backward"), _("Device")),
+    )
+    body = table(header, rows, cells=(CELL, CODE_CELL, *[NUMBER_CELL] * 6))
+    told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
+    notes = "".join(tag("p", _NOTE, prose(text)) for text in (*told, *memory_words.allocator(reading.trace)))
+    return details(_("Memory by line"), _chart(reading), body, more_rows(lines, "lines", shown), notes)
+
+
+def saved_section(reading: Reading) -> str:
+    """What autograd keeps for backward."""
+    saved = kept_for_backward(reading.trace)
+    if not saved:
+        return ""
+    shown = words.rows_shown(len(saved), reading.rows)
+    rows: list[Sequence[str]] = []
+    before: tuple[bool, Callsite | None] | None = None
+    for kept in saved[:shown]:
+        site = kept.call.callsite if kept.call is not None else None
+        place = kept.call is None, site
+        again, before = place == before, place  # a place is said once, as in the table of lines
+        rows.append(
+            (
+                esc(f"{memory_words.kept_label(kept, reading)} {words.version(kept.saved.version)}"),
+                esc(f"{kept.node.name if kept.node else _('unknown node')}.{kept.saved.name}"),
+                "" if again else esc(memory_words.kept_place(kept, reading.trace)),
+                "" if again else code_cell(site),
+                esc(memory_words.kept_size(kept)),
+                prose(memory_words.kept_remark(kept)),
+            )
+        )
+    header = (_("Tensor"), _("Kept by"), _("Where"), _("Code"), _("Bytes"), _("Whose memory"))
+    total = sum(kept.saved.nbytes or 0 for kept in saved if kept.first and kept.origin != "leaf")
+    note = tag(
+        "p",
+        _NOTE,
+        esc(
+            _("{size} without leaves, each storage once: what this graph keeps for backward.").format(
+                size=words.bytes_of(total)
+            )
+        ),
+    )
+    return details(
+        _("{title} ({count})").format(title=_("Saved for backward"), count=len(saved)),
+        table(header, rows, cells=(CELL, CELL, CELL, CODE_CELL)),
+        more_rows(saved, "saved", shown),
+        note,
+    )
+
+
+def _chart(reading: Reading) -> str:
+    chart = memory_chart(reading)
+    if chart is None:
+        return ""
+    css = f"max-width:100%;height:auto;background-color:{style.CARD}"
+    return image(embedded(chart.svg)[0], chart.sentence, css)

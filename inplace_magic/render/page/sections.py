@@ -1,0 +1,196 @@
+"""The tables of the page: what each line did, and every version of every tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inplace_magic.analysis.graph import TensorVertex
+from inplace_magic.language import _, clauses, ngettext
+from inplace_magic.record.trace import Callsite
+from inplace_magic.render import style, words
+from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
+from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, prose, table, tag
+from inplace_magic.render.reading import Reading
+from inplace_magic.render.roles import roles_of
+
+LINE_ROWS = 2
+"""The table of lines, which is what most look at, has so many times the rows of another one."""
+MAX_SENTENCES = 100
+"""Sentences on what was not seen; no table has them, so few reports should lose one."""
+OPEN_ROWS = 30
+"""A longer table of lines starts folded, so that the picture under it stays in sight."""
+
+
+MAX_CODE = 60
+MAX_PHRASE = 160
+MAX_ERROR = 60
+MAX_SAVERS = 80
+"""Characters of a cell; the whole text is in ``report.to_text()`` and in the frames."""
+
+
+def line_section(reading: Reading) -> str:
+    """What each line created, viewed, mutated and rebound."""
+    steps = [(story, step) for story in reading.lines for step in story.steps]
+    if not steps:
+        return ""
+    guilty = _guilty(reading)
+    rows: list[Sequence[str]] = []
+    tints: list[str] = []
+    before: LineStory | None = None
+    for story, step in _shown_steps(reading):
+        place = esc(words.place_in(story.site, reading.trace))
+        rows.append(_step(story, step, place, story is not before, reading))
+        tints.append(_tint(step, step.call.index in guilty))
+        before = story
+    header = (_("Line"), _("Code"), _("Tensor"), _("What happened"), _("Object / memory"), "grad_fn")
+    body = table(header, rows, tints=tints, cells=(CELL, CODE_CELL, CELL, WIDE_CELL), name="im-lines")
+    return details(
+        _("What each line did"),
+        body,
+        more_rows(steps, "calls", words.rows_shown(len(steps), LINE_ROWS * reading.rows)),
+        opened=len(steps) <= OPEN_ROWS,
+    )
+
+
+def line_calls(reading: Reading) -> list[int]:
+    """For each row of the table of lines the index of the call that it begins with."""
+    return [step.call.index for _, step in _shown_steps(reading)]
+
+
+def _guilty(reading: Reading) -> set[int | None]:
+    return {finding.call for finding in reading.report.findings if finding.severity != "info"}
+
+
+def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
+    """The first rows; of a longer table also all of the lines that findings name, in the order of the table."""
+    steps = [(story, step) for story in reading.lines for step in story.steps]
+    most = words.rows_shown(len(steps), LINE_ROWS * reading.rows)
+    if len(steps) <= most:
+        return steps
+    serious = [finding for finding in reading.report.findings if finding.severity != "info"]
+    named = {site for finding in serious for site in (finding.mutation, finding.saved) if site is not None}
+    calls = _guilty(reading) | {finding.saved_call for finding in serious}
+    wanted = [n for n, (story, step) in enumerate(steps) if step.call.index in calls or story.site in named]
+    kept = list(dict.fromkeys([*wanted, *range(len(steps))]))[:most]
+    return [steps[n] for n in sorted(kept)]
+
+
+def tensor_section(reading: Reading) -> str:
+    """Every version of every tensor, with the raw facts."""
+    graph = reading.graph
+    if not graph.tensors:
+        return ""
+    savers: dict[str, dict[str, None]] = {}
+    for edge in graph.edges:
+        if edge.kind == "saved":
+            savers.setdefault(edge.source, {})[edge.name.rsplit(".", 1)[0]] = None
+    shown = _shown_tensors(reading)
+    rows = [_tensor(vertex, reading, savers) for vertex in shown]
+    tints = [style.ORANGE_TINT if vertex.mutated else "" for vertex in shown]
+    header = (
+        _("Tensor"), _("Origin"), _("Where"), _("Shape"), "grad_fn", _("Traits"), _("Kept by"), _("Storage"), "id",
+        "data_ptr",
+    )  # fmt: skip
+    title = _("Tensors: id, data_ptr, version, grad_fn ({count})").format(count=len(graph.tensors))
+    body = table(header, rows, tints=tints, name="im-tensors")
+    return details(title, body, more_rows(graph.tensors, "tensors", words.rows_shown(len(graph.tensors), reading.rows)))
+
+
+def tensor_calls(reading: Reading) -> list[int]:
+    """For each row of the table of tensors the index of the call that made the version, -1 for one from before."""
+    return [-1 if vertex.made_by is None else vertex.made_by for vertex in _shown_tensors(reading)]
+
+
+def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
+    """The first ones; of a longer table also those that the findings are about, in the order of the table."""
+    tensors = reading.graph.tensors
+    named = roles_of(reading.graph, reading.report.findings).tensors
+    kept = sorted(range(len(tensors)), key=lambda n: tensors[n].key not in named)
+    kept = kept[: words.rows_shown(len(tensors), reading.rows)]
+    return [tensors[n] for n in sorted(kept)]
+
+
+def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = False) -> str:
+    """A list of sentences, such as what the watch could not see."""
+    if not sentences:
+        return ""
+    items = "".join(tag("li", "", prose(sentence)) for sentence in sentences[:MAX_SENTENCES])
+    return details(
+        _("{title} ({count})").format(title=title, count=len(sentences)),
+        tag("ul", "margin:2px 0 6px", items),
+        opened=opened,
+    )
+
+
+def _step(story: LineStory, step: Step, place: str, first: bool, reading: Reading) -> Sequence[str]:
+    after = step.last.after if step.last is not None else None
+    grad_fn = reading.node_name(after.node) if after is not None else ""
+    length = MAX_ERROR if step.kind == "raised" else MAX_PHRASE
+    facts = words.shape(after) if step.kind in ("created", "viewed") and step.one_shape else ""
+    what = clauses((words.shortened(step_phrase(step, reading.names), length), facts))
+    text = prose(f"{style.EFFECT_SYMBOL[step.kind]} {what}")
+    return (
+        place if first else "",
+        code_cell(story.site) if first else "",
+        esc(step_label(step, reading.names)),
+        tag("b", "", text) if step.kind in ("mutated", "raised") else text,
+        esc(_object(step)),
+        esc(grad_fn),
+    )
+
+
+def _object(step: Step) -> str:
+    if step.rebinding is not None:
+        return _("another / another")
+    return words.object_and_memory(step.effect) if step.effect is not None else ""
+
+
+def _tint(step: Step, guilty: bool) -> str:
+    if guilty:
+        return style.VERMILION_TINT
+    return style.ORANGE_TINT if step.kind == "mutated" else ""
+
+
+def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, None]]) -> Sequence[str]:
+    facts = vertex.facts
+    step = (
+        words.version_step(vertex.version_before, vertex.version) if vertex.mutated else words.version(vertex.version)
+    )
+    maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
+    place = words.place_in(maker.callsite, reading.trace) if maker is not None else ""
+    head = (
+        esc(f"{words.tensor_label(vertex.tensor, {vertex.tensor: vertex.name})} {step}"),
+        esc(words.one_of(words.ORIGINS, vertex.origin)),
+        esc(place),
+    )
+    if facts is None:
+        return (*head, *[esc(_("unknown"))] * 7)
+    return (
+        *head,
+        esc(words.shape(facts)),
+        esc(reading.node_name(facts.node) or "None"),
+        esc(words.traits(facts)),
+        esc(words.shortened(", ".join(savers.get(vertex.key, {})), MAX_SAVERS)),
+        esc(_("unknown") if facts.storage is None else f"S{facts.storage}"),
+        esc(_("unknown") if facts.python_id is None else str(facts.python_id)),
+        esc(_("unknown") if facts.data_ptr is None else hex(facts.data_ptr)),
+    )
+
+
+def code_cell(site: Callsite | None) -> str:
+    """The source line of a place, shortened."""
+    text = words.code_of(site)
+    return esc(words.shortened(text, MAX_CODE))
+
+
+def more_rows(rows: Sequence[object], view: str, shown: int) -> str:
+    """How many rows of a table are not shown, and how to get them."""
+    more = len(rows) - shown
+    if more <= 0:
+        return ""
+    text = ngettext(
+        "{count} more row not shown; {frame} gives all of them.",
+        "{count} more rows not shown; {frame} gives all of them.",
+        more,
+    ).format(count=more, frame=f'`report.to_frame("{view}")`')
+    return tag("p", f"color:{style.MUTED_INK};margin:2px 0 6px", prose(text))

@@ -1,0 +1,200 @@
+"""The report as pandas tables: plain integers, booleans and strings, one table for each question.
+
+This is the only file that imports pandas. An unknown number is ``<NA>`` (the column is then ``Int64``), an unknown
+string is empty. The columns of each view are the keys of :data:`COLUMNS`, which also says what they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+from inplace_magic.analysis.effects import effects_of
+from inplace_magic.analysis.graph import TensorVertex
+from inplace_magic.record.trace import CallEvent, TensorMetadata
+from inplace_magic.render import words
+from inplace_magic.render.reading import Reading, in_english
+from inplace_magic.render.tables.memory_rows import (
+    CALL_COLUMNS,
+    LINE_COLUMNS,
+    OP_COLUMNS,
+    SAVED_COLUMNS,
+    Row,
+    call_rows,
+    layout,
+    line_rows,
+    op_rows,
+    saved_rows,
+    where,
+)
+from inplace_magic.report import FrameView, Report
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS: dict[str, dict[str, str]] = {
+    "tensors": {
+        "tensor": "serial number in this watch, T1, T2, ...",
+        "name": "as the code calls it; empty when it has no name",
+        "version": "PyTorch's version counter; unknown for inference tensors",
+        "origin": "given (before the watch), created, viewed, mutated, reshaped, or shared (written through a view)",
+        "call": "index of the call that made or wrote it",
+        "made_by": "name of that call",
+        "place": "where that call stands",
+        "line": "its line number",
+        "code": "its source line",
+        "shape": "as PyTorch prints it, e.g. (8, 5)",
+        "dtype": "e.g. float32",
+        "device": "e.g. cpu, cuda:0",
+        "nbytes": "bytes of the elements; the storage may be larger",
+        "storage": "serial number of the memory behind it, S1, S2, ...; views share it",
+        "grad_fn": "the autograd node behind it; empty for a leaf",
+        "requires_grad": "whether autograd tracks it",
+        "is_leaf": "whether a gradient would arrive in its .grad",
+        "is_view": "whether it is a view of another tensor",
+        "same_object": "whether this version is an object and memory that existed before the call",
+        "saved_by": "autograd nodes that keep this version for backward",
+        "values_before": "elements before the write, of small CPU tensors",
+        "values_after": "elements after the write, of small CPU tensors",
+        "id": "Python's id, a fact and not a key: ids are used again",
+        "data_ptr": "address of the first element, a fact and not a key",
+    },
+    "calls": {
+        "call": "index, in the order in which the calls began",
+        "name": "as a reader would write it, e.g. torch.sigmoid",
+        "kind": "ordinary, view, in-place, metadata or query",
+        "place": "where it stands",
+        "line": "its line number",
+        "code": "its source line",
+        "inputs": "tensors that went in, with their versions",
+        "outputs": "tensors that came out, with their versions",
+        "mutations": "tensors that it wrote, with the version before and after",
+        "values": "elements that the writes changed, of small CPU tensors",
+        "effects": "what it did to each tensor, in words",
+        "grad_fn": "autograd nodes that it made",
+        "called_from": "places in the user's code that led to it, the nearest first",
+        "parent": "index of the call, such as backward, that ran the code which made this call",
+        "error": "what it raised",
+    },
+    "lines": LINE_COLUMNS,
+    "memory": CALL_COLUMNS,
+    "ops": OP_COLUMNS,
+    "saved": SAVED_COLUMNS,
+}
+"""Columns of each view, in order, and what they hold."""
+
+
+@in_english
+def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
+    """One view of the report as a data frame; an empty report gives an empty frame with all columns.
+
+    Args:
+        report: where the rows come from.
+        view: ``tensors`` (one row per tensor and version), ``calls``, ``lines`` (memory by line), ``memory``
+            (by call), ``ops`` (by operator, at level ``ops``), ``saved`` (what is kept for backward).
+
+    Raises:
+        ValueError: another view; the text lists them.
+    """
+    if view not in _ROWS:
+        raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(FrameView)))}.")
+    return frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
+
+
+def frame_of(rows: Sequence[Row], columns: Iterable[str]) -> pd.DataFrame:
+    """Rows as a data frame with these columns, in this order; an unknown number is ``<NA>``."""
+    import pandas as pd
+
+    frame: pd.DataFrame = pd.DataFrame({column: _column(pd, [row[column] for row in rows]) for column in columns})
+    return frame
+
+
+def _column(pd: Any, cells: list[Any]) -> Any:
+    """Whole numbers stay whole when one of them is unknown, where pandas by itself would turn them into floats."""
+    if None not in cells:
+        return cells
+    if any(isinstance(cell, float) for cell in cells):
+        return pd.array([pd.NA if cell is None else cell for cell in cells], dtype="Float64")
+    large = any(cell is not None and not -(2**63) <= cell < 2**63 for cell in cells)
+    return pd.array([pd.NA if cell is None else cell for cell in cells], dtype=object if large else "Int64")
+
+
+def _tensors(reading: Reading) -> list[Row]:
+    graph = reading.graph
+    savers: dict[str, list[str]] = {}
+    for edge in graph.edges:
+        if edge.kind == "saved":
+            savers.setdefault(edge.source, []).append(edge.name.rsplit(".", 1)[0])
+    return [_tensor(vertex, reading, savers) for vertex in graph.tensors]
+
+
+def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]) -> Row:
+    call = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
+    facts = vertex.facts or TensorMetadata(vertex.tensor, vertex.version)
+    effect = next((row for row in effects_of(call) if row.tensor == vertex.tensor), None) if call else None
+    mutation = effect.mutation if effect is not None else None
+    return {
+        "tensor": f"T{vertex.tensor}",
+        "name": vertex.name,
+        "version": vertex.version,
+        "origin": vertex.origin,
+        "call": vertex.made_by,
+        "made_by": call.name if call else "",
+        **where(call.callsite if call else None),
+        **layout(facts.shape, facts.dtype, facts.device, facts.nbytes, facts.storage),
+        "grad_fn": reading.node_name(facts.node),
+        "requires_grad": facts.requires_grad,
+        "is_leaf": facts.is_leaf,
+        "is_view": facts.is_view,
+        "same_object": words.same_object(effect) if effect else "",
+        "saved_by": ", ".join(dict.fromkeys(savers.get(vertex.key, ()))),
+        "values_before": words.values(mutation.values_before) if mutation else "",
+        "values_after": words.values(mutation.values_after) if mutation else "",
+        "id": facts.python_id,
+        "data_ptr": facts.data_ptr,
+    }
+
+
+def _calls(reading: Reading) -> list[Row]:
+    made: dict[int | None, list[str]] = {}
+    for node in reading.trace.nodes:
+        made.setdefault(node.call, []).append(node.name)
+    return [_call(call, reading.trace.cell, reading.names, made.get(call.index, [])) for call in reading.trace.calls]
+
+
+def _call(call: CallEvent, cell: int | None, names: dict[int, str], nodes: list[str]) -> Row:
+    rows = effects_of(call)
+    written = [row for row in rows if row.mutation is not None]
+    values = [words.changed_values(row.mutation, row.after or row.before) for row in written if row.mutation]
+    return {
+        "call": call.index,
+        "name": call.name,
+        "kind": call.kind,
+        **where(call.callsite),
+        "inputs": _tensor_list(call.inputs, names),
+        "outputs": _tensor_list(call.outputs, names),
+        "mutations": ", ".join(
+            f"{words.tensor_label(row.tensor, names)} {words.version_step(row.version_before, row.version_after)}"
+            for row in written
+        ),
+        "values": "; ".join(value for value in values if value),
+        "effects": "; ".join(f"{words.tensor_label(r.tensor, names)}: {words.effect_phrase(r, names)}" for r in rows),
+        "grad_fn": ", ".join(nodes),
+        "called_from": ", ".join(site.place for site in words.callers(call.callsite, cell)),
+        "parent": call.parent,
+        "error": call.error or "",
+    }
+
+
+_ROWS: dict[str, Callable[[Reading], list[Row]]] = {
+    "tensors": _tensors,
+    "calls": _calls,
+    "lines": line_rows,
+    "memory": call_rows,
+    "ops": op_rows,
+    "saved": saved_rows,
+}
+
+
+def _tensor_list(tensors: tuple[TensorMetadata, ...], names: dict[int, str]) -> str:
+    return ", ".join(f"{words.tensor_label(facts.tensor, names)}@{words.version(facts.version)}" for facts in tensors)

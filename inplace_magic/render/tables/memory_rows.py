@@ -1,0 +1,233 @@
+"""Rows of the memory tables, as plain integers and strings: by line, by call, by operator, and what backward keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from inplace_magic.analysis.blocks import Entry
+from inplace_magic.analysis.memory import LineMemory, MemoryRow, memory_by_call, memory_by_op
+from inplace_magic.analysis.saved import Kept, kept_for_backward
+from inplace_magic.language import N_, _
+from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.render import words
+from inplace_magic.render.reading import Reading
+
+Row = dict[str, Any]
+
+BEFORE = N_("outside any torch call")
+"""Stands in the place of what happened while torch was not called, so that the rows sum to the whole change."""
+
+WORKSPACE = N_("memory of no tensor, allocated at first use (a workspace of cuBLAS or cuDNN, for example)")
+"""Stands in the place of what a call allocated for good, and no tensor in sight holds."""
+
+BYTES = {
+    "device": "the device that the numbers are about",
+    "allocated_bytes": "new memory: storages made, each counted once however many views it has",
+    "freed_bytes": "memory given back from when it began until the next one did",
+    "net_bytes": "allocated less freed; the column sums exactly to the change of the live bytes",
+    "peak_bytes": "the most that was alive inside",
+    "peak_exact": "whether that is exact; else an upper bound, at level calls of what was seen, without temporaries",
+    "retained_bytes": "of the allocated, what was alive when the watch ended",
+}
+
+LINE_COLUMNS = {
+    "place": "where the line stands",
+    "line": "its number",
+    "code": "its source",
+    **BYTES,
+    "saved_bytes": "what autograd nodes of the line keep for backward and no earlier line kept",
+    "calls": "how many calls the line made",
+    "tensors": "tensors on the storages that the line made",
+}
+CALL_COLUMNS = {
+    "call": "index of the call",
+    "name": "as a reader would write it",
+    "kind": "ordinary, view, in-place, metadata or query",
+    "place": "where it stands",
+    "line": "its line number",
+    "code": "its source line",
+    **BYTES,
+    "saved_bytes": "what autograd nodes of the call keep for backward and no earlier call kept",
+    "tensors": "tensors on the storages that the call made",
+}
+OP_COLUMNS = {
+    "op": "position of the operator; unknown for memory that no operator was seen to make or free",
+    "name": "the aten operator with its overload",
+    "in_backward": "whether the autograd engine ran it",
+    "call": "index of the call that ran it",
+    "place": "where that call stands",
+    "line": "its line number",
+    "code": "its source line",
+    **BYTES,
+    "tensors": "tensors on the storages that the operator made, as far as a call had them in hand",
+}
+SAVED_COLUMNS = {
+    "tensor": "the saved tensor; empty when it never appeared in a call",
+    "name": "as the code calls it",
+    "version_saved": "its version when it was saved",
+    "version_last_seen": "its version after the last write that was seen; another one than saved means trouble",
+    "node": "the autograd node that keeps it",
+    "saved_as": "the node's own name for it",
+    "origin": "leaf, input, output, clone of the input (copied before an in-place write), or made for backward",
+    "also_kept_by": "other nodes that keep the same storage",
+    "call": "index of the call that saved it; unknown when that was before the watch",
+    "place": "where that call stands",
+    "line": "its line number",
+    "code": "its source line",
+    "shape": "as PyTorch prints it",
+    "dtype": "e.g. float32",
+    "device": "e.g. cpu",
+    "nbytes": "bytes of its elements",
+    "storage": "serial number of the memory behind it",
+    "storage_bytes": "bytes of that memory, all of which the saving keeps alive",
+    "first": "whether it is the first to keep that memory; the bytes of these rows add up",
+    "hooked": "whether saved-tensor hooks packed it, so that what is kept is not known",
+}
+
+
+def line_rows(reading: Reading) -> list[Row]:
+    """Memory by line."""
+    return [
+        {
+            **_line_place(row),
+            "device": row.device,
+            "allocated_bytes": row.allocated_bytes,
+            "freed_bytes": row.freed_bytes,
+            "net_bytes": row.net_bytes,
+            "peak_bytes": row.peak_bytes,
+            "peak_exact": row.exact_peak,
+            "retained_bytes": row.retained_bytes,
+            "saved_bytes": row.saved_bytes,
+            "calls": len(row.calls),
+            "tensors": _tensors(row.tensors, reading),
+        }
+        for row in reading.memory
+    ]
+
+
+def call_rows(reading: Reading) -> list[Row]:
+    """Memory by call."""
+    rows: list[Row] = []
+    for row in memory_by_call(reading.trace, reading.ledger):
+        call = reading.calls.get(row.call) if row.call is not None else None
+        rows.append(
+            {
+                "call": row.call,
+                "name": _call_name(row, call),
+                "kind": call.kind if call is not None else "",
+                **where(call.callsite if call is not None else None),
+                **_bytes(row),
+                "saved_bytes": row.saved_bytes,
+                "tensors": _made(row.entry, reading),
+            }
+        )
+    return rows
+
+
+def op_rows(reading: Reading) -> list[Row]:
+    """Memory by operator; none at level ``calls``."""
+    ops = reading.trace.ops
+    rows: list[Row] = []
+    for row in memory_by_op(reading.trace, reading.ledger):
+        position = row.entry.op
+        op = ops[position] if position is not None and 0 <= position < len(ops) else None
+        call = reading.calls.get(row.call) if row.call is not None else None
+        rows.append(
+            {
+                "op": row.entry.op,
+                "name": op.name if op is not None else f"{call.name} (no operator)" if call is not None else BEFORE,
+                "in_backward": op is not None and op.in_backward,
+                "call": row.call,
+                **where(call.callsite if call is not None else None),
+                **_bytes(row),
+                "tensors": _made(row.entry, reading),
+            }
+        )
+    return rows
+
+
+def saved_rows(reading: Reading) -> list[Row]:
+    """What autograd keeps for backward."""
+    newest: dict[int, int] = {}
+    for call in reading.trace.calls:
+        for mutation in call.mutations:
+            if mutation.counter is not None and mutation.version_after is not None:
+                newest[mutation.counter] = mutation.version_after
+    return [_saved(kept, reading, newest) for kept in kept_for_backward(reading.trace)]
+
+
+def where(site: Callsite | None) -> Row:
+    """Place, line number and source of a call."""
+    line = site.line if site is not None and site.line else None
+    return {"place": words.place(site), "line": line, "code": words.code_of(site)}
+
+
+def layout(shape: tuple[int, ...] | None, dtype: str, device: str, nbytes: int | None, storage: int | None) -> Row:
+    """What a tensor is in memory."""
+    return {
+        "shape": "" if shape is None else str(shape),
+        "dtype": dtype.removeprefix("torch."),
+        "device": device,
+        "nbytes": nbytes,
+        "storage": "" if storage is None else f"S{storage}",
+    }
+
+
+def _saved(kept: Kept, reading: Reading, newest: dict[int, int]) -> Row:
+    saved = kept.saved
+    tensor = reading.kept.get(saved)
+    return {
+        "tensor": f"T{tensor}" if tensor is not None else "",
+        "name": reading.names.get(tensor, "") if tensor is not None else "",
+        "version_saved": saved.version,
+        "version_last_seen": saved.version if saved.counter is None else newest.get(saved.counter, saved.version),
+        "node": kept.node.name if kept.node is not None else "",
+        "saved_as": saved.name,
+        "origin": kept.origin,
+        "also_kept_by": words.counted(kept.also_kept_by),
+        "call": kept.call.index if kept.call is not None else None,
+        **where(kept.call.callsite if kept.call is not None else None),
+        **layout(saved.shape, saved.dtype, saved.device, saved.nbytes, saved.storage),
+        "storage_bytes": kept.storage_bytes,
+        "first": kept.first,
+        "hooked": saved.hooked,
+    }
+
+
+def unplaced(row: LineMemory) -> str:
+    """What a row is about that belongs to no line; empty for a line."""
+    return _(WORKSPACE) if row.workspace else _(BEFORE) if row.before else ""
+
+
+def _line_place(row: LineMemory) -> Row:
+    about = unplaced(row)
+    return {"place": about, "line": None, "code": ""} if about else where(row.site)
+
+
+def _bytes(row: MemoryRow) -> Row:
+    return {
+        "device": row.device,
+        "allocated_bytes": row.allocated_bytes,
+        "freed_bytes": row.freed_bytes,
+        "net_bytes": row.net_bytes,
+        "peak_bytes": row.entry.peak_bytes,
+        "peak_exact": row.entry.exact_peak,
+        "retained_bytes": row.retained_bytes,
+    }
+
+
+def _call_name(row: MemoryRow, call: CallEvent | None) -> str:
+    if row.entry.workspace:
+        return WORKSPACE
+    if row.call is None:
+        return BEFORE
+    return call.name if call is not None else ""
+
+
+def _made(entry: Entry, reading: Reading) -> str:
+    return _tensors(dict.fromkeys(t for made in entry.made for t in reading.on_storage.get(made, ())), reading)
+
+
+def _tensors(tensors: Iterable[int], reading: Reading) -> str:
+    return ", ".join(words.tensor_label(tensor, reading.names) for tensor in tensors)

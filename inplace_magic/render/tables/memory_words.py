@@ -1,0 +1,142 @@
+"""Memory in words, for the text and the page alike."""
+
+from __future__ import annotations
+
+from inplace_magic.analysis.memory import LineMemory
+from inplace_magic.analysis.saved import Kept
+from inplace_magic.language import N_, _, clauses, listed, sentences
+from inplace_magic.record.trace import Trace
+from inplace_magic.render import words
+from inplace_magic.render.reading import Reading
+from inplace_magic.render.tables.memory_rows import unplaced
+
+_ORIGIN = {
+    "leaf": N_("a leaf, alive anyway"),
+    "input": N_("input"),
+    "output": N_("output"),
+    "clone of the input": N_("clone of the input"),
+    "made for backward": N_("made for backward alone"),
+}
+ALIVE = 3
+"""How many of the tensors alive at the peak are named."""
+
+
+def counting(trace: Trace) -> str:
+    """How to read the table of this watch."""
+    first = _(
+        "A storage counts once, however many views it has. Memory that comes back is billed to the last line that "
+        "called torch before it did."
+    )
+    if trace.level == "ops":
+        then = _("Temporaries are counted, those of backward too; scratch buffers inside one operator are not.")
+    else:
+        then = _(
+            "Temporaries inside a call are not counted at level `calls`, so peaks leave them out; `--level ops` sees "
+            "them."
+        )
+    return sentences(first, then)
+
+
+def allocator(trace: Trace) -> list[str]:
+    """How to read the rows of devices whose allocator was asked."""
+    found = []
+    for device in dict.fromkeys(reading.device for reading in trace.readings):
+        own = [reading for reading in trace.readings if reading.device == device]
+        spare = words.bytes_of(own[-1].reserved_bytes - own[-1].allocated_bytes)
+        change = words.bytes_of(own[-1].allocated_bytes - own[0].allocated_bytes)
+        found.append(
+            _(
+                "{device}: the allocator's own account, workspaces of libraries and rounding included; the rows sum to "
+                "the change of what is allocated ({change}). It holds {spare} more in reserve, which other programs "
+                "see as used. Work that another stream still has queued keeps its memory a little longer."
+            ).format(device=device, change=change, spare=spare)
+        )
+    return found
+
+
+def line_place(row: LineMemory, trace: Trace) -> str:
+    """Where a line of the memory table stands."""
+    return unplaced(row) or words.place_in(row.site, trace)
+
+
+def peak_sentences(reading: Reading) -> list[str]:
+    """Where the peak of each device was, and what was alive then."""
+    found = []
+    for peak in reading.peaks:
+        if not peak.nbytes:
+            continue
+        call = reading.calls.get(peak.call) if peak.call is not None else None
+        size = words.bytes_of(peak.nbytes)
+        if call is None:
+            said = _("Peak on {device}: {size}").format(device=peak.device, size=size)
+        else:
+            said = _("Peak on {device}: {size} at {place}, in `{call}`").format(
+                device=peak.device,
+                size=size,
+                place=words.place_in(call.callsite, reading.trace),
+                call=call.name,
+            )
+        found.append(_("{said}.").format(said=_alive(said, peak.storages, reading)))
+    return found
+
+
+def kept_label(kept: Kept, reading: Reading) -> str:
+    """The saved tensor as a reader knows it."""
+    tensor = reading.kept.get(kept.saved)
+    if tensor is not None:
+        return words.tensor_label(tensor, reading.names)
+    return _("a hidden clone") if kept.origin == "clone of the input" else _("a tensor without a name")
+
+
+def kept_place(kept: Kept, trace: Trace) -> str:
+    """Where the call stands that saved it."""
+    return words.place_in(kept.call.callsite, trace) if kept.call is not None else _("before the watch")
+
+
+def kept_size(kept: Kept) -> str:
+    """Its bytes, or why they are unknown."""
+    return _("packed by saved-tensor hooks") if kept.saved.hooked else words.bytes_of(kept.saved.nbytes or 0)
+
+
+def kept_remark(kept: Kept) -> str:
+    """Whether its memory is its own, and a clone that nobody asked for."""
+    if kept.saved.hooked:
+        return ""
+    if kept.origin == "clone of the input" and kept.call is not None:
+        return _("`{call}` is in-place, yet autograd cloned {size} first").format(
+            call=kept.call.name, size=f"{kept.saved.nbytes or 0:,} B"
+        )
+    told = [_(_ORIGIN[kept.origin])] if kept.origin in _ORIGIN else []
+    if kept.also_kept_by:
+        others = words.shortened(words.counted(kept.also_kept_by), 60)
+        told.append(_("shared with {nodes}").format(nodes=others))
+    return clauses(told)
+
+
+def _alive(said: str, storages: tuple[int, ...], reading: Reading) -> str:
+    largest = [named for storage in storages[: 4 * ALIVE] if (named := _memory_of(storage, reading))][:ALIVE]
+    if not largest:
+        return said
+    names = listed(largest)
+    if len(storages) > len(largest):
+        return _("{said}; the largest alive then: {tensors}, of {count}").format(
+            said=said, tensors=names, count=len(storages)
+        )
+    return _("{said}; the largest alive then: {tensors}").format(said=said, tensors=names)
+
+
+def _memory_of(storage: int, reading: Reading) -> str:
+    """A storage by its tensor, else by who keeps it for backward, else by who made it; empty when nothing is known."""
+    facts = next((facts for facts in reading.trace.storages if facts.storage == storage), None)
+    if facts is None:
+        return ""
+    size = words.bytes_of(facts.resizes[-1].nbytes if facts.resizes else facts.nbytes)
+    tensors = reading.on_storage.get(storage, ())
+    if tensors:
+        known = next((tensor for tensor in tensors if tensor in reading.names), tensors[0])
+        return words.with_detail(words.tensor_label(known, reading.names), size)
+    saved = next((saved for saved in reading.trace.saved if saved.storage == storage), None)
+    if saved is not None:
+        return _("what {node} keeps ({size})").format(node=reading.node_name(saved.node), size=size)
+    maker = reading.calls.get(facts.born) if facts.born is not None else None
+    return _("made inside `{call}` ({size})").format(call=maker.name, size=size) if maker is not None else ""

@@ -1,0 +1,169 @@
+"""What happened to which tensor, as an SVG picture: storages as lanes, calls as columns, a mark for each event.
+
+What scripts can rely on, and nothing else:
+
+- the root is ``<svg class="im-tracks" data-cs="0 3 4 …" data-xs="180 212 …">``: for each column, in order, the index of
+  its first call and its x; call ``c`` belongs to the last column that does not begin after it.
+- ``<g class="l" data-s="4">``: the lane of storage ``S4`` (without ``data-s``: a tensor that has none), with its marks.
+- ``<g class="m …" data-c="12" data-k="T4@v1">``: a mark: the index of its call, and the vertex that it has in the
+  graph, where there is one; ``data-t="4"`` is its tensor, where the vertex does not tell it. ``<title>`` says it all.
+- ``<rect class="now" visibility="hidden" x="…" width="…">``: the cursor; set ``x`` to a column's x less half the width.
+- ``<rect class="card">``: the light ground under it all; the picture keeps it in dark themes.
+- no ids; coordinates are those of the ``viewBox``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inplace_magic.analysis.lanes import Lane, lanes_of
+from inplace_magic.analysis.timeline import Column, Timeline, timeline_of
+from inplace_magic.hazards import Hazard
+from inplace_magic.language import _, ngettext
+from inplace_magic.render import style
+from inplace_magic.render.markup import esc
+from inplace_magic.render.reading import Reading
+from inplace_magic.render.timeline import words as say
+from inplace_magic.render.timeline.axis import axis, axis_height, gaps
+from inplace_magic.render.timeline.lane import Crime, LaneDrawing
+from inplace_magic.render.timeline.measure import fitting, width
+from inplace_magic.render.timeline.places import LEFT, RIGHT, SCALE, TOP, places_of
+from inplace_magic.render.timeline.shapes import NAME, SHAPES, rules
+
+FINDINGS = 8
+"""Findings that are marked, the worst ones."""
+LABELLED_GAPS = 3
+"""Up to so many gaps say beside their dots how many calls they stand for; more would take too much room."""
+
+
+def timeline_svg(reading: Reading) -> str | None:
+    """The picture, on a light card of its own; the same run gives the same text.
+
+    Args:
+        reading: the report that is shown.
+
+    Returns:
+        A standalone SVG, 840 units wide or, for many calls, up to about twice that, each as large as a unit of the
+        graph's picture; None when nothing happened to any tensor.
+    """
+    lanes = lanes_of(reading.story, reading.graph, reading.kept)
+    crimes = _crimes(reading.report.findings, lanes)
+    shown = timeline_of(reading.trace, lanes, crimes)
+    return _svg(reading, shown, crimes) if shown.lanes and shown.columns else None
+
+
+def _crimes(findings: Sequence[Hazard], lanes: Sequence[Lane]) -> list[Crime]:
+    found: list[Crime] = []
+    for hazard in findings:
+        place = _place_of(hazard, lanes) if hazard.severity != "info" else None
+        if place is not None:
+            found.append(Crime(place[0].key, place[1], hazard.saved_call, hazard, hazard.call is None))
+    return found[:FINDINGS]
+
+
+def _place_of(hazard: Hazard, lanes: Sequence[Lane]) -> tuple[Lane, int] | None:
+    """The lane that a finding's write went to, of several the one of its tensor; and the call that stands for it."""
+    if hazard.call is None:
+        for lane in lanes:
+            if hazard.tensor in lane.tensors or _keeps(lane, hazard):
+                for mark in lane.marks:
+                    if mark.kind == "unseen" and (hazard.mutation is None or mark.site in (None, hazard.mutation)):
+                        return lane, mark.call
+        return None
+    kinds = ("mutated", "uncounted", "raised", "reshaped", "moved")
+    at_call = [lane for lane in lanes if any(m.call == hazard.call and m.kind in kinds for m in lane.marks)]
+    own = [lane for lane in lanes if hazard.tensor in lane.tensors]
+    both = [lane for lane in at_call if hazard.tensor in lane.tensors]
+    best = next(iter([*both, *at_call, *own]), None)
+    return (best, hazard.call) if best is not None else None
+
+
+def _keeps(lane: Lane, hazard: Hazard) -> bool:
+    return any((keeping.call, keeping.node) == (hazard.saved_call, hazard.saved_by) for keeping in lane.kept)
+
+
+def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
+    places = places_of(shown.columns, _gap_labels(shown.columns))
+    drawings = [
+        LaneDrawing(reading, lane, [crime for crime in crimes if crime.lane == lane.key], places, len(shown.lanes))
+        for lane in shown.lanes
+    ]
+    tops, bottom = [], TOP
+    for drawing in drawings:
+        tops.append(bottom)
+        bottom += drawing.height
+    lives = {d.lane.key: top + d.life for d, top in zip(drawings, tops, strict=True)}
+    lanes = [drawing.svg(top, lives) for drawing, top in zip(drawings, tops, strict=True)]
+    used = frozenset().union(*(drawing.used for drawing in drawings))
+    used |= {"raised"} if any(column.error for column in shown.columns) else set()
+    legend, end = _legend(used, bottom + axis_height(places) + 20, places.width)
+    stripes = "".join(
+        f"M0 {top}h{places.width}v{d.height}H0z" for d, top in list(zip(drawings, tops, strict=True))[::2]
+    )
+    bands = "".join(
+        f'<rect class="b" x="{x - places.step // 2}" y="{TOP}" width="{places.step}" height="{bottom - TOP}"/>'
+        for x in dict.fromkeys(places.before(c.call) if c.unseen else places.x(c.call) for c in crimes)
+    )
+    calls, xs = (" ".join(map(str, numbers)) for numbers in (places.firsts, places.middles))
+    body = "".join(
+        (
+            f'<rect class="card" width="{places.width}" height="{end}" fill="{style.CARD}"/>',
+            f'<text class="h" x="10" y="18">{esc(_("What happened to which tensor, call by call"))}</text>',
+            f'<text class="q" x="10" y="35">{esc(fitting(_caption(shown), places.width - 20, 11))}</text>',
+            bands,
+            f'<path class="z" d="{stripes}"/>',
+            f'<rect class="now" visibility="hidden" x="{LEFT}" y="{TOP}" width="{places.step}" '
+            f'height="{bottom - TOP}"/>',
+            gaps(places, bottom),
+            *lanes,
+            axis(places, bottom),
+            legend,
+        )
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{NAME}" role="img" viewBox="0 0 {places.width} {end}" '
+        f'width="{places.width * SCALE:.0f}" height="{end * SCALE:.0f}" '
+        f'font-family="{style.HTML_FONTS}" font-size="11" data-cs="{calls}" data-xs="{xs}">'
+        f"<title>{esc(_('What happened to which tensor'))}</title>"
+        f"<style>{rules(used, body)}</style>{body}</svg>"
+    )
+
+
+def _caption(shown: Timeline) -> str:
+    parts = [_("One lane for each storage: all tensors on it share its memory.")]
+    if shown.lanes_left_out:
+        said = (
+            ngettext(
+                "{count} more storage, with {writes} writes, is not shown.",
+                "{count} more storages, with {writes} writes, are not shown.",
+                shown.lanes_left_out,
+            )
+            if shown.writes_left_out
+            else ngettext(
+                "{count} more storage, never written in place, is not shown.",
+                "{count} more storages, never written in place, are not shown.",
+                shown.lanes_left_out,
+            )
+        )
+        parts.append(said.format(count=shown.lanes_left_out, writes=shown.writes_left_out))
+    return " ".join(parts)
+
+
+def _gap_labels(columns: Sequence[Column]) -> list[float]:
+    """How wide the labels of the gaps are; 0 where they get none."""
+    few = sum(column.gap for column in columns) <= LABELLED_GAPS
+    return [width(f"⋯ {say.of_gap(column)}", 10) if column.gap and few else 0 for column in columns]
+
+
+def _legend(used: frozenset[str], y: int, room: int) -> tuple[str, int]:
+    x, parts = 10.0, []
+    for kind, mark in SHAPES.items():
+        if kind in used:
+            text = _(mark.legend)
+            wide = 20 + width(text, 11) + 14
+            if x + wide > room - RIGHT and x > 10:
+                x, y = 10.0, y + 18
+            parts.append(f'<g class="{mark.cls}">{mark.at(round(x + 7), y - 4)}</g>')
+            parts.append(f'<text x="{round(x + 19)}" y="{y}">{esc(text)}</text>')
+            x += wide
+    return "".join(parts), y + 10

@@ -1,0 +1,137 @@
+"""What the timeline says in words: of a mark, of a bar, of the moment of the crime."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from inplace_magic.analysis.keepings import Keeping
+from inplace_magic.analysis.lanes import Lane, Mark
+from inplace_magic.analysis.timeline import Column
+from inplace_magic.hazards import Hazard
+from inplace_magic.language import _, ngettext
+from inplace_magic.record.trace import Callsite
+from inplace_magic.render import words
+from inplace_magic.render.reading import Reading
+
+LONGEST_NAME = 24
+"""Characters of a name in a mark's sentence; a longer one stands at the lane only."""
+
+
+def of_mark(mark: Mark, reading: Reading) -> str:
+    """One sentence, e.g. ``T4 probs: written, v0→v1, line 6``."""
+    said = {
+        "created": _("{tensor}: created, {place}"),
+        "viewed": _("{tensor}: view, {place}"),
+        "mutated": _("{tensor}: written, {versions}, {place}"),
+        "uncounted": _("{tensor}: written past the version counter, {versions}, {place}"),
+        "unseen": _("{tensor}: written before this call, not seen by whom, {place}"),
+        "reshaped": _("{tensor}: other shape or strides, data untouched, {place}"),
+        "moved": _("{tensor}: other memory from here on, {place}"),
+        "rebound": _("`{name}` is another tensor from here on, {place}"),
+        "raised": _("{tensor}: refused, {place}"),
+    }[mark.kind]
+    return said.format(
+        tensor=_label(mark.tensor, reading),
+        versions=words.version_step(mark.before, mark.after),
+        place=words.place_in(mark.site, reading.trace),
+        name=words.shortened(mark.name, LONGEST_NAME),
+    )
+
+
+def _label(tensor: int | None, reading: Reading) -> str:
+    if tensor is None:
+        return _("memory")
+    name = reading.names.get(tensor, "")
+    return f"T{tensor} {name}" if name and len(name) <= LONGEST_NAME else f"T{tensor}"
+
+
+def of_savers(kept: Sequence[Keeping]) -> str:
+    """``MulBackward0 ×2, TanhBackward0``: the nodes that keep."""
+    return words.counted(Counter(keeping.node for keeping in kept))
+
+
+def of_keepings(kept: Sequence[Keeping], reading: Reading) -> str:
+    """One sentence, e.g. ``SigmoidBackward0 keeps v0 (result) from line 5 until backward, line 7, freed it``."""
+    keeping = kept[0]
+    said = {
+        "freed": _("{node} keeps {version} ({names}) from {place} until backward, line {line}, freed it"),
+        "died": _("{node} keeps {version} ({names}) from {place} until it died"),
+        "kept": _("{node} keeps {version} ({names}) from {place} to the end of the watch"),
+        "unknown": _("{node} keeps {version} ({names}) from {place}; until when is not known"),
+    }[keeping.end]
+    last = reading.calls.get(keeping.until) if keeping.until is not None else None
+    return said.format(
+        node=of_savers(kept),
+        version="/".join(dict.fromkeys(words.version(each.version) for each in kept)),
+        names=words.shortened(", ".join(dict.fromkeys(name for each in kept for name in each.names)), 2 * LONGEST_NAME),
+        place=words.place_in(reading.calls[keeping.call].callsite, reading.trace),
+        line=last.callsite.line if last is not None and last.callsite is not None else "?",
+    )
+
+
+def of_crime(hazard: Hazard, mark: Mark | None, reading: Reading, *, short: bool = False) -> str:
+    """``SigmoidBackward0 saved v0 in line 5, overwritten in line 6``; `short`: without places."""
+    wrote = words.place_in(hazard.mutation, reading.trace)
+    saved = words.place_in(hazard.saved, reading.trace)
+    version = words.version(hazard.expected_version)
+    if mark is not None and mark.kind == "raised":
+        said = _("refused here") if short else _("refused in {place}")
+    elif hazard.saved is None:
+        said = _("overwritten here") if short else _("overwritten in {place}")
+    elif mark is not None and mark.kind == "uncounted":
+        said = (
+            _("saved, then overwritten past the version counter")
+            if short
+            else _("{node} saved {version} in {saved}, overwritten past the version counter in {place}")
+        )
+    else:
+        said = (
+            _("saved at {version}, then overwritten here")
+            if short
+            else _("{node} saved {version} in {saved}, overwritten in {place}")
+        )
+    return said.format(version=version, saved=saved, place=wrote, node=hazard.saved_by or _("a node"))
+
+
+def of_gap(column: Column) -> str:
+    """``499 more passes, 3493 calls``; ``12 calls``."""
+    calls = ngettext("{count} call", "{count} calls", column.calls).format(count=column.calls)
+    if not column.passes:
+        return calls
+    passes = ngettext("{count} more pass", "{count} more passes", column.passes).format(count=column.passes)
+    return _("{passes}, {calls}").format(passes=passes, calls=calls)
+
+
+def of_hidden(marks: list[Mark]) -> str:
+    """What happened to a lane within a gap, e.g. ``12 events, 4 of them writes, v1→v5``."""
+    writes = [mark for mark in marks if mark.is_write]
+    if not writes:
+        return ngettext("{count} event, no write", "{count} events, no write", len(marks)).format(count=len(marks))
+    versions = words.version_step(writes[0].before, writes[-1].after)
+    return ngettext(
+        "{count} event, {writes} of them writes, {versions}", "{count} events, {writes} of them writes, {versions}",
+        len(marks),
+    ).format(count=len(marks), writes=len(writes), versions=versions)  # fmt: skip
+
+
+def of_line(site: Callsite | None) -> str:
+    """What stands on the axis."""
+    return "" if site is None or site.line == 0 else str(site.line)
+
+
+def of_lane(lane: Lane, reading: Reading) -> tuple[str, bool, list[str]]:
+    """What stands beside a lane: its names, or what made it; whether these are names; and the facts under it."""
+    stay = [name.name for name in lane.names if name.until is None]
+    gone = [name for name in lane.names if name.until is not None]
+    maker = reading.calls.get(lane.first) if lane.first is not None else None
+    facts = [lane.key, *([words.bytes_of(lane.nbytes)] if lane.nbytes is not None else ())]
+    if stay:
+        return ", ".join(stay), True, facts
+    if gone:
+        line = gone[0].until.line if gone[0].until is not None else 0
+        until = _("until line {line}").format(line=line) if line else _("until it was rebound")
+        return ", ".join(name.name for name in gone), True, [*facts, until]
+    if maker is None:
+        return lane.key, False, facts[1:]
+    return _("by {call}").format(call=maker.name), False, facts

@@ -1,0 +1,168 @@
+"""What a run left behind, by name, and whether two runs left the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import torch
+
+from inplace_magic.capture.torch import describe
+from inplace_magic.record.outcomes import Agreement, Difference, Group
+
+_PLAIN = (bool, int, float, complex, str)
+_MOST_DEPTH = 8
+_ORDER: tuple[Group, ...] = ("output", "gradient", "state")
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Values by group and name; tensors are copied when they are noted."""
+
+    values: dict[tuple[Group, str], Any] = field(default_factory=dict)
+    gradients_of: str = ""
+    _leaves: dict[str, torch.Tensor] = field(default_factory=dict)
+    _seen: dict[int, Any] = field(default_factory=dict)
+
+    def add(self, group: Group, name: str, value: Any) -> None:
+        """Notes every tensor, array and number that can be reached from `value`."""
+        for path, found in _leaves(name, value, 0, self._seen):
+            if isinstance(found, torch.Tensor) and describe.requires_grad(found) and describe.grad_fn(found) is None:
+                self._leaves.setdefault(path, found)
+            self.values.setdefault((group, path), _kept(found))
+
+    def add_gradients(self) -> None:
+        """Notes the gradients of the leaves among what was noted so far."""
+        for path, leaf in self._leaves.items():
+            grad = describe.gradient(leaf)
+            if grad is not None:
+                self.values.setdefault(("gradient", f"{path}.grad"), _kept(grad))
+
+    def gradient_marks(self) -> dict[str, tuple[int, int | None]]:
+        """Which gradients the leaves have, to tell whether a run made some."""
+        grads = {path: describe.gradient(leaf) for path, leaf in self._leaves.items()}
+        return {path: (id(grad), describe.version(grad)) for path, grad in grads.items() if grad is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    tensor: torch.Tensor
+    version: int | None
+
+
+def _kept(value: Any) -> Any:
+    return _Kept(value.detach().clone(), describe.version(value)) if isinstance(value, torch.Tensor) else value
+
+
+def backward_of(value: Any) -> bool:
+    """Runs backward from the tensors of a result, with fixed weights between 0.5 and 1.5; False where none has a
+    graph. (All ones would hide differences: through a normalisation, a plain sum has no gradient.)"""
+    found = [
+        leaf
+        for _, leaf in _leaves("", value, 0, {})
+        if isinstance(leaf, torch.Tensor) and describe.grad_fn(leaf) is not None
+    ]
+    if not found:
+        return False
+    weights = [
+        torch.linspace(0.5, 1.5, each.numel(), dtype=torch.float64, device="cpu").reshape(each.shape).to(each)
+        for each in found
+    ]
+    torch.autograd.backward(found, weights)
+    return True
+
+
+def compare(first: Outcome, second: Outcome) -> Agreement:
+    """Whether two runs left the same, bit for bit.
+
+    Returns:
+        Differences with outputs first, then gradients, then state, each in the order of the code.
+    """
+    common = [key for key in first.values if key in second.values]
+    differences = []
+    for group, name in sorted(common, key=lambda key: _ORDER.index(key[0])):
+        found = _difference(group, name, first.values[group, name], second.values[group, name])
+        if found is not None:
+            differences.append(found)
+    return Agreement(
+        compared=tuple((group, sum(key[0] == group for key in common)) for group in _ORDER),
+        differences=tuple(differences),
+        only=(_only(first, second), _only(second, first)),
+        gradients_of=first.gradients_of if first.gradients_of == second.gradients_of else "",
+    )
+
+
+def _only(one: Outcome, other: Outcome) -> tuple[str, ...]:
+    return tuple(name for group, name in one.values if (group, name) not in other.values)
+
+
+def _leaves(path: str, value: Any, depth: int, seen: dict[int, Any]) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, _PLAIN):
+        yield path, value
+        return
+    if isinstance(value, torch.Tensor):
+        yield path, value
+        return
+    if id(value) in seen or depth > _MOST_DEPTH:
+        return
+    seen[id(value)] = value  # held, so that the id stands for it
+    if type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
+        yield path, torch.as_tensor(value.copy()) if value.dtype.kind in "biufc" else value.tobytes()
+    else:
+        for step, item in _items(value):
+            yield from _leaves(f"{path}{step}" if path else step.lstrip("."), item, depth + 1, seen)
+
+
+def _items(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, torch.nn.Module):
+        yield from ((f".{name}", each) for name, each in value.named_parameters())
+        yield from ((f".{name}", each) for name, each in value.named_buffers())
+    elif isinstance(value, torch.optim.Optimizer):
+        for number, (_, state) in enumerate(value.state.items()):
+            yield f".state[{number}]", state
+    elif isinstance(value, Mapping):
+        yield from ((f"[{key!r}]", each) for key, each in islice(value.items(), 10_000))
+    elif isinstance(value, (list, tuple)):
+        yield from ((f"[{number}]", each) for number, each in enumerate(value[:10_000]))
+    elif type(value).__module__ == "__main__" and hasattr(value, "__dict__"):
+        yield from ((f".{name}", each) for name, each in vars(value).items())
+
+
+def _difference(group: Group, name: str, one: Any, other: Any) -> Difference | None:
+    if isinstance(one, _Kept) and isinstance(other, _Kept):
+        return _tensors(group, name, one, other)
+    if type(one) is type(other) and (one == other or (one != one and other != other)):
+        return None
+    return Difference(group, name, None, (_shown(one), _shown(other)))
+
+
+def _tensors(group: Group, name: str, one: _Kept, other: _Kept) -> Difference | None:
+    versions = one.version, other.version
+    layouts = [(each.tensor.dtype, each.tensor.shape, each.tensor.device) for each in (one, other)]
+    if layouts[0] != layouts[1]:
+        return Difference(group, name, None, (_shown(one), _shown(other)), versions=versions)
+    flat = [each.tensor.to_dense() if each.tensor.layout != torch.strided else each.tensor for each in (one, other)]
+    flat = [each.resolve_conj().resolve_neg().contiguous().reshape(-1) for each in flat]
+    unlike = (flat[0].view(torch.uint8) != flat[1].view(torch.uint8)).view(flat[0].numel(), -1).any(1)
+    count = int(unlike.sum())
+    if not count:
+        return None
+    first = int(unlike.nonzero()[0])
+    element = tuple(int(i) for i in torch.unravel_index(torch.tensor(first), one.tensor.shape))
+    values = _number(flat[0][first]), _number(flat[1][first])
+    return Difference(group, name, element, values, count, flat[0].numel(), versions)
+
+
+def _number(element: torch.Tensor) -> str:
+    """The number with as many digits as tell it from its neighbours."""
+    short = element.dtype in (torch.float32, torch.float16, torch.bfloat16)
+    return f"{element.item():.9g}" if short else repr(element.item())
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, _Kept):
+        return f"{str(value.tensor.dtype).removeprefix('torch.')}{list(value.tensor.shape)} on {value.tensor.device}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

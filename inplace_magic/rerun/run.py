@@ -1,0 +1,163 @@
+"""One run of a variant on copies of its state, and what is taken from it: its outcome, its costs or its time."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from inplace_magic.capture.torch import describe
+from inplace_magic.errors import CopyError
+from inplace_magic.record.garbage import collection_paused
+from inplace_magic.rerun.flags import inplace_flags
+from inplace_magic.rerun.flops import Counts, counting
+from inplace_magic.rerun.outcome import Outcome, backward_of
+from inplace_magic.rerun.program import Program
+from inplace_magic.rerun.settings import cuda_is_used, same_settings
+from inplace_magic.rerun.state import find_state
+from inplace_magic.rerun.twins import Copies, copy_state, in_place
+
+Quiet = Callable[[], AbstractContextManager[Any]]
+"""Makes a context in which what the code prints and displays is not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a variant raised."""
+
+    error: Exception
+    backward: bool
+    """True when the code itself ran, and backward of its result raised."""
+
+
+class Runner:
+    """Runs one variant, as often as asked, each time from the same state.
+
+    Args:
+        program: what to run.
+        flag: what every ``inplace`` flag is set to; None leaves them alone.
+        quiet: keeps output away.
+        seed: seeds all generators before each run; None: they begin where the user's are now.
+    """
+
+    def __init__(self, program: Program, flag: bool | None, quiet: Quiet, seed: int | None = None) -> None:
+        self.program = program
+        self.flags: dict[str, int] = {}
+        self._flag = flag
+        self._quiet = quiet
+        self._seed = seed
+        self._state = find_state(program.codes, program.roots, program.namespace)
+
+    @contextmanager
+    def stage(self) -> Iterator[Copies]:
+        """Everything in place for one run of the program, and everything back as it was at the end.
+
+        Raises:
+            CopyError: something that the program reads cannot be copied.
+        """
+        namespace = self.program.namespace
+        copies = copy_state(self._state, self.program.roots, namespace)
+        given = [value for _, value in copies.places]
+        modules = [value for value in (*given, *copies.roots) if isinstance(value, torch.nn.Module)]
+        with (
+            same_settings(),
+            warnings.catch_warnings(),
+            inplace_flags(self._flag, modules) as self.flags,
+            in_place(copies, namespace),
+            self._quiet(),
+        ):
+            warnings.simplefilter("ignore")
+            if self._seed is not None:
+                _seed_all(self._seed)
+            try:
+                yield copies
+            except NameError as error:
+                sentence = copies.refused.get(str(getattr(error, "name", "")))
+                if sentence is None:
+                    raise
+                raise CopyError(sentence) from error
+
+    def outcome(self) -> tuple[Outcome, Failure | None]:
+        """What a run leaves behind. Where it makes no gradients itself, those of its result are taken."""
+        left = Outcome()
+        try:
+            with self.stage() as copies:
+                before = Outcome()
+                self._add_given(before, copies)
+                marks = before.gradient_marks()
+                value = self.program.run(copies.roots)
+                for name, output in self.program.outputs(value):
+                    left.add("output", name, output)
+                self._add_given(left, copies)
+                if left.gradient_marks() != marks:
+                    left.gradients_of = "the code"
+                else:
+                    failure = _try_backward(value, left)
+                    if failure is not None:
+                        return left, failure
+                left.add_gradients()
+        except CopyError:
+            raise
+        except Exception as error:  # the code is the user's: whatever it raises is the result of this run
+            return left, Failure(error, backward=False)
+        return left, None
+
+    def counts(self) -> Counts:
+        """MACs and element operations of a run."""
+        with self.stage() as copies, counting() as counts:
+            self.program.run(copies.roots)
+        return counts
+
+    def seconds(self) -> float:
+        """Wall time of a run, with the device's work done and the garbage collector off, as :mod:`timeit` has it."""
+        with self.stage() as copies:
+            with collection_paused():
+                _synchronize()
+                begin = time.perf_counter()
+                value = self.program.run(copies.roots)
+                _synchronize()
+                seconds = time.perf_counter() - begin
+            del value
+        return seconds
+
+    def _add_given(self, outcome: Outcome, copies: Copies) -> None:
+        for name, value in self.program.given(copies.roots):
+            outcome.add("state", name, value)
+        for place, value in copies.places:
+            outcome.add("state", place.label, value)
+
+
+def _try_backward(value: Any, left: Outcome) -> Failure | None:
+    try:
+        left.gradients_of = "the result" if backward_of(value) else ""
+    except Exception as error:  # what we look for: an in-place write that broke the graph
+        return Failure(error, backward=True)
+    return None
+
+
+def _seed_all(seed: int) -> None:
+    import random
+    import sys
+
+    torch.manual_seed(seed)
+    random.seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
+
+
+def _synchronize() -> None:
+    if cuda_is_used():
+        torch.cuda.synchronize()
+    elif torch.backends.mps.is_available():
+        torch.mps.synchronize()
+
+
+def failure_text(failure: Failure) -> str:
+    """``RuntimeError: its text``."""
+    return describe.error_text(failure.error)

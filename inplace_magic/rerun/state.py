@@ -1,0 +1,214 @@
+"""Where a program keeps what it reads: the places that must hold copies while a variant runs.
+
+A function that is defined in one cell and called in another reads ``model`` from the notebook's namespace, not from an
+argument. Copying its arguments would leave the user's own model in its hands. So from the code that will run we follow
+the names that it loads, its closures, defaults and classes, and through them every function of the user's that can be
+reached; each variable found on the way is a :class:`Place`. A run puts copies into the places and the originals back.
+
+Not seen: variables that code reaches by computed names (``globals()[name]``), and state inside libraries.
+"""
+
+from __future__ import annotations
+
+import dis
+import gc
+import os
+import re
+import sys
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from inplace_magic.capture.callsite import library_folders
+from inplace_magic.capture.torch import describe
+
+MISSING: Any = object()
+"""The value of a place that holds nothing: a global that the program would make."""
+
+FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, type, types.MethodWrapperType)
+_ATOMS = (
+    *(type(None), bool, int, float, complex, str, bytes, range, type(Ellipsis), type(NotImplemented)),
+    *(types.CodeType, types.FrameType, types.TracebackType, types.GetSetDescriptorType, types.MemberDescriptorType),
+    *(types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, property, re.Pattern),
+    *(torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format, type(torch.ops.aten)),
+)
+_SHELL_NAMES = re.compile(r"get_ipython|exit|quit|open|display|__\w+__")
+"""What IPython itself keeps in the namespace. It stays as it is; outputs (``_``, ``Out``) are the user's."""
+_LOADS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
+_STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """One variable: an entry of a namespace, a closure's cell, a function's defaults or a class attribute."""
+
+    label: str
+    holder: Any
+    key: Any
+    value: Any
+
+    def put(self, value: Any) -> None:
+        """Makes the variable hold `value`; :data:`MISSING` takes it away."""
+        if isinstance(self.holder, dict):
+            if value is MISSING:
+                self.holder.pop(self.key, None)
+            else:
+                self.holder[self.key] = value
+        elif isinstance(self.holder, types.CellType):
+            self.holder.cell_contents = value
+        else:
+            setattr(self.holder, self.key, value)
+
+
+@dataclass(slots=True)
+class State:
+    """What the search found."""
+
+    places: list[Place] = field(default_factory=list)
+    tensors: list[torch.Tensor] = field(default_factory=list)
+    generators: list[torch.Generator] = field(default_factory=list)
+    arrays: list[Any] = field(default_factory=list)
+    """NumPy arrays."""
+    shared: list[Any] = field(default_factory=list)
+    """Objects that copies share with their originals: modules, locks."""
+
+
+def find_state(codes: Iterable[types.CodeType], roots: Iterable[Any], namespace: dict[str, Any] | None) -> State:
+    """The variables that some code can reach.
+
+    Args:
+        codes: code that will run in `namespace`.
+        roots: objects that it gets besides: a callable and its arguments.
+        namespace: the notebook's; functions that have it as their globals are followed, as are functions of the
+            user's own files.
+    """
+    search = _Search(namespace)
+    for code in codes:
+        search.code(code, namespace or {})
+    for root in roots:
+        search.reach(root)
+    search.run()
+    return search.state
+
+
+def is_atom(value: Any) -> bool:
+    """Whether a copy would be the object itself."""
+    return isinstance(value, (*_ATOMS, *FUNCTIONS, types.ModuleType))
+
+
+def is_shells_own(name: str, value: Any) -> bool:
+    """Whether a name of the notebook's namespace belongs to the shell."""
+    return bool(_SHELL_NAMES.fullmatch(name)) or type(value).__module__.startswith(("IPython.", "ipykernel."))
+
+
+def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code and that of the functions and classes that are written in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_within(constant)
+
+
+class _Search:
+    def __init__(self, namespace: dict[str, Any] | None) -> None:
+        self.state = State()
+        self._namespace = namespace
+        self._libraries = library_folders()
+        self._seen: set[int] = set()
+        self._placed: set[tuple[int, Any]] = set()
+        self._queue: list[Any] = []
+
+    def run(self) -> None:
+        while self._queue:
+            self._visit(self._queue.pop())
+
+    def reach(self, value: Any) -> None:
+        if id(value) not in self._seen and not isinstance(value, _ATOMS):
+            self._seen.add(id(value))
+            self._queue.append(value)
+
+    def code(self, code: types.CodeType, names: dict[str, Any]) -> None:
+        for part in codes_within(code):
+            for step in dis.get_instructions(part):
+                name = str(step.argval)
+                if step.opname.startswith(_STORES):
+                    self._place(name, names, name, names.get(name, MISSING), always=True)
+                elif step.opname.startswith(_LOADS) and name in names and not is_shells_own(name, names[name]):
+                    self._place(name, names, name, names[name])
+                    self._attributes(name, names[name], part)
+
+    def _attributes(self, label: str, module: Any, code: types.CodeType) -> None:
+        """Variables of the user's own module that the code names: ``settings.model``."""
+        if isinstance(module, types.ModuleType) and self._is_own(getattr(module, "__file__", None)):
+            for name in code.co_names:
+                if name in vars(module):
+                    self._place(f"{label}.{name}", vars(module), name, vars(module)[name])
+
+    def _place(self, label: str, holder: Any, key: Any, value: Any, *, always: bool = False) -> None:
+        if value is not MISSING:
+            self.reach(value)
+        if (is_atom(value) and not always) or (id(holder), key) in self._placed:
+            return
+        self._placed.add((id(holder), key))
+        self.state.places.append(Place(label, holder, key, value))
+
+    def _visit(self, value: Any) -> None:
+        if isinstance(value, types.FunctionType):
+            self._function(value)
+        elif isinstance(value, type):
+            self._class(value)
+        elif isinstance(value, torch.Tensor):
+            self.state.tensors.append(value)
+            for more in (describe.gradient(value), describe.base(value), getattr(value, "__dict__", None)):
+                self.reach(more)
+        elif isinstance(value, torch.Generator):
+            self.state.generators.append(value)
+        elif type(value).__name__ == "ndarray" and type(value).__module__ == "numpy":
+            self.state.arrays.append(value)
+            self.reach(value.base)
+        elif isinstance(value, types.ModuleType) or type(value).__module__ == "_thread":
+            self.state.shared.append(value)
+        elif not type(value).__module__.startswith(("IPython.", "ipykernel.")):
+            for more in gc.get_referents(value):
+                self.reach(more)
+
+    def _function(self, function: types.FunctionType) -> None:
+        self._seen.add(id(function.__globals__))
+        if function.__globals__ is self._namespace or self._is_own(function.__code__.co_filename):
+            self.code(function.__code__, function.__globals__)
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                value = cell.cell_contents
+            except ValueError:  # a name that is not assigned yet
+                continue
+            self._place(f"{function.__name__}.{name}", cell, None, value, always=not isinstance(value, FUNCTIONS))
+        for key in ("__defaults__", "__kwdefaults__"):
+            defaults = getattr(function, key)
+            if defaults and not all(map(is_atom, defaults.values() if isinstance(defaults, dict) else defaults)):
+                self._place(f"{function.__name__}.{key}", function, key, defaults)
+        self.reach(function.__dict__)
+
+    def _class(self, cls: type) -> None:
+        module = sys.modules.get(cls.__module__)
+        if cls.__module__ != "__main__" and not self._is_own(getattr(module, "__file__", None)):
+            return
+        for base in cls.__mro__[1:]:
+            self.reach(base)
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, (staticmethod, classmethod)):
+                self.reach(value.__func__)
+            elif isinstance(value, property):
+                for part in (value.fget, value.fset, value.fdel):
+                    self.reach(part)
+            elif isinstance(value, FUNCTIONS):
+                self.reach(value)
+            elif not name.startswith("__") and not hasattr(type(value), "__get__"):
+                self._place(f"{cls.__name__}.{name}", cls, name, value, always=True)
+
+    def _is_own(self, filename: str | None) -> bool:
+        if filename is None:
+            return False
+        return not filename.startswith("<frozen") and not os.path.abspath(filename).startswith(self._libraries)

@@ -1,0 +1,173 @@
+"""Copies of a program's state, put in the place of the originals for one run.
+
+The user's objects are only read. While a run lasts, its variables hold deep copies, made with one memo so that what was
+shared stays shared; afterwards every variable holds its original again.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from inplace_magic.capture.torch import describe, describe_nodes
+from inplace_magic.errors import CopyError
+from inplace_magic.language import _
+from inplace_magic.rerun.state import MISSING, Place, State, is_atom, is_shells_own
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Copies for one run."""
+
+    places: list[tuple[Place, Any]]
+    roots: tuple[Any, ...]
+    refused: dict[str, str]
+    """Names of the notebook that cannot be copied, and why; the run goes on without them."""
+
+
+def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] | None) -> Copies:
+    """Copies everything that the search found.
+
+    Args:
+        state: the variables.
+        roots: objects that the program gets besides.
+        namespace: the notebook's. A name of it that cannot be copied is left out of the run: the cell may well assign
+            it before it reads it.
+
+    Raises:
+        CopyError: something else cannot be copied; the text says what and what to do.
+    """
+    _refuse_shared_arrays(state)
+    refused: dict[str, str] = {}
+    while True:
+        memo = _memo(state)
+        try:
+            given = _copy(_("the argument"), roots, memo)
+        except _Refused as refusal:
+            raise CopyError(refusal.sentence) from refusal.__cause__
+        places: list[tuple[Place, Any]] = []
+        for place in state.places:
+            if place.holder is namespace and place.label in refused:
+                continue
+            try:
+                places.append((place, _copy(f"`{place.label}`", place.value, memo)))
+            except _Refused as refusal:
+                if namespace is None or place.holder is not namespace:
+                    raise CopyError(refusal.sentence) from refusal.__cause__
+                refused[place.label] = refusal.sentence
+                break  # its half-made copy is in the memo: begin anew without it
+        else:
+            return Copies(places, given, refused)
+
+
+def _refuse_shared_arrays(state: State) -> None:
+    """Copies of an array and of a tensor do not share memory, so a program that relies on it would run wrongly."""
+    for array in state.arrays:
+        begin = array.__array_interface__["data"][0]
+        for tensor in state.tensors:
+            storage = describe.storage(tensor)
+            address = describe.storage_address(storage) if storage is not None else None
+            if array.nbytes and address and address < begin + array.nbytes and begin < address + storage.nbytes():
+                raise CopyError(
+                    _(
+                        "A NumPy array ({shape}) shares its memory with a tensor; copies of them would not. Make one "
+                        "of them inside the compared code."
+                    ).format(shape=_sizes(array.shape))
+                )
+
+
+class _Refused(Exception):
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+def _copy(label: str, value: Any, memo: dict[int, Any]) -> Any:
+    if value is MISSING or is_atom(value):
+        return value
+    try:
+        return copy.deepcopy(value, memo)
+    except Exception as error:  # whatever a class raises when it refuses to be copied
+        raise _Refused(_sentence(label, value, error)) from error
+
+
+def _sentence(label: str, value: Any, error: Exception) -> str:
+    if isinstance(value, torch.Tensor) and describe.grad_fn(value) is not None:
+        return _(
+            "{value} cannot be copied: it is a result with a graph ({shape}, {node}), and a copy would not belong to "
+            "that graph. Make it inside the compared code, or detach it."
+        ).format(value=label, shape=_sizes(value.shape), node=describe_nodes.node_name(value.grad_fn))
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return _("{value} ({type}) cannot be copied: {reason}. Make it inside the compared code instead.").format(
+        value=label, type=type(value).__name__, reason=reason.rstrip(".")
+    )
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return "×".join(map(str, shape)) or "scalar"
+
+
+def _memo(state: State) -> dict[int, Any]:
+    """A memo with what ``deepcopy`` would refuse or get wrong: modules and locks, generators, and views, which it would
+    make strangers to their base's version counter."""
+    memo: dict[int, Any] = {id(value): value for value in state.shared}
+    for generator in state.generators:
+        memo[id(generator)] = generator if generator is torch.default_generator else _copy_generator(generator)
+    for tensor in state.tensors:
+        if describe.tensor_hooks(tensor) and describe.grad_fn(tensor) is None:
+            raise CopyError(
+                _("A tensor ({shape}) cannot be copied with the hooks registered on it. Remove them.").format(
+                    shape=_sizes(tensor.shape)
+                )
+            )
+        base = describe.base(tensor)
+        if type(tensor) is torch.Tensor and base is not None and not tensor.requires_grad and not base.requires_grad:
+            layout = tensor.size(), tensor.stride(), tensor.storage_offset()
+            memo[id(tensor)] = copy.deepcopy(base, memo).as_strided(*layout)
+    return memo
+
+
+def _copy_generator(generator: torch.Generator) -> torch.Generator:
+    twin = torch.Generator(device=generator.device)
+    twin.set_state(generator.get_state())
+    return twin
+
+
+@contextmanager
+def in_place(copies: Copies, namespace: dict[str, Any] | None) -> Iterator[None]:
+    """For one run, makes the variables hold the copies.
+
+    In the notebook's namespace only the copies, functions, classes, modules and the shell's own names are left, so that
+    a variable which the search did not foresee is missing and not the user's own.
+    """
+    before = dict(namespace) if namespace is not None else {}
+    try:
+        if namespace is not None:
+            for name, value in before.items():
+                if not is_shells_own(name, value) and not is_atom(value):
+                    del namespace[name]
+        for place, value in copies.places:
+            place.put(value)
+        yield
+    finally:
+        for place, _value in copies.places:
+            place.put(place.value)
+        if namespace is not None:
+            _restore(namespace, before)
+
+
+def _restore(namespace: dict[str, Any], before: dict[str, Any]) -> None:
+    for name in list(namespace):
+        if name not in before:
+            del namespace[name]
+    for name, value in before.items():
+        if namespace.get(name, MISSING) is not value:
+            namespace[name] = value
+    if list(namespace) != list(before):
+        namespace.clear()
+        namespace.update(before)

@@ -1,0 +1,94 @@
+"""A program run as Python runs it: ``python program.py args…`` or ``python -m module args…``, and a watch around it."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from types import CodeType, ModuleType
+
+from inplace_magic.errors import OptionError
+from inplace_magic.language import _
+
+
+@dataclass(frozen=True)
+class Script:
+    """What is to run, compiled."""
+
+    code: CodeType
+    module: ModuleType
+    """Empty yet; ``sys.modules["__main__"]`` while it runs, so that classes of the program can be pickled."""
+    name: str
+    """``sys.argv[0]``."""
+    folder: str | None
+    """What stands first in ``sys.path``; None: the working directory, as now."""
+
+
+def script_of(name: str, *, is_module: bool) -> Script:
+    """The program of a file, or of a module as ``-m`` takes it.
+
+    Raises:
+        OptionError: there is none.
+        SyntaxError: its text is no Python.
+    """
+    return _of_module(name) if is_module else _of_file(name)
+
+
+def _of_file(path: str) -> Script:
+    file = os.path.abspath(path)
+    try:
+        with io.open_code(file) as opened:
+            text = opened.read()
+    except OSError as error:
+        raise OptionError(
+            _("{name!r} cannot be run: {reason}.").format(name=path, reason=error.strerror or error)
+        ) from None
+    module = ModuleType("__main__")
+    module.__dict__.update(__file__=file, __cached__=None, __doc__=None, __annotations__={})
+    code = compile(text, file, "exec", dont_inherit=True)
+    return Script(code, module, path, os.path.dirname(os.path.realpath(file)))
+
+
+def _of_module(name: str) -> Script:
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except (ImportError, AttributeError, ValueError):
+        spec = None
+    code = _code_of(spec)
+    if spec is None or code is None:
+        raise OptionError(_("There is no module {name!r} that could be run.").format(name=name))
+    module = ModuleType("__main__")
+    module.__dict__.update(
+        __file__=spec.origin,
+        __cached__=spec.cached,
+        __annotations__={},
+        __loader__=spec.loader,
+        __package__=spec.parent,
+        __spec__=spec,
+    )
+    return Script(code, module, spec.origin or name, None)
+
+
+def _code_of(spec: ModuleSpec | None) -> CodeType | None:
+    find: Callable[[str], CodeType | None] | None = getattr(spec.loader, "get_code", None) if spec is not None else None
+    return find(spec.name) if find is not None and spec is not None else None
+
+
+def run(script: Script, arguments: list[str]) -> BaseException | None:
+    """Runs a program to its end; gives what it raised, ``SystemExit`` too, with the traceback of its own lines."""
+    sys.argv[:] = [script.name, *arguments]
+    if script.folder is not None and not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = script.folder
+    sys.modules["__main__"] = script.module
+    try:
+        exec(script.code, script.module.__dict__)
+    except BaseException as error:
+        ours = error.__traceback__
+        return error.with_traceback(ours.tb_next if ours is not None else None)
+    return None

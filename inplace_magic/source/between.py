@@ -1,0 +1,52 @@
+"""The one statement that can have written memory between two recorded calls, where nobody saw who wrote it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Set
+
+from inplace_magic.record.trace import Callsite
+from inplace_magic.source.statements import (
+    actions,
+    mentions,
+    runs_after,
+    simple_statements,
+    stands_beside,
+    writes_to,
+)
+from inplace_magic.source.text import Text
+
+
+def only_between(
+    text: Text, first: Callsite, last: Callsite | None, names: tuple[str, ...], seen: Set[str], *, alone: bool
+) -> ast.stmt | None:
+    """The statement between two places of one function; None when there are several or none.
+
+    Args:
+        text: the text of the function.
+        first: place of the last call before.
+        last: place of the first call after it; None at the end of the block.
+        names: names of what was written.
+        seen: sources of the recorded calls of this function, which are no candidates.
+        alone: no other thread ran meanwhile; else only what assigns to one of the names counts.
+    """
+    tree = text.tree
+    if tree is None:
+        return None
+    came_round = last is not None and last.line <= first.line
+    end = last.line if last is not None and not came_round else 10**9
+    found = [
+        node
+        for node in simple_statements(tree, first.function)
+        if (first.end_line or first.line) < node.lineno and (node.end_lineno or node.lineno) < end
+    ]
+    found = [node for node in found if any(code not in seen for code in actions(node, text.lines))]
+    writing = [node for node in found if any(writes_to(node, name) for name in names)]
+    naming = [node for node in found if any(mentions(node, name) for name in names)]
+    candidates = (writing or naming or found) if alone else writing
+    several = len(writing) > 1 and any(all(writes_to(node, name) for node in writing) for name in names)
+    if several and stands_beside(tree, writing[0], (first.line, end)):
+        candidates = writing[:1]  # `picture -= low; picture /= high`: the first of them has written it already
+    if came_round:
+        candidates = [node for node in writing if runs_after(tree, node, first.line)][:1]
+    return candidates[0] if len(candidates) == 1 else None

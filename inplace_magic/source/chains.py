@@ -1,0 +1,56 @@
+"""Which of the user's names a call read a tensor by, seen from a function further out in the chain of callers.
+
+``lm_loss(input_ids, labels)`` calls ``weight[ids]``: the call reads ``ids``, and one level out the same tensor is
+read as ``input_ids``.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from inplace_magic.record.trace import Callsite
+from inplace_magic.source import expressions
+
+
+def level(site: Callsite | None, like: Callsite) -> Callsite | None:
+    """The place in the chain of `site` that lies in the same function as `like`."""
+    while site is not None:
+        if site.same_function(like):
+            return site
+        site = site.caller
+    return None
+
+
+def paths_read(site: Callsite | None, at: Callsite) -> set[str]:
+    """The paths (``x``, ``self.h``, ``features["pre"]``) by which a call's expression reads, told in the names of the
+    function of `at`; empty when the call was not made from there."""
+    if site is None:
+        return set()
+    paths = paths_in(site.expression)
+    while not site.same_function(at):
+        if site.caller is None:
+            return set()
+        outer: set[str] = set()
+        for path in paths:
+            argument = expressions.parameter_argument(site.caller.expression, site.parameters, path)
+            if argument is not None:
+                found = expressions.path_text(expressions.without_aliasing(argument))
+                outer |= {found} if found is not None else set()
+        paths, site = outer, site.caller
+    return paths
+
+
+def paths_in(expression: str) -> set[str]:
+    """The paths that an expression reads."""
+    node = expressions.parse(expression)
+    if node is None:
+        return set()
+    if isinstance(node, (ast.Assign, ast.AugAssign)) and not isinstance(node, ast.AugAssign):
+        node = node.value
+    found = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.Name, ast.Attribute, ast.Subscript)):
+            text = expressions.path_text(inner)
+            if text is not None:
+                found.add(text)
+    return found

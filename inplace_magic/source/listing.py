@@ -1,0 +1,288 @@
+"""The user's lines with their syntax, and changes to them as a diff.
+
+Of a cell, or of a file that is still what ran, the whole text is known; of other places only the statement at the place
+itself. A listing of the latter kind says so, and what needs to know the lines around it then gives no diff.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from inplace_magic.record.trace import AliasStatement, Callsite, Trace
+
+Block = list[ast.stmt]
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
+
+_MAX_CHARACTERS = 400_000
+
+
+@dataclass(frozen=True)
+class Edit:
+    """New text for the lines ``first`` to ``last``; where ``last`` is one less than ``first``, lines put in before
+    ``first``."""
+
+    first: int
+    last: int
+    new: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Source lines, the first with number 1, and the syntax tree of them."""
+
+    lines: tuple[str, ...]
+    """Lines that are not known are empty."""
+    tree: ast.Module
+    whole: bool
+    """Whether it is the text of the whole cell or file, and not one statement of it."""
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """The node around each node."""
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def stores(self) -> dict[str, list[ast.Name]]:
+        """Where each name is bound."""
+        found: dict[str, list[ast.Name]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.setdefault(node.id, []).append(node)
+        return found
+
+    @cached_property
+    def functions(self) -> dict[str, list[ast.FunctionDef]]:
+        """The functions of each name."""
+        found: dict[str, list[ast.FunctionDef]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.FunctionDef):
+                found.setdefault(node.name, []).append(node)
+        return found
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, the innermost first."""
+        above = self.parents.get(node)
+        while above is not None:
+            yield above
+            above = self.parents.get(above)
+
+    def block_of(self, statement: ast.stmt) -> Block:
+        """The statements among which a statement stands."""
+        above = self.parents.get(statement)
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(above, name, None)
+            if isinstance(block, list) and any(entry is statement for entry in block):
+                return block
+        return [statement]
+
+    def scope_of(self, node: ast.AST) -> Scope:
+        """The function, class or module whose own names a node uses."""
+        for above in self.around(node):
+            if isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+                return above
+        return self.tree
+
+    def text(self, node: ast.AST) -> str:
+        """The source of an expression or statement."""
+        line, column, end_line, end_column = _span(node)
+        return self._between(line, column, end_line, end_column)
+
+    def text_between(self, before: ast.AST, after: ast.AST) -> str:
+        """The source from the end of one node to the end of another."""
+        _, _, line, column = _span(before)
+        _, _, end_line, end_column = _span(after)
+        return self._between(line, column, end_line, end_column)
+
+    def _between(self, line: int, column: int, end_line: int, end_column: int) -> str:
+        picked = [text.encode() for text in self.lines[line - 1 : end_line]]
+        picked[-1] = picked[-1][:end_column]
+        picked[0] = picked[0][column:]
+        return b"\n".join(picked).decode(errors="replace")
+
+    def indent(self, statement: ast.stmt) -> str:
+        """The white space before a statement."""
+        line = self.lines[statement.lineno - 1]
+        return line[: len(line) - len(line.lstrip())]
+
+    def deeper(self, statement: ast.stmt) -> str:
+        """The white space before a line one level below a statement, of tabs where the statement's is."""
+        indent = self.indent(statement)
+        return indent + ("\t" if "\t" in indent else "    ")
+
+    def alone(self, statement: ast.stmt) -> bool:
+        """Whether no other code stands on the lines of a statement."""
+        _, column, end_line, end_column = _span(statement)
+        before = self.lines[statement.lineno - 1].encode()[:column].strip()
+        after = self.lines[end_line - 1].encode()[end_column:].strip()
+        return not before and (not after or after.startswith(b"#"))
+
+    def statement_at(self, site: Callsite) -> ast.stmt | None:
+        """The innermost statement on the line of a place."""
+        return self.statement_on(site.line)
+
+    def statement_on(self, line: int) -> ast.stmt | None:
+        """The innermost statement on a line."""
+        return self._innermost.get(line)
+
+    @cached_property
+    def _innermost(self) -> dict[int, ast.stmt]:
+        """The innermost statement on each line."""
+        found: dict[int, ast.stmt] = {}
+        statements = (node for node in ast.walk(self.tree) if isinstance(node, ast.stmt))  # outer ones first
+        for node in statements:
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                if line not in found or node.lineno >= found[line].lineno:
+                    found[line] = node
+        return found
+
+    def expression_at(self, site: Callsite) -> ast.expr | None:
+        """The expression that made the call at a place."""
+        found = [
+            node
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.expr) and node.lineno == site.line and self.text(node) == site.expression
+        ]
+        at = [node for node in found if site.column is None or self._column(node) == site.column]
+        return (at or found)[0] if len(at) == 1 or len(found) == 1 else None
+
+    def _column(self, node: ast.expr) -> int:
+        return len(self.lines[node.lineno - 1].encode()[: node.col_offset].decode(errors="replace"))
+
+    def substitute(self, changes: Iterable[tuple[ast.expr, str]]) -> Edit | None:
+        """The lines with some expressions replaced; None where that touches a line more than one way, or several
+        lines."""
+        listed = list(changes)
+        rows = {row for node, _ in listed for row in (node.lineno, node.end_lineno or node.lineno)}
+        if len(rows) != 1:
+            return None
+        row = rows.pop()
+        line = self.lines[row - 1].encode()
+        for node, new in sorted(listed, key=lambda change: -change[0].col_offset):
+            line = line[: node.col_offset] + new.encode() + line[node.end_col_offset :]
+        return Edit(row, row, (line.decode(errors="replace"),))
+
+    def replace(self, statement: ast.stmt, *new: str) -> Edit | None:
+        """Statements instead of one that has its lines to itself; a comment at its end stays with the last."""
+        if not self.alone(statement):
+            return None
+        _, _, end_line, end_column = _span(statement)
+        comment = self.lines[end_line - 1].encode()[end_column:].decode(errors="replace").rstrip()
+        indent = self.indent(statement)
+        rows = [f"{indent}{text}" for text in new]
+        return Edit(statement.lineno, end_line, ("\n".join(rows) + comment,))
+
+    def whole_lines(self, statement: ast.stmt) -> tuple[str, ...]:
+        """The lines of a statement as they stand."""
+        return self.lines[statement.lineno - 1 : statement.end_lineno or statement.lineno]
+
+
+def listing_of(trace: Trace, site: Callsite | None) -> Listing | None:
+    """What is known of the text around a place; None where not even its statement could be parsed."""
+    if site is None or site.line < 1:
+        return None
+    lines = _lines_of(trace, site.cell, site.file)
+    if not site.outdated and 0 < site.line <= len(lines) and lines[site.line - 1].strip() == site.text.strip():
+        whole = _parse(lines)
+        if whole is not None:
+            return whole
+    return _statement_only(site)
+
+
+def whole_listing(trace: Trace, place: Callsite | AliasStatement | None) -> Listing | None:
+    """The cell or file that holds a place; None where its text is not known, or could not be parsed."""
+    lines = _lines_of(trace, place.cell, place.file) if place is not None else ()
+    return _parse(lines) if lines else None
+
+
+def texts(trace: Trace) -> list[Listing]:
+    """The watched cell, and every other cell and file whose text is known."""
+    known = (trace.source, *(text.lines for text in trace.sources))
+    return [listing for lines in known if lines and (listing := _parse(lines)) is not None]
+
+
+def _lines_of(trace: Trace, cell: int | None, file: str | None) -> tuple[str, ...]:
+    if trace.source and cell == trace.cell and file is None:
+        return trace.source
+    return next((text.lines for text in trace.sources if (text.cell, text.file) == (cell, file)), ())
+
+
+def diff(site: Callsite, listing: Listing, edits: Iterable[Edit]) -> str:
+    """The changes as a diff, with a header for each that says where."""
+    hunks: list[str] = []
+    for edit in sorted(edits, key=lambda edit: edit.first):
+        new = [row for text in edit.new for row in text.split("\n")]
+        if edit.last >= edit.first:
+            old = [f"-{text}" for text in listing.lines[edit.first - 1 : edit.last]]
+        else:
+            new, old = [*new], [f" {listing.lines[edit.last - 1]}"]
+        first = edit.first if edit.last >= edit.first else edit.last
+        hunks.append("\n".join([f"@@ {_place(site, first)} @@", *old, *(f"+{text}" for text in new)]))
+    return "\n".join(hunks)
+
+
+def _place(site: Callsite, line: int) -> str:
+    if site.cell is not None:
+        return f"Cell In[{site.cell}], line {line}"
+    if site.file is None:
+        return f"line {line}"
+    return f"{site.place.rpartition(':')[0]}:{line}"
+
+
+@lru_cache(maxsize=8)
+def _parse(source: tuple[str, ...]) -> Listing | None:
+    if sum(map(len, source)) > _MAX_CHARACTERS:
+        return None
+    plain = ["" if number == 0 and text.lstrip().startswith("%%") else text for number, text in enumerate(source)]
+    for rows in (plain, [re.sub(r"^(\s*)[%!?].*", r"\1pass", text) for text in plain]):
+        tree = _tree("\n".join(rows))
+        if tree is not None:
+            return Listing(source, tree, whole=True)
+    return None
+
+
+def _tree(text: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user has seen what Python says of this text
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _statement_only(site: Callsite) -> Listing | None:
+    rows = (site.statement or site.text).split("\n")
+    at = [number for number, row in enumerate(rows) if _without_comment(site.text.strip(), row.strip())]
+    tree = _tree("\n".join(rows)) if sum(map(len, rows)) <= _MAX_CHARACTERS else None
+    if tree is None or len(at) != 1 or site.line - at[0] < 1:
+        return None
+    first = site.line - at[0]
+    rows[at[0]] += site.text.strip()[len(rows[at[0]].strip()) :]
+    head = site.text.find(site.expression.split("\n")[0]) if at[0] == 0 and site.expression else -1
+    white = site.indent or " " * (max((site.column or 0) - head, 0) if head >= 0 else 0)
+    indent = len(white)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr)):
+            if node.lineno == 1:
+                node.col_offset += indent
+            if node.end_lineno == 1 and node.end_col_offset is not None:
+                node.end_col_offset += indent
+    ast.increment_lineno(tree, first - 1)
+    rows[0] = white + rows[0]
+    return Listing(("",) * (first - 1) + tuple(rows), tree, whole=False)
+
+
+def _without_comment(line: str, code: str) -> bool:
+    """Whether a line is this code, with nothing but a comment behind it."""
+    rest = line[len(code) :].lstrip() if line.startswith(code) else "?"
+    return not rest or rest.startswith("#")
+
+
+def _span(node: ast.AST) -> tuple[int, int, int, int]:
+    """First line and column, last line and column."""
+    assert isinstance(node, (ast.stmt, ast.expr))
+    return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset

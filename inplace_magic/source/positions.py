@@ -1,0 +1,54 @@
+"""Where in its source text an instruction stands, as Python tells it: from 3.11 on with columns.
+
+Python 3.10 tells the line alone; the rest is found in the syntax tree.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+from types import CodeType, SimpleNamespace
+from typing import Any
+
+Position = tuple[int | None, int | None, int | None, int | None]
+"""(line, end line, column, end column) of an instruction; columns in UTF-8 bytes. Python 3.10 knows the line only."""
+
+_READ_TO_BE_WRITTEN = bytes(dis.opmap.get(name, 255) for name in ("DUP_TOP_TWO", "BINARY_SUBSCR"))
+"""How Python 3.10 reads ``x[i]`` of ``x[i] += 1``."""
+
+
+def positions(code: CodeType) -> list[Position]:
+    """One entry for each instruction, which takes two bytes."""
+    if hasattr(code, "co_positions"):
+        return list(code.co_positions())
+    lines = ((line, (end - start) // 2) for start, end, line in code.co_lines())
+    return [(line, None, None, None) for line, instructions in lines for _ in range(instructions)]
+
+
+def node_of(on_line: list[ast.stmt], code: CodeType, lasti: int, line: int) -> Any:
+    """On Python 3.10, the part of the source text that an instruction stands for; None where that is not certain.
+
+    ``executing`` finds expressions by their bytecode. It leaves ``x += 1`` and ``x[i] += 1`` out, which are certain
+    where no other statement begins on their line.
+
+    Args:
+        on_line: the statements that take the line.
+        code: the code.
+        lasti: offset of the instruction.
+        line: its line.
+    """
+    written = dis.opname[code.co_code[lasti]].startswith("INPLACE_")
+    read = code.co_code[lasti - 2 : lasti + 1 : 2] == _READ_TO_BE_WRITTEN
+    if written or read:
+        begun = [node for node in on_line if node.lineno == line]
+        only = begun[0] if len(begun) == 1 and isinstance(begun[0], ast.AugAssign) else None
+        return only if written or only is None else only.target
+    try:
+        from executing import Source
+    except ImportError:
+        return None
+    frame: Any = SimpleNamespace(f_code=code, f_lasti=lasti, f_lineno=line, f_globals={"__name__": ""}, f_locals={})
+    try:
+        return Source.executing(frame).node
+    except Exception:  # executing asserts its way through odd bytecode; then the expression is unknown
+        return None

@@ -1,0 +1,172 @@
+"""One version of the text of a file: its lines, its syntax tree, and the statements and functions on a line.
+
+A watch of two lines in a file of ten thousand parses that file, which is all that is done to the whole of it. Which
+statement holds a line is found by going down from the top; only statements are looked at, and no expression.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A function that no other function holds, with the classes around it; or a statement outside of all functions.
+    What can be compiled on its own to what it is compiled to within its file."""
+
+    classes: tuple[ast.ClassDef, ...]
+    node: ast.stmt
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function of the text."""
+
+    name: str
+    """As code objects spell it: ``Encoder.forward``, ``main.<locals>.step``."""
+    node: FunctionNode
+    unit: Unit
+
+
+class Text:
+    """One version of a text.
+
+    Args:
+        lines: its lines, without their ends.
+    """
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self._statements: dict[int, list[ast.stmt]] = {}
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        """Its syntax; None where it is not Python."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the user has seen what Python says of this text
+                return ast.parse("\n".join(self.lines))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+    @cached_property
+    def functions(self) -> dict[str, list[Function]]:
+        """Its functions by the last part of their names."""
+        found: dict[str, list[Function]] = {}
+        for function in _functions(self.tree) if self.tree is not None else ():
+            found.setdefault(function.node.name, []).append(function)
+        return found
+
+    @cached_property
+    def imports(self) -> list[ast.stmt]:
+        """The imports outside of functions and classes: Python compiles ``torch.exp(x)`` to other instructions where
+        ``torch`` was imported by its file."""
+        return list(_imports(self.tree)) if self.tree is not None else []
+
+    def function(self, name: str, first_line: int) -> Function | None:
+        """The function of a qualified name; of several, the one that begins on a line, else the last."""
+        listed = [each for each in self.functions.get(name.rpartition(".")[2], ()) if each.name == name]
+        here = [each for each in listed if first_line_of(each.node) == first_line]
+        best = here or listed
+        return best[-1] if best else None
+
+    def unit_at(self, line: int) -> Unit | None:
+        """The unit that holds a line."""
+        classes: list[ast.ClassDef] = []
+        node: ast.AST | None = self.tree
+        while node is not None:
+            inner = _covering(node, line)
+            if not inner:
+                whole = isinstance(node, ast.stmt) and not isinstance(node, ast.ClassDef)
+                return Unit((), node) if whole and isinstance(node, ast.stmt) else None
+            node = inner[-1]
+            if isinstance(node, ast.ClassDef):
+                classes.append(node)
+            elif isinstance(node, FunctionNode):
+                return Unit(tuple(classes), node)
+        return None
+
+    def statements_on(self, line: int) -> list[ast.stmt]:
+        """The statements, simple and compound, that take a line; outer ones first."""
+        known = self._statements.get(line)
+        if known is None:
+            known = self._statements[line] = []
+            inner = _covering(self.tree, line) if self.tree is not None else []
+            while inner:
+                known += [node for node in inner if node.lineno <= line]  # and no decorator
+                inner = [child for node in inner for child in _covering(node, line)]
+        return known
+
+    def line(self, number: int) -> str:
+        """A line without the space around it; empty for one that it does not have."""
+        return self.lines[number - 1].strip() if 0 < number <= len(self.lines) else ""
+
+
+def first_line_of(node: ast.stmt) -> int:
+    """The line on which a statement begins, its decorators included."""
+    decorators = getattr(node, "decorator_list", None)
+    return min(node.lineno, decorators[0].lineno) if decorators else node.lineno
+
+
+def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The blocks of statements right inside a node."""
+    for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list) and block:
+            if isinstance(block[0], ast.stmt):
+                yield block
+            else:
+                for entry in block:  # `except` and `case`
+                    yield from blocks_of(entry)
+
+
+def statements_inside(node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements right inside a node."""
+    for block in blocks_of(node):
+        yield from block
+
+
+def is_simple(node: ast.stmt) -> bool:
+    """Whether no other statement stands in it."""
+    return not hasattr(node, "body") and not hasattr(node, "cases")
+
+
+def _covering(node: ast.AST, line: int) -> list[ast.stmt]:
+    """Of the statements right inside a node, those that take a line."""
+    found: list[ast.stmt] = []
+    for block in blocks_of(node):
+        at = bisect_right(block, line, key=first_line_of) - 1
+        while at >= 0 and (block[at].end_lineno or block[at].lineno) >= line:
+            found.insert(0, block[at])
+            at -= 1
+    return found
+
+
+def _imports(node: ast.AST) -> Iterator[ast.stmt]:
+    for child in statements_inside(node):
+        if isinstance(child, ast.Import) or (isinstance(child, ast.ImportFrom) and child.module != "__future__"):
+            yield child
+        elif not is_simple(child) and not isinstance(child, (FunctionNode, ast.ClassDef)):
+            yield from _imports(child)
+
+
+def _functions(tree: ast.Module) -> Iterator[Function]:
+    def visit(node: ast.AST, prefix: str, classes: tuple[ast.ClassDef, ...], unit: Unit | None) -> Iterator[Function]:
+        for child in statements_inside(node):
+            if isinstance(child, FunctionNode):
+                own = unit or Unit(classes, child)
+                yield Function(f"{prefix}{child.name}", child, own)
+                yield from visit(child, f"{prefix}{child.name}.<locals>.", classes, own)
+            elif isinstance(child, ast.ClassDef):
+                yield from visit(child, f"{prefix}{child.name}.", (*classes, child), unit)
+            elif not is_simple(child):
+                yield from visit(child, prefix, classes, unit)
+
+    yield from visit(tree, "", (), None)

@@ -1,0 +1,99 @@
+"""Lines that ran by themselves, and once: what stands further down in them ran later, and a name is one variable."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from inplace_magic.record.trace import Callsite, LocalName, Trace
+from inplace_magic.source.listing import Listing, Scope, whole_listing
+
+Whose = tuple[int | None, str | None, str]
+"""Cell, file, and qualified name of a function; ``<module>`` outside functions."""
+
+
+@dataclass(frozen=True)
+class Top:
+    """The lines that the watched block itself runs: a cell's or a script's own, or those of the function that holds the
+    block."""
+
+    listing: Listing
+    scope: Scope
+    cell: int | None
+    file: str | None
+    function: str
+
+    def place(self, site: Callsite | None) -> Callsite | None:
+        """The place in these lines that is, or led to, a place; None where others did."""
+        while site is not None and whose(site) != (self.cell, self.file, self.function):
+            site = site.caller
+        return site
+
+    def is_own(self, node: ast.AST) -> bool:
+        """Whether a node belongs to these lines, and not to a function inside."""
+        return self.listing.scope_of(node) is self.scope
+
+
+def whose(site: Callsite) -> Whose:
+    """The function that a place belongs to."""
+    return site.cell, site.file, site.function
+
+
+def tops(trace: Trace, once: Mapping[Whose, Callsite]) -> list[Top]:
+    """The lines that ran by themselves, once: those of cells and scripts, and those of functions that they call once,
+    such as ``main``; as far as their text is known."""
+    found = []
+    for (cell, file, function), place in once.items():
+        listing = whole_listing(trace, place)
+        statement = listing.statement_at(place) if listing is not None else None
+        if listing is not None and statement is not None:
+            scope = listing.tree if function == "<module>" else listing.scope_of(statement)
+            found.append(Top(listing, scope, cell, file, function))
+    return found
+
+
+def run_once(trace: Trace) -> dict[Whose, Callsite]:
+    """The functions, and the cells and files outside functions, whose lines :func:`tops` gives; a place in each."""
+    callers: dict[Whose, dict[Callsite | None, None]] = {}
+    places: dict[Whose, Callsite] = {}
+    seen: set[int] = set()
+    for call in trace.calls:
+        site = call.callsite
+        while site is not None and id(site) not in seen:
+            seen.add(id(site))
+            callers.setdefault(whose(site), {})[site.caller] = None
+            places.setdefault(whose(site), site)
+            site = site.caller
+
+    def is_once(key: Whose, above: frozenset[Whose]) -> bool:
+        if key[2] == "<module>":
+            return True
+        if key in above or key[2].endswith(">") or len(callers[key]) > 1:
+            return False
+        caller = next(iter(callers[key]))
+        return caller is None or (is_once(whose(caller), above | {key}) and _runs_straight(trace, caller))
+
+    return {key: place for key, place in places.items() if is_once(key, frozenset())}
+
+
+def names_in(trace: Trace, once: Mapping[Whose, Callsite]) -> list[LocalName]:
+    """The names in functions that ran once, those of outer functions first: ``net.weight`` before ``self.weight``."""
+    known = [entry for entry in trace.local_names if (entry.cell, entry.file, entry.function) in once]
+    return sorted(known, key=lambda entry: len(once[entry.cell, entry.file, entry.function].chain))
+
+
+def _runs_straight(trace: Trace, caller: Callsite) -> bool:
+    """Whether no loop stands around a statement, and none in it."""
+    listing = whole_listing(trace, caller)
+    statement = listing.statement_at(caller) if listing is not None else None
+    if listing is None or statement is None:
+        return False
+    loops = (ast.For, ast.AsyncFor, ast.While)
+    for node in listing.around(statement):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            break
+        if isinstance(node, loops):
+            return False
+    again = (*loops, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+    return not any(isinstance(node, again) for node in ast.walk(statement))

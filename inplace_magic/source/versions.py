@@ -1,0 +1,219 @@
+"""Which version of a file's text a code object was compiled from.
+
+A module is edited and not reloaded; ``%autoreload`` of IPython puts new code into old functions and numbers its lines
+from 1. Then the text that stands at an instruction's line is not what ran, and to blame it is to blame a comment. So
+the function at that place is compiled again and compared, instruction by instruction. Where another place of the text
+gives the same instructions, that is where the code is now. Code outside of functions, and functions that an import
+hook rewrote (pytest's assertions), have no such twin: of these the statement at the place is looked at, whether the
+names that it loads stand where the instructions say.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import dis
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+from inplace_magic.source.positions import Position, positions
+from inplace_magic.source.statements import innermost, segment
+from inplace_magic.source.text import Text, Unit, statements_inside
+
+_FUTURES = 0
+for _name in __future__.all_feature_names:
+    _FUTURES |= getattr(__future__, _name).compiler_flag
+
+_PATCHED = "__autoreload_class__"
+"""The class around a method that IPython's autoreload compiles on its own. If it is called otherwise one day, lines of
+autoreloaded methods are told as those of an older version."""
+
+
+@dataclass(frozen=True, eq=False)
+class Twin:
+    """The text of a code object."""
+
+    text: Text
+    code: CodeType
+    """The same instructions, with the positions that they have in the text."""
+
+
+class Compiled:
+    """What the units of the texts met compile to, each compiled once."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, int, bool], tuple[Text, list[CodeType]]] = {}
+
+    def twin(self, code: CodeType, text: Text) -> Twin | None:
+        """The code object of a text with the same instructions; None where there is none, or several."""
+        unit = text.unit_at(code.co_firstlineno)
+        for each in self._codes(text, unit, code, text.imports) if unit is not None else ():
+            if each.co_firstlineno == code.co_firstlineno and _alike(code, each) and positions(each) == positions(code):
+                return Twin(text, code)
+        for imports in (text.imports, _NO_IMPORTS):
+            found: dict[tuple[int, Any], CodeType] = {}
+            for unit in _units_named_like(code, text):
+                for each in self._codes(text, unit, code, imports):
+                    if _alike(code, each) and _same_name(code, each):
+                        found[each.co_firstlineno, tuple(positions(each))] = each
+            if found:
+                return Twin(text, next(iter(found.values()))) if len(found) == 1 else None
+        return None
+
+    def _codes(self, text: Text, unit: Unit, code: CodeType, imports: list[ast.stmt]) -> list[CodeType]:
+        """All code objects of a unit."""
+        futures = code.co_flags & _FUTURES
+        key = id(unit.node), futures, bool(imports)
+        if key not in self._made:
+            self._made[key] = text, list(_compiled(unit, code.co_filename, futures, imports))
+        return self._made[key][1]
+
+
+_NO_IMPORTS: list[ast.stmt] = []
+"""So IPython's autoreload compiles a function, on its own."""
+
+
+def _compiled(unit: Unit, filename: str, futures: int, imports: list[ast.stmt]) -> Iterator[CodeType]:
+    node: ast.stmt = unit.node
+    for owner in reversed(unit.classes):
+        node = _copy_of_class(owner, node)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = compile(ast.Module([*imports, node], []), filename, "exec", flags=futures, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    yield from _inside(module)
+
+
+def _copy_of_class(owner: ast.ClassDef, only: ast.stmt) -> ast.ClassDef:
+    """The class with one statement, whose code depends on nothing but the names of the classes around it."""
+    fields: dict[str, Any] = {"name": owner.name, "bases": [], "keywords": [], "body": [only], "decorator_list": []}
+    if hasattr(owner, "type_params"):  # from Python 3.12 on
+        fields["type_params"] = owner.type_params
+    return ast.copy_location(ast.ClassDef(**fields), owner)
+
+
+def _inside(code: CodeType) -> Iterator[CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _inside(constant)
+
+
+def _units_named_like(code: CodeType, text: Text) -> Iterator[Unit]:
+    """The units that hold a function of the code's name; of a lambda or a comprehension, of the function around it."""
+    parts = [part for part in _qualified(code).split(".") if not part.startswith("<")]
+    seen: set[int] = set()
+    for function in text.functions.get(parts[-1], ()) if parts else ():
+        if id(function.unit.node) not in seen:
+            seen.add(id(function.unit.node))
+            yield function.unit
+
+
+def _qualified(code: CodeType) -> str:
+    return str(getattr(code, "co_qualname", code.co_name))  # Python 3.10 knows the last part only
+
+
+def _same_name(code: CodeType, other: CodeType) -> bool:
+    mine, its = _qualified(code), _qualified(other)
+    if mine.startswith(f"{_PATCHED}."):
+        return its.endswith(mine[len(_PATCHED) :])
+    return mine == its
+
+
+def _alike(one: CodeType, other: CodeType) -> bool:
+    """Whether two code objects do the same, wherever they stand."""
+    if one is other:
+        return True
+    return (
+        one.co_name == other.co_name
+        and one.co_code == other.co_code
+        and one.co_names == other.co_names
+        and one.co_varnames == other.co_varnames
+        and one.co_freevars == other.co_freevars
+        and one.co_cellvars == other.co_cellvars
+        and _same(one.co_consts, other.co_consts)
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, CodeType):
+        return _alike(one, other)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, str):
+        return bool(one.split() == other.split())  # autoreload indents a docstring further
+    return bool(one == other) if isinstance(one, frozenset) else repr(one) == repr(other)  # 0.0 is not -0.0
+
+
+class Loads:
+    """The names that code objects load."""
+
+    def __init__(self) -> None:
+        self._by_line: dict[int, tuple[CodeType, dict[int, list[tuple[str, bool, Position]]]]] = {}
+
+    def stand_in(self, text: Text, code: CodeType, line: int, column: int | None) -> bool:
+        """Whether the names that the statement at a place loads stand in a text where its instructions say."""
+        statement = innermost(text.statements_on(line), line, column)
+        first = last = line
+        loose: frozenset[str] = frozenset()
+        if statement is not None:
+            inner = next(statements_inside(statement), None)
+            first = statement.lineno
+            last = max(first, inner.lineno - 1) if inner is not None else statement.end_lineno or first
+            loose = _names_without_a_place(statement)
+        words = " ".join(text.lines[first - 1 : last])
+        loaded = self._loaded(code)
+        known = statement is not None
+        for at in range(first, last + 1):
+            for name, exactly, (_line, end_line, begin, end) in loaded.get(at, ()):
+                if name in loose:
+                    continue
+                known = True
+                if not exactly or end_line is None or begin is None or end is None:
+                    there = isinstance(statement, ast.Assert) or name in words
+                else:
+                    there = _spells(segment(text.lines, at, end_line, begin, end), name)
+                if not there:
+                    return False
+        return known
+
+    def _loaded(self, code: CodeType) -> dict[int, list[tuple[str, bool, Position]]]:
+        """By line: each name, whether it has its position to itself, and that."""
+        if id(code) not in self._by_line:
+            found: dict[int, list[tuple[str, bool, Position]]] = {}
+            known = positions(code)
+            for instruction in dis.get_instructions(code):
+                verb, _, what = instruction.opname.partition("_")
+                name = instruction.argval
+                plain = what in _NAMED
+                if verb != "LOAD" or not (plain or what in _ATTRIBUTES) or not isinstance(name, str):
+                    continue
+                position = known[instruction.offset // 2]
+                if position[0] is not None and not name.startswith(("@", ".", "__")):  # pytest's, Python's own
+                    found.setdefault(position[0], []).append((name, plain, position))
+            self._by_line[id(code)] = code, found
+        return self._by_line[id(code)][1]
+
+
+_NAMED = frozenset(("NAME", "GLOBAL", "FAST", "DEREF", "CLASSDEREF", "FAST_CHECK", "FAST_AND_CLEAR", "FAST_BORROW"))
+_ATTRIBUTES = frozenset(("ATTR", "METHOD"))
+
+
+def _spells(text: str, name: str) -> bool:
+    return text == name or (text.startswith("__") and name.startswith("_") and name.endswith(text))
+
+
+def _names_without_a_place(statement: ast.stmt) -> frozenset[str]:
+    """Names within f-strings, of which Python before 3.12 does not know the exact place."""
+    if sys.version_info >= (3, 12):
+        return frozenset()
+    strings = (node for node in ast.walk(statement) if isinstance(node, ast.JoinedStr))
+    return frozenset(inner.id for node in strings for inner in ast.walk(node) if isinstance(inner, ast.Name))

@@ -1,0 +1,510 @@
+"""Healthy programs from other people's suites and repositories that were once accused; and beside each its true twin,
+which is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hazards.both_ways import told
+
+QUIET = {
+    "a_tensor_is_compared_with_its_round_trip": """
+        def make(n):
+            x = torch.empty(n); x.uniform_(0, 1); return x
+        a = make(4)
+        assert torch.allclose(a.cpu(), a)
+        assert torch.equal(a, torch.from_numpy(a.numpy()))
+        b = a.view(torch.int32).view(torch.float32)
+        assert torch.equal(b, a)
+    """,
+    "a_tensor_is_filled_before_another_library_gets_it": """
+        import numpy as np
+        def generated(n):
+            x = torch.randn(n)
+            x[torch.randn(n) > 0.5] = 0
+            return x
+        def compared(x):
+            expected = np.atleast_1d(x.cpu().numpy())
+            given = torch.from_numpy(expected)
+            assert torch.equal(torch.atleast_1d(x), given)
+            torch.testing.assert_close(torch.atleast_1d(x), torch.from_numpy(expected))
+        compared(generated(400))
+        compared(generated(4))
+    """,
+    "a_network_loads_its_own_state": """
+        net = nn.Sequential(nn.Linear(40, 40), nn.Linear(40, 40), nn.BatchNorm1d(40))
+        net[1].weight = net[0].weight
+        with torch.no_grad():
+            net[0].weight.mul_(2)
+        net.load_state_dict(net.state_dict())
+        state = net.state_dict()
+        net.load_state_dict(state)
+        net.load_state_dict(state)
+    """,
+    "gradcheck_moves_the_entries_of_a_large_input": """
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return x * x
+            @staticmethod
+            def backward(ctx, g):
+                x, = ctx.saved_tensors
+                return 2 * g * x
+        x = torch.randn(10, 10, dtype=torch.double, requires_grad=True)
+        assert torch.autograd.gradcheck(Square.apply, (x,))
+        assert torch.autograd.gradcheck(lambda x: (x * x).sum(), (x,))
+    """,
+    "gradcheck_moves_the_entries_of_what_is_expanded": """
+        column = torch.randn(3, 1, dtype=torch.double, requires_grad=True)
+        assert torch.autograd.gradcheck(lambda c: (c.expand(3, 40) ** 2).sin(), (column,))
+    """,
+    "a_grid_is_filled_column_by_column_and_copied_from_its_own_start": """
+        def grid(size, dims):
+            points, before = torch.zeros(size ** dims, dims), None
+            for i in range(dims):
+                for j in range(size):
+                    part = slice(j * size ** i, (j + 1) * size ** i)
+                    points[part, i].fill_(j + 1)
+                    if before is not None:
+                        points[part, :i].copy_(before)
+                before = points[: size ** (i + 1), : i + 1]
+            return points
+        assert len(set(map(tuple, grid(4, 2).tolist()))) == 16
+    """,
+    "what_an_out_argument_gave_is_held_against_it": """
+        out = torch.empty(3)
+        torch.testing.assert_close(torch.add(torch.ones(3), 1, out=out), out)
+    """,
+    "what_a_module_gives_back_is_held_against_what_it_got": """
+        given = torch.empty(2, 6)[:, ::2]
+        given.copy_(torch.ones(2, 3))
+        got = nn.Dropout(0.0)(given)
+        torch.testing.assert_close(given, got)
+    """,
+    "what_a_module_gives_back_is_a_view_of_the_view_it_got": """
+        given = torch.empty(2, 3, 4, 8)[..., ::2]
+        given.copy_(torch.ones(2, 3, 4, 4))
+        got = nn.Dropout3d(0.0)(given)
+        torch.testing.assert_close(given, got)
+    """,
+    "a_tensor_gets_the_memory_of_another_after_the_write": """
+        a, b = torch.ones(3), torch.zeros(3)
+        both = a + b
+        b.add_(1)
+        a.data = b
+        torch.testing.assert_close(a, b)
+    """,
+    "a_parametrized_weight_is_set_again_after_the_write": """
+        class Exponential(nn.Module):
+            def forward(self, x):
+                return x.exp()
+            def right_inverse(self, x):
+                if (x <= 0).any():
+                    raise ValueError
+                return x.log()
+        net = nn.Linear(3, 3)
+        nn.init.ones_(net.weight)
+        nn.utils.parametrize.register_parametrization(net, "weight", Exponential())
+        x = -torch.rand(3, 3) - 1
+        try:
+            net.weight = x
+        except ValueError:
+            pass
+        x.neg_()
+        net.weight = x
+        torch.testing.assert_close(net.weight, x)
+    """,
+    "parameters_are_held_against_themselves": """
+        net = nn.Linear(2, 2)
+        nn.init.ones_(net.bias)
+        given = tuple(net.parameters())
+        torch.testing.assert_close(given, (net.weight, net.bias))
+    """,
+    "gradcheck_compares_tangents_of_its_own": """
+        class Copy(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, y):
+                return x.clone(), y.clone()
+            @staticmethod
+            def backward(ctx, gx, gy):
+                return gx, gy
+            @staticmethod
+            def jvp(ctx, x, y):
+                return x, y
+        pair = [torch.rand(2, dtype=torch.double, requires_grad=True) for _ in range(2)]
+        assert torch.autograd.gradcheck(Copy.apply, pair, check_forward_ad=True)
+    """,
+    "an_entry_is_put_back_before_backward": """
+        x = torch.randn(10, 10, requires_grad=True)
+        loss = (x * x).sum()
+        old = x.data.clone()
+        x.data[3] = 0
+        nudged = (x * x).sum().item()
+        x.data.copy_(old)
+        loss.backward()
+        assert torch.equal(x.grad, 2 * old)
+    """,
+    "a_tensor_is_held_against_the_base_of_its_view": """
+        t = torch.ones(3)
+        v = t.view_as(t)
+        v[0] = 0
+        assert torch.equal(t, v._base)
+    """,
+    "a_second_name_is_given_after_the_write": """
+        w = torch.rand(3)
+        w.mul_(2)
+        old = w
+        assert torch.equal(w, old)
+    """,
+    "two_buffers_are_swapped": """
+        a = torch.eye(2) * 2; y = a @ a; z = a @ a; s = torch.empty_like(y)
+        for _ in range(3):
+            torch.mm(y, a, out=s)
+            y, s = s, y
+            torch.mm(a, z, out=s)
+            z, s = s, z
+        torch.mm(z, y, out=a)
+        torch.mm(y, a, out=s)
+    """,
+    "a_master_copy_is_written_back": """
+        def step(p):
+            master = p.to(torch.float32)
+            master.mul_(0.9)
+            p.copy_(master.to(p.dtype))
+        step(torch.rand(4))
+    """,
+    "a_helper_negates_the_gradients": """
+        class Opt:
+            def __init__(self, params, maximize):
+                self.params = params; self.maximize = maximize
+            def moments(self, grads, sq):
+                if self.maximize:
+                    torch._foreach_neg_(grads)
+                torch._foreach_addcmul_(sq, grads, grads, value=.1)
+                return torch.stack([s.sum() for s in sq]).sum()
+            @torch.no_grad()
+            def step(self):
+                zeros = [torch.zeros_like(p) for p in self.params]
+                batch = {"params": self.params, "grads": [p.grad for p in self.params], "sq": zeros}
+                total = 0.0
+                total += self.moments(batch["grads"], batch["sq"])
+                torch._foreach_add_(batch["params"], batch["grads"], alpha=-.1)
+        def main():
+            ps = [torch.ones(3, requires_grad=True), torch.ones(2, requires_grad=True)]
+            (ps[0].sum() * ps[1].sum()).backward()
+            Opt(ps, True).step()
+        main()
+    """,
+    "a_tensor_is_converted_under_its_own_name": """
+        def make(n):
+            x = torch.randn(n)
+            x = x.to(torch.float32)
+            x[0] = 0
+            return x
+        total = make(3) + 1
+    """,
+    "r_drop_calls_a_model_with_batchnorm_twice": """
+        def rdrop_step(model, x):
+            p = model(x)
+            q = model(x)
+            return (p - q).pow(2).mean()
+        def main():
+            rdrop_step(nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8)), torch.randn(8, 4)).backward()
+        main()
+    """,
+    "pseudo_labels_come_from_a_model_with_batchnorm": """
+        def pseudo(model, x):
+            with torch.no_grad():
+                t = model(x).argmax(1)
+            return F.cross_entropy(model(x), t)
+        def main():
+            pseudo(nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8)), torch.randn(8, 4)).backward()
+        main()
+    """,
+    "a_discriminator_with_batchnorm_sees_the_fake_twice": """
+        def d_step(netD, fake, real):
+            d = netD(fake.detach())
+            r = netD(real)
+            g = netD(fake)
+            return d.mean() - r.mean() - g.mean()
+        def main():
+            D = nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 1))
+            G = nn.Linear(2, 4)
+            d_step(D, G(torch.randn(8, 2)), torch.randn(8, 4)).backward()
+        main()
+    """,
+    "a_trainer_computes_the_accuracy_after_the_step": """
+        class Trainer:
+            def __init__(self):
+                self.model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8))
+                self.opt = torch.optim.SGD(self.model.parameters(), .1)
+            def step(self, x, y):
+                loss = F.cross_entropy(self.model(x), y)
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+                return (self.model(x).argmax(1) == y).float().mean()
+        def main():
+            Trainer().step(torch.randn(8, 4), torch.randint(0, 8, (8,)))
+        main()
+    """,
+    "one_network_with_batchnorm_has_two_attributes": """
+        class Algo(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.moving = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8))
+                self.alias = self.moving
+            def step(self, x):
+                p = self.moving(x)
+                q = self.alias(x)
+                return (p - q).pow(2).mean()
+        def main():
+            Algo().step(torch.randn(8, 4)).backward()
+        main()
+    """,
+    "scores_are_masked_through_data_for_a_softmax": """
+        scores = nn.Linear(4, 5)(torch.randn(2, 4))
+        scores.data.masked_fill_(torch.arange(5) > 3, -float("inf"))
+        torch.softmax(scores, -1).pow(2).sum().backward()
+    """,
+    "a_custom_function_reads_its_input_again_which_nobody_wrote": """
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, i):
+                ctx.i = i
+                return i * i
+            @staticmethod
+            def backward(ctx, g):
+                return g * 2 * ctx.i
+        h = torch.ones(3, requires_grad=True) * 1
+        y = Square.apply(h)
+        y.sum().backward()
+        h.detach().add_(1)
+    """,
+    "an_evaluation_runs_the_network_by_its_second_attribute": """
+        class Trainer:
+            def __init__(self):
+                self.model = nn.Linear(4, 4)
+                self.module = self.model
+                self.opt = torch.optim.SGD(self.model.parameters(), .1)
+            def train(self, x):
+                for _ in range(2):
+                    loss = self.model(x).pow(2).mean()
+                    self.opt.zero_grad()
+                    loss.backward()
+                    self.opt.step()
+                    with torch.no_grad():
+                        error = self.module(x).abs().mean()
+        def main():
+            Trainer().train(torch.randn(3, 4))
+        main()
+    """,
+}
+
+FOUND = {
+    "a_conversion_that_made_no_copy_is_compared_after_a_write": (
+        """
+        a = torch.rand(4)
+        b = a.cpu()
+        a.add_(1)
+        unchanged = torch.allclose(b, a)
+        """,
+        ("same-memory-compared", "a.add_(1)"),
+        "unchanged",
+    ),
+    "an_array_that_was_taken_before_the_write_is_compared": (
+        """
+        w = torch.zeros(400)
+        old = w.numpy()
+        w.add_(1)
+        before = torch.from_numpy(old)
+        nothing = torch.equal(w, before)
+        """,
+        ("same-memory-compared", "w.add_(1)"),
+        "nothing",
+    ),
+    "a_state_is_loaded_twice_with_a_write_between": (
+        """
+        net = nn.Linear(2, 2)
+        start = net.weight.detach().clone()
+        state = net.state_dict()
+        net.load_state_dict(state)
+        with torch.no_grad():
+            net.weight.mul_(2)
+        net.load_state_dict(state)
+        lost = not torch.equal(net.weight, start)
+        """,
+        ("same-memory-compared", "net.weight.mul_(2)"),
+        "lost",
+    ),
+    "an_entry_is_put_back_after_backward": (
+        """
+        x = torch.ones(10, 10, requires_grad=True)
+        loss = (x * x).sum()
+        old = x.data.clone()
+        x.data[3] = 0
+        loss.backward()
+        x.data.copy_(old)
+        wrong = not torch.equal(x.grad, 2 * x)
+        """,
+        ("saved-values-changed", "x.data[3] = 0"),
+        "wrong",
+    ),
+    "an_entry_is_put_back_and_another_one_is_not": (
+        """
+        x = torch.ones(10, 10, requires_grad=True)
+        loss = (x * x).sum()
+        old = x.data[3].clone()
+        x.data[3] = 0
+        x.data[3] = old
+        x.data[4] = 0
+        loss.backward()
+        wrong = not torch.equal(x.grad, torch.full((10, 10), 2.0))
+        """,
+        ("saved-values-changed", "x.data[4] = 0"),
+        "wrong",
+    ),
+    "what_is_put_back_was_copied_after_the_write": (
+        """
+        x = torch.ones(10, 10, requires_grad=True)
+        loss = (x * x).sum()
+        x.data.mul_(2)
+        late = x.data.clone()
+        x.data.mul_(3)
+        x.data.copy_(late)
+        loss.backward()
+        wrong = not torch.equal(x.grad, torch.full((10, 10), 2.0))
+        """,
+        ("saved-values-changed", "x.data.mul_(2)"),
+        "wrong",
+    ),
+    "the_copy_that_is_put_back_was_written": (
+        """
+        x = torch.ones(10, 10, requires_grad=True)
+        loss = (x * x).sum()
+        old = x.data.clone()
+        x.data.mul_(2)
+        old.zero_()
+        x.data.copy_(old)
+        loss.backward()
+        wrong = not torch.equal(x.grad, torch.full((10, 10), 2.0))
+        """,
+        ("saved-values-changed", "x.data.mul_(2)"),
+        "wrong",
+    ),
+    "what_a_module_gave_back_is_written_and_held_against_what_it_got": (
+        """
+        given = torch.ones(2, 3)
+        got = nn.Dropout(0.0)(given)
+        got.mul_(2)
+        torch.testing.assert_close(given, got)
+        lost = not torch.equal(given, torch.ones(2, 3))
+        """,
+        ("same-memory-compared", "got.mul_(2)"),
+        "lost",
+    ),
+    "what_two_writes_of_one_tensor_gave_is_compared": (
+        """
+        q = torch.empty(100)
+        first = q.normal_(generator=torch.Generator().manual_seed(1))
+        second = q.normal_(generator=torch.Generator().manual_seed(2))
+        torch.testing.assert_close(first, second)
+        blind = torch.equal(first, second)
+        """,
+        ("same-memory-compared", "second = q.normal_(generator=torch.Generator().manual_seed(2))"),
+        "blind",
+    ),
+    "a_second_name_is_given_before_the_write": (
+        """
+        def moved(w):
+            old = w
+            w.mul_(2)
+            return (w - old).abs().sum()
+        nothing = moved(torch.ones(3)) == 0
+        """,
+        ("same-memory-compared", "w.mul_(2)"),
+        "nothing",
+    ),
+    "the_best_state_is_restored_from_an_alias": (
+        """
+        net = nn.Linear(2, 2)
+        start = net.weight.detach().clone()
+        best = net.state_dict()
+        with torch.no_grad():
+            net.weight.mul_(2)
+        net.load_state_dict(best)
+        lost = not torch.equal(net.weight, start)
+        """,
+        ("same-memory-compared", "net.weight.mul_(2)"),
+        "lost",
+    ),
+    "a_helper_negates_features_that_are_read_again": (
+        """
+        def moments(features):
+            torch._foreach_neg_(features)
+            return torch.stack([f.sum() for f in features]).sum()
+        def main():
+            features = [torch.ones(3) * 1, torch.ones(2) * 1]
+            total = moments(features)
+            return torch._foreach_add(features, 1.0)
+        wrong = main()[0][0] == 0
+        """,
+        ("alias-written", "torch._foreach_neg_(features)"),
+        "wrong",
+    ),
+    "a_model_that_rectifies_its_argument_is_called_twice": (
+        """
+        def both(model, x):
+            p = model(x)
+            return p, x.sum()
+        def main():
+            x = -torch.ones(8, 4)
+            net = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(4, 8), nn.BatchNorm1d(8))
+            return both(net, x)
+        wrong = main()[1] == 0
+        """,
+        ("alias-written", "p = model(x)"),
+        "wrong",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_nobody_is_accused_where(name: str, loaded_shell: Any, tmp_path: Path) -> None:
+    ran = told(loaded_shell, tmp_path, QUIET[name])
+    assert ran.plain is None
+    assert ran.alarms == [[], []], [report.to_text() for report in ran.reports]
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_it_is_found_where(name: str, loaded_shell: Any, tmp_path: Path) -> None:
+    program, finding, wrong = FOUND[name]
+    ran = told(loaded_shell, tmp_path, program)
+    assert ran.plain is None, "PyTorch says nothing"
+    assert ran.names[wrong], "the program computes what it did not mean"
+    assert [finding in alarms for alarms in ran.alarms] == [True, True], ran.alarms
+
+
+def test_a_comparison_says_no_more_than_is_known_of_when_its_sides_became_one(
+    loaded_shell: Any, tmp_path: Path
+) -> None:
+    ran = told(
+        loaded_shell,
+        tmp_path,
+        """
+        one = [torch.randn(3, requires_grad=True)]
+        two = [one[0].detach().clone().requires_grad_()]
+        first, second = torch.optim.Adam(one), torch.optim.Adam(two)
+        one[0].grad = torch.ones(3); first.step()
+        second.load_state_dict(first.state_dict())
+        s1, s2 = first.state_dict()["state"][0], second.state_dict()["state"][0]
+        assert torch.equal(s1["exp_avg"], s2["exp_avg"])
+        """,
+    )
+    assert ran.plain is None
+    for finding in ran.the("same-memory-compared"):
+        assert "One is an alias of the other" in finding.message
+        assert "since it was taken" not in finding.message  # the step came before the second name

@@ -1,0 +1,51 @@
+"""The further labelled programs as files: the lines of a script, and of a ``main()`` that ends before the block does.
+
+A finding follows from what happened, not from where the lines stood: what is told of a cell is told of a file.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import pytest
+from programs import score
+from test_further_programs import CASES, FOLDER, NOT_YET_FOUND
+
+NOT_FOUND_IN_MAIN = NOT_YET_FOUND | {
+    "silent_asarray_plot_scaling",  # an array has no name in a function that has ended
+    "silent_boxes_centre_shifted_by_constructor",
+    "silent_class_attribute_counts_for_all",  # a class in a function is out of the namespace's reach
+    "silent_dataclass_default_tensor_shared",
+    "silent_numpy_view_of_activation_zeroed",  # found, but of arrays no line is named
+    "silent_update_is_the_momentum_buffer",
+    "silent_weights_before_training_as_numpy",
+}
+"""Found in a cell, and not where the same lines are the body of a function. Names are only taken off."""
+
+HEAD = "def main():\n    global SILENTLY_WRONG\n"
+"""Two lines stand above a program in a function."""
+
+
+def figures_of(name: str, source: str, above: int) -> dict[str, bool]:
+    plain, wrong, _ = score.outcome_of_file(source, None)
+    watched, watched_wrong, namespace = score.outcome_of_file(source, "calls")
+    assert (score.said(plain), wrong) == (score.said(watched), watched_wrong)
+    report: Any = namespace["report"]
+    assert report.faults == []
+    original = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    return dict(score.judge(CASES[name], original, report, above=above))
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_a_file_is_told_what_a_cell_is_told(name: str) -> None:
+    figures = figures_of(name, (FOLDER / f"{name}.py").read_text(encoding="utf-8"), above=0)
+    assert all(figures.values()) == (name not in NOT_YET_FOUND), figures
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_a_function_that_runs_once_is_told_what_a_cell_is_told(name: str) -> None:
+    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    figures = figures_of(name, f"{HEAD}{textwrap.indent(source, '    ')}\nmain()\n", above=HEAD.count("\n"))
+    found = figures.get("culprit", figures.get("quiet"))
+    assert found == (name not in NOT_FOUND_IN_MAIN), figures
