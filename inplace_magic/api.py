@@ -167,7 +167,7 @@ class watch:
     @collection_paused()
     def _make_report(
         self,
-        namespace: Mapping[str, Any] | None,
+        namespace: Mapping[str, Any] | FrameType | None,
         cells: Mapping[str, int] | None,
         error: BaseException | None,
         *,
@@ -187,7 +187,7 @@ class watch:
         try:
             trace = self._session.trace(
                 sources=Sources(cell, filename, source, cells),
-                namespace=namespace or {},
+                namespace={} if namespace is None else namespace,
                 error=error,
                 cell=cell,
                 source=source,
@@ -227,20 +227,12 @@ class watch:
             self.leave()
             self.report = Report(Trace(faults=(self._fault,)))
             return
-        report = self.stop(namespace=_names_in_sight(sys._getframe(1)), error=error)
+        report = self._make_report(sys._getframe(1), None, error, last=True)
+        self._session = None
         if error is not None:
             without_detours(error)
         if self._deliver.save is not None:
             write(report, self._deliver.save, self._show, told=sys.stderr)
-
-
-def _names_in_sight(frame: FrameType) -> Mapping[str, Any]:
-    try:
-        from inplace_magic.capture.scope import names_in_sight
-
-        return names_in_sight(frame)
-    except Exception:  # containment: names are missing then, and nothing else
-        return frame.f_globals
 
 
 def without_detours(error: BaseException) -> None:

@@ -14,6 +14,7 @@ from inplace_magic.capture.freeze import frozen_trace
 from inplace_magic.capture.live import WeakTensors
 from inplace_magic.capture.names import Namespace, read_namespace
 from inplace_magic.capture.recorder import Recorder
+from inplace_magic.capture.scope import names_in_sight
 from inplace_magic.capture.stepping_aside import doors
 from inplace_magic.capture.stepping_aside.aside import Aside
 from inplace_magic.capture.torch import describe, swapping, unpacking
@@ -154,7 +155,7 @@ class Session:
         self,
         *,
         sources: Sources,
-        namespace: Mapping[str, Any],
+        namespace: Mapping[str, Any] | FrameType,
         error: BaseException | None,
         cell: int | None,
         source: str,
@@ -164,7 +165,7 @@ class Session:
 
         Args:
             sources: source text of the watched code.
-            namespace: the user's names.
+            namespace: the user's names, or the frame in whose sight they are.
             error: what the watched block raised.
             cell: its execution count.
             source: its text.
@@ -173,7 +174,8 @@ class Session:
         if self._forked:
             return Trace(level=self.options.level, torch_version=torch.__version__, blindness=(blindness.FORKED,))
         try:
-            found = read_namespace(namespace, self._recorder.identity)
+            names = names_in_sight(namespace) if isinstance(namespace, FrameType) else namespace
+            found = read_namespace(names, self._recorder.identity)
         except Exception as fault:  # containment: without names the rest is still worth telling
             self._recorder.fault("reading the names of tensors", fault)
             found = Namespace()

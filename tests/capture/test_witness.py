@@ -122,13 +122,27 @@ def test_memory_handed_out_by_numpy_is_looked_at_from_then_on() -> None:
 
 def test_of_two_lines_that_may_have_written_none_is_blamed() -> None:
     frame = np.ones(2, dtype=np.float32)
+    left, right = frame[:1], frame[1:]
+    x = torch.from_numpy(frame)
+    with inplace_magic.watch() as watch:
+        x.mul(1)
+        left += 0
+        right *= 3
+        x.mul(2)
+    assert [foreign.callsite for foreign in trace_of(watch).foreign] == [None]
+
+
+def test_of_two_lines_that_write_one_array_the_first_is_named() -> None:
+    frame = np.ones(2, dtype=np.float32)
     x = torch.from_numpy(frame)
     with inplace_magic.watch() as watch:
         x.mul(1)
         frame += 1
         frame *= 3
         x.mul(2)
-    assert [foreign.callsite for foreign in trace_of(watch).foreign] == [None]
+    (foreign,) = trace_of(watch).foreign
+    assert foreign.callsite is not None
+    assert foreign.callsite.text.strip() == "frame += 1"
 
 
 def test_a_replay_memory_is_not_read_around_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
