@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
@@ -27,10 +28,19 @@ def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
         return None
     for container, slots in _slots(story, mutation.tensor).items():
         if len({slot.split("]")[0] for slot in slots}) > 1 and _fills(story, container):
-            last = story.writes_to_tensor[mutation.tensor][-1][0].index
-            if any(True for _ in _reads(story, mutation.tensor, last, container)):
+            if _reads_another_slot(story, mutation.tensor, container):
                 return f"`{slots[0]}`", f"`{slots[-1]}`"
     return None
+
+
+def _reads_another_slot(story: Story, tensor: int, container: str) -> bool:
+    """Whether somebody reads the container after the last write who does not just read each slot as soon as it is
+    filled, like ``print(batches[-1])`` below ``batches.append(buffer)``."""
+    writes = [write.index for write, _ in story.writes_to_tensor[tensor]]
+    reads = list(_reads(story, tensor, writes[0], container))
+    last = Counter(read.callsite for read in reads if read.index > writes[-1])
+    before = {read.callsite for read in reads if read.index < writes[-1]}
+    return any(times > 1 or place not in before for place, times in last.items())
 
 
 def _slots(story: Story, tensor: int) -> dict[str, list[str]]:

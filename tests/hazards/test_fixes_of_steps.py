@@ -145,7 +145,12 @@ policy, critic = agent.policy, agent.critic
 
 
 def test_in_a_helper_the_call_that_must_move_is_named_and_not_the_innermost_line(tmp_path: Path) -> None:
-    ran = watched(tmp_path, textwrap.dedent(AGENT))
+    scaled = (
+        "\n        policy_loss *= 0.5\n        update_params(self.q_optim"  # no diff: it would have to move as well
+    )
+    program = AGENT.replace("\n        update_params(self.q_optim", scaled)
+    ran = watched(tmp_path, textwrap.dedent(program))
+    assert ran.report.hazards[0].diff == ""
     assert RAISES in str(ran.error)
     fix = ran.report.hazards[0].fix
 
@@ -198,8 +203,24 @@ def test_a_recurrent_state_that_carries_the_graph_of_the_pass_before_is_cut_off(
     assert not watch_cell(loaded_shell, new).hazards
 
 
-def test_of_a_state_in_a_file_the_advice_names_what_is_carried(tmp_path: Path) -> None:
-    ran = watched(tmp_path, textwrap.dedent(STATE))
+def test_a_file_gets_the_same_diff_as_a_cell(tmp_path: Path, loaded_shell: Any) -> None:
+    for program in (STATE, AGENT):
+        in_a_file = watched(tmp_path, program).report.hazards[0]
+        in_a_cell = watch_cell(loaded_shell, program.lstrip("\n")).hazards[0]
+        assert in_a_file.diff.startswith("@@ watched_program.py")
+        assert _changes(in_a_file.diff) == _changes(in_a_cell.diff) != []
+
+
+def _changes(diff: str) -> list[str]:
+    return [line[0] + line[1:].strip() for line in diff.splitlines() if not line.startswith("@@")]
+
+
+def test_of_a_state_whose_beginning_is_not_plain_the_advice_names_what_is_carried(tmp_path: Path) -> None:
+    initial = "def initial(device):\n    return torch.zeros(2, 4, device=device), torch.zeros(2, 4, device=device)\n"
+    begun = STATE.replace("h, c = torch.zeros(2, 4), torch.zeros(2, 4)\n", initial + "h, c = initial(None)\n")
+    assert begun != STATE
+    ran = watched(tmp_path, begun)
+    assert ran.report.hazards[0].diff == ""
     fix = ran.report.hazards[0].fix
     assert "`h` and `c` came from the pass before" in fix
     assert "`h, c = h.detach(), c.detach()`" in fix

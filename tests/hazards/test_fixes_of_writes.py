@@ -256,10 +256,25 @@ def test_the_layer_of_a_sequential_is_named_by_its_place_and_by_the_line_that_ma
     assert run(USE)[1] == ""
 
 
-def test_of_a_network_that_no_name_reaches_the_class_is_told_and_no_diff_is_given(
+def test_of_a_network_that_no_name_reaches_the_class_is_told_and_the_layer_whose_turn_it_was(
     loaded_shell: Any, library: Path
 ) -> None:
     written_to(library, MODEL.replace("kept += x", "kept = kept + x"))
+    finding = first_finding(loaded_shell, USE.replace("net = Net()\nnet(", "Net()("))
+    assert finding.fix == "Set `inplace=False` on the Dropout that `return kept.sum() + self.main(x).sum()` runs."
+    assert (
+        "-\t\t\tnn.Dropout(0.5, inplace=True),  # regularise" in finding.diff
+    )  # and not the other, nn.Dropout(0.5, True)
+
+
+def test_of_a_network_that_a_loop_builds_no_line_is_patched_by_guessing(loaded_shell: Any, library: Path) -> None:
+    built = (
+        MODEL.replace("kept += x", "kept = kept + x")
+        .replace("nn.Sequential(", "nn.Sequential(*[")
+        .replace("\t\t)\n", "\t\t])\n")
+    )
+    assert built.count("*[") == 1
+    written_to(library, built)
     finding = first_finding(loaded_shell, USE.replace("net = Net()\nnet(", "Net()("))
     assert finding.fix == "Set `inplace=False` on the Dropout that `return kept.sum() + self.main(x).sum()` runs."
     assert finding.diff == ""

@@ -46,7 +46,7 @@ WRONG = [
     ("10.8", "    return tokens, labels", "    return tokens, labels.clone()", "where the second name is given"),
     ("10.8", "    labels = tokens\n    tokens[chosen] = mask_id\n", SWAPPED, "made its copy after `tokens[chosen] ="),
     ("10.8", "labels = tokens", "labels = tokens.view(-1)", "gave a view, which is no copy"),
-    ("10.9", "torch.stack(path)", "torch.stack([each.clone() for each in path])", "made its copy after"),
+    ("10.9", "torch.stack(path)", "torch.stack([each.clone() for each in path])", "a list holds that very tensor"),
     ("10.9", "height += speed * dt", "height = height.detach()\n        height += speed * dt", "an entry of `path`"),
     ("10.10", "best = model.state_dict()", "best = dict(model.state_dict())", "copies a tensor onto itself"),
     ("10.10", "    model.load_state_dict(best)\n", "", "`optimizer.step()` (Cell In[2], line 11) wrote"),

@@ -31,16 +31,18 @@ def flag_turned_off(write: Written) -> Fix | None:
     if call is None or not call.name.startswith("F.") or site.statement.strip() == site.expression.strip():
         return None
     price = write.meta.nbytes if write.meta is not None else None
-    edit = _in_the_call(write) if site.direct else _in_the_module(write)
-    if edit is not None:
-        return Fix(site, write.listing, (edit,), price)
+    if site.direct:
+        edit = _in_the_call(write)
+        return Fix(site, write.listing, (edit,), price) if edit is not None else None
     made = _one_line_that_makes(_writing(write.story, call))
     listing = listing_of(write.story.trace, made)
     node = listing.expression_at(made) if listing is not None and made is not None else None
     edit = not_in_place(listing, node) if listing is not None and node is not None else None
-    if listing is None or made is None or edit is None:
-        return None
-    return Fix(made, listing, (edit,), price, advice(write.story, write.hazard))
+    sentence = advice(write.story, write.hazard)
+    if listing is not None and made is not None and edit is not None:
+        return Fix(made, listing, (edit,), price, sentence)
+    edit = _in_the_module(write)
+    return Fix(site, write.listing, (edit,), price, sentence) if edit is not None else None
 
 
 def advice(story: Story, hazard: Hazard) -> str:
@@ -161,7 +163,8 @@ def _makes(node: ast.Call, write: Written) -> bool:
 
 
 def _flag(node: ast.Call) -> bool:
-    return any(
-        entry.arg == "inplace" and not (isinstance(entry.value, ast.Constant) and entry.value.value is False)
-        for entry in node.keywords
-    )
+    """Whether a call turns the flag on: ``nn.Dropout(0.5, inplace=True)``, ``nn.ReLU(True)``."""
+    if any(entry.arg == "inplace" for entry in node.keywords):
+        values = [entry.value for entry in node.keywords if entry.arg == "inplace"]
+        return not (isinstance(values[0], ast.Constant) and values[0].value is False)
+    return any(isinstance(arg, ast.Constant) and arg.value is True for arg in node.args)

@@ -158,8 +158,8 @@ def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str
     site = call.callsite
     node = story.bindings.written_operand(call, mutation.tensor)
     name = expressions.path_text(node) if node is not None else None
-    if site is None or name is None:
-        return None
+    if site is None or name is None or isinstance(expressions.parse(site.statement), ast.AugAssign):
+        return None  # `path.append(height); height += step` goes on with a sum: one tensor under two names
     for alias in story.aliases_beside(site):
         if alias.source == name and alias.target.endswith("]") and alias.line < site.line:
             bound = [at for at, _ in story.bindings.scopes.get((site.function, name), ()) if at < call.index]
