@@ -27,9 +27,9 @@ def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
     if len(story.writes_to_tensor.get(mutation.tensor, ())) < 2:
         return None
     for container, slots in _slots(story, mutation.tensor).items():
-        if len({slot.split("]")[0] for slot in slots}) > 1 and _fills(story, container):
-            if _reads_another_slot(story, mutation.tensor, container):
-                return f"`{slots[0]}`", f"`{slots[-1]}`"
+        several = len({slot.split("]")[0] for slot in slots}) > 1
+        if several and _fills(story, container) and _reads_another_slot(story, mutation.tensor, container):
+            return f"`{slots[0]}`", f"`{slots[-1]}`"
     return None
 
 
