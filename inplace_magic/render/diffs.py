@@ -45,9 +45,10 @@ def to_markup(finding: Hazard) -> str:
     rows = []
     for line in lines:
         ink, tint = _COLOURS.get(line[:1], _COLOURS[" "])
-        rows.append(tag("span", f"background-color:{tint};color:{ink}", esc(line)))
+        ground = f"background-color:{tint};" if tint != style.CARD else ""
+        rows.append(tag("span", f"{ground}color:{ink}", esc(line)))
     css = (
-        f"font-family:{style.CODE_FONTS};font-size:13px;line-height:1.5;background-color:{style.CARD};color:{style.INK};"
+        f"font-family:{style.CODE_FONTS};font-size:13px;background-color:{style.CARD};color:{style.INK};"
         f"border:1px solid {style.LINE};padding:4px 8px;margin:4px 0;overflow-x:auto;white-space:pre"
     )
     cost = price(finding)

@@ -52,9 +52,13 @@ def esc(text: str) -> str:
 
 def tag(name: str, css: str, *children: str, **attributes: str) -> str:
     """An element; the children are markup already, the attributes are escaped here."""
-    more = "".join(f' {key.rstrip("_")}="{esc(value)}"' for key, value in attributes.items())
-    styled = f" style={css}" if _BARE.fullmatch(css) else f' style="{esc(css)}"' if css else ""
-    return f"<{name}{styled}{more}>{''.join(children)}</{name}>"
+    given = {"style": css, **attributes} if css else attributes
+    said = "".join(f" {key.rstrip('_')}={_quoted(value)}" for key, value in given.items())
+    return f"<{name}{said}>{''.join(children)}</{name}>"
+
+
+def _quoted(value: str) -> str:
+    return value if _BARE.fullmatch(value) else f'"{esc(value)}"'
 
 
 def code(text: str) -> str:
@@ -78,7 +82,7 @@ def image(svg: str, alt: str, css: str, **attributes: str) -> str:
     an attribute would read is encoded (https://www.rfc-editor.org/rfc/rfc3986#section-2.1).
     """
     plain = _TAG.sub(lambda tag: tag[0].replace("'", "&apos;").replace('"', "'"), svg)
-    more = "".join(f' {key.rstrip("_")}="{esc(value)}"' for key, value in attributes.items())
+    more = "".join(f" {key.rstrip('_')}={_quoted(value)}" for key, value in attributes.items())
     return f'<img alt="{esc(alt)}" style="{esc(css)}"{more} src="{SVG_SOURCE}{plain.translate(_ENCODED)}">'
 
 
@@ -136,4 +140,4 @@ def table(
     )
     named = {"class_": name} if name else {}
     markup = tag("table", TABLE, f"<thead>{head}</thead><tbody>{body}</tbody>", cellpadding="4", **named)
-    return tag("div", "overflow-x:auto;max-width:100%", markup, **FOCUSABLE)
+    return tag("div", "overflow-x:auto", markup, **FOCUSABLE)

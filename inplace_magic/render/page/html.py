@@ -77,7 +77,7 @@ def _timeline(reading: Reading) -> tuple[str, list[list[str]]]:
     if svg is None:
         return "", []
     shown, unseen = embedded(svg, titles=True)
-    alt = sentences(_("Timeline of the tensors."), verdict(reading.report))
+    alt = _("Timeline of the tensors.")
     css = f"max-width:100%;height:auto;background-color:{style.CARD}"
     picture = image(shown, alt, css, class_="inplace-magic-timeline")
     return details(_("What happened to which tensor"), picture, opened=True), unseen
