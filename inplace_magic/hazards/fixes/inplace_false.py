@@ -40,9 +40,13 @@ def flag_turned_off(write: Written) -> Fix | None:
     edit = not_in_place(listing, node) if listing is not None and node is not None else None
     sentence = advice(write.story, write.hazard)
     if listing is not None and made is not None and edit is not None:
-        return Fix(made, listing, (edit,), price, sentence)
+        in_sight = listing is write.listing and not write.hazard.raised
+        # The diff shows the line; the finding's own sentence also tells what to do where the write is meant.
+        return Fix(made, listing, (edit,), price, "" if in_sight else sentence)
     edit = _in_the_module(write)
-    return Fix(site, write.listing, (edit,), price, sentence) if edit is not None else None
+    return (
+        Fix(site, write.listing, (edit,), price, sentence if write.hazard.raised else "") if edit is not None else None
+    )
 
 
 def advice(story: Story, hazard: Hazard) -> str:
