@@ -58,7 +58,7 @@ def test_a_saver_that_let_go_of_its_tensor_is_no_finding() -> None:
 
 def test_a_write_after_backward_is_no_finding() -> None:
     trace = sigmoid_trace()
-    backward = replace(trace.calls[6], index=4, error=None, callsite=site(8))
+    backward = replace(trace.calls[6], index=4, error=None, refusal=None, callsite=site(8))
     write = replace(trace.calls[4], index=5)
     trace = replace(trace, calls=(*trace.calls[:4], backward, write), backwards=(Backward(4, (5,)),))
     assert codes(trace) == []
