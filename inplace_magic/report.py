@@ -51,7 +51,8 @@ class Report:
         return cls(replace(trace, faults=trace.faults + faults), findings, language())
 
     def in_language(self, name: str) -> Report:
-        """The same report in another language, its findings made anew from the trace.
+        """The same report in another language, its findings made anew from the trace. Of a report saved before traces
+        told what autograd refused, the findings stay as they are.
 
         Args:
             name: ``en`` or ``zh``.
@@ -60,6 +61,9 @@ class Report:
             OptionError: a language that does not exist.
         """
         with use_language(name):
+            refusals = (self.trace.refusal, *(call.refusal for call in self.trace.calls))
+            if any(finding.raised for finding in self.findings) and not any(refusals):
+                return replace(self, language=language())
             findings, _faults = find_hazards(self.trace)
             return replace(self, findings=findings, language=language())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.hazards import Hazard
 from inplace_magic.record.trace import (
     AutogradNode,
@@ -92,7 +93,7 @@ def sigmoid_trace() -> Trace:
                 mutated=(written,),
             ),
             CallEvent(5, "Tensor.sum", "ordinary", site(7), (written,), (loss,)),
-            CallEvent(6, "Tensor.backward", "query", site(8), (loss,), error=text),
+            CallEvent(6, "Tensor.backward", "query", site(8), (loss,), error=text, refusal=refusal_of(text)),
         ),
         nodes=(
             AutogradNode(1, "AccumulateGrad", variable=2, call=2),

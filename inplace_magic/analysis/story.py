@@ -17,6 +17,7 @@ from inplace_magic.analysis.operations import DATA, DATA_SETTER, HANDING_BACK, R
 from inplace_magic.analysis.put_back import Restoration, restorations
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
 from inplace_magic.analysis.wrapped import told_by_the_call
+from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import (
     AliasStatement,
     AutogradNode,
@@ -327,14 +328,14 @@ class Story(Backwards):
                     found.setdefault(output.tensor, call)
         return found
 
-    def failures(self) -> Iterator[tuple[CallEvent | None, str]]:
-        """Every error that a call raised, and the block's own when no recorded call raised it. An error that came out
-        of a call within a call (a backward run by checkpoint's recomputation) counts for the inner one."""
+    def refusals(self) -> Iterator[tuple[CallEvent | None, Refusal]]:
+        """Every refusal of autograd that a call met, and the block's own when no recorded call met it. One that came
+        out of a call within a call (a backward run by checkpoint's recomputation) counts for the inner one."""
         passed_on = {(call.parent, call.error) for call in self.trace.calls if call.error is not None}
         said = set()
         for call in self.trace.calls:
-            if call.error is not None and (call.index, call.error) not in passed_on:
-                said.add(call.error)
-                yield call, call.error
-        if self.trace.error is not None and self.trace.error not in said:
-            yield None, self.trace.error
+            if call.refusal is not None and (call.index, call.error) not in passed_on:
+                said.add(call.refusal)
+                yield call, call.refusal
+        if self.trace.refusal is not None and self.trace.refusal not in said:
+            yield None, self.trace.refusal

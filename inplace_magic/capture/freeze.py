@@ -28,6 +28,7 @@ from inplace_magic.capture.records import (
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.layouts import readable
+from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.witness import SharedMemory
 from inplace_magic.record.blindness import (
     EDITED,
@@ -211,6 +212,7 @@ class Freezer:
                 for (record, storage, version, *_), before, old, new, region in done.mutations
             ),
             error=done.error,
+            refusal=refusal_of(done.error),
             parent=done.parent,
             grad_enabled=done.grad_enabled,
             mutated=tuple(self._observation(after) for after, *_ in done.mutations),

@@ -20,6 +20,7 @@ from inplace_magic.capture.stepping_aside.aside import Aside
 from inplace_magic.capture.torch import describe, swapping, unpacking
 from inplace_magic.capture.torch.modes import any_active, take_off
 from inplace_magic.capture.torch.probes import CallProbe, OpProbe
+from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _
 from inplace_magic.record import blindness
@@ -188,9 +189,11 @@ class Session:
             trace = Trace(
                 level=self.options.level, torch_version=torch.__version__, faults=tuple(self._recorder.log.faults)
             )
+        text = None if error is None else describe.error_text(error)
         return replace(
             trace,
-            error=None if error is None else describe.error_text(error),
+            error=text,
+            refusal=refusal_of(text),
             cell=cell,
             source=tuple(source.splitlines()),
         )

@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.operations import GRADIENTS_ALONE
 from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
@@ -136,7 +135,7 @@ def backward_after(story: Story, hazard: Hazard) -> CallEvent | None:
     wrote = hazard.call if hazard.call is not None else -1
     for call in story.trace.calls:
         if call.index > wrote and call.index in story.backwards and call.callsite is not None:
-            if hazard.raised and call.error is not None and wording.VERSION_ERROR in call.error:
+            if hazard.raised and call.refusal is not None and call.refusal.kind == "saved tensor changed":
                 return call
             if not hazard.raised and call.error is None and _went_through(story, hazard, call.index):
                 return call

@@ -10,9 +10,6 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import N_, _, ngettext, sentences
 from inplace_magic.record.trace import Callsite
 
-VERSION_ERROR = "has been modified by an inplace operation"
-"""How PyTorch's version check speaks."""
-
 _MAX_CODE = 70
 
 _INTACT_RAISED = N_(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from inplace_magic.language import _
+from inplace_magic.record.refusal import Refusal
 
 Kind = Literal["ordinary", "view", "in-place", "metadata", "query"]
 """What a call did, in this order of precedence: wrote a tensor (``in-place``), changed only shape or strides
@@ -349,6 +350,8 @@ class CallEvent:
     mutations: tuple[Mutation, ...] = ()
     error: str | None = None
     """``RuntimeError: text`` when the call raised."""
+    refusal: Refusal | None = None
+    """What autograd refused, where that is why it raised."""
     parent: int | None = None
     """Index of the call, such as ``Tensor.backward``, that ran the user's code which made this call."""
     grad_enabled: bool = True
@@ -528,6 +531,8 @@ class Trace:
     """Faults of our own, contained; each asks to be reported."""
     error: str | None = None
     """What the watched block raised, as ``RuntimeError: text``."""
+    refusal: Refusal | None = None
+    """What autograd refused, where that is why the block ended."""
     level: str = "calls"
     torch_version: str = ""
     cell: int | None = None

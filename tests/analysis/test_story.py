@@ -8,6 +8,7 @@ from typing import Any
 from builders import made, sigmoid_trace, site, tensor, wrote
 
 from inplace_magic.analysis.story import Story
+from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import (
     AutogradNode,
     Backward,
@@ -148,14 +149,17 @@ def test_a_custom_function_without_a_call_of_torch_inside_has_no_known_place() -
 
 
 def test_an_error_that_passes_through_an_outer_call_counts_once() -> None:
-    outer = CallEvent(0, "Tensor.backward", "query", site(8), error="RuntimeError: no")
-    inner = CallEvent(1, "torch.mul", "query", site(5), error="RuntimeError: no", parent=0)
-    story = Story(Trace(calls=(outer, inner), error="RuntimeError: no"))
-    assert list(story.failures()) == [(inner, "RuntimeError: no")]
+    no = Refusal("saved tensor changed", expected=0, found=1)
+    outer = CallEvent(0, "Tensor.backward", "query", site(8), error="RuntimeError: no", refusal=no)
+    inner = CallEvent(1, "torch.mul", "query", site(5), error="RuntimeError: no", refusal=no, parent=0)
+    story = Story(Trace(calls=(outer, inner), error="RuntimeError: no", refusal=no))
+    assert list(story.refusals()) == [(inner, no)]
 
 
 def test_the_blocks_own_error_counts_where_no_call_raised_it() -> None:
-    assert list(Story(Trace(error="ValueError: theirs")).failures()) == [(None, "ValueError: theirs")]
+    no = Refusal("graph used up")
+    assert list(Story(Trace(refusal=no)).refusals()) == [(None, no)]
+    assert list(Story(Trace(error="ValueError: theirs")).refusals()) == []
 
 
 def test_without_any_backward_one_is_still_meant() -> None:

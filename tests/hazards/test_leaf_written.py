@@ -8,6 +8,7 @@ from pathlib import Path
 from builders import made, site, tensor
 from hazards.running import cure, example, plainly, watched
 
+from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import leaf_written as rule
 from inplace_magic.record.trace import CallEvent, Trace
@@ -23,7 +24,7 @@ def refused(error: str = REFUSED) -> Trace:
     return Trace(
         calls=(
             made(0, "torch.zeros", site(1, CELL), (), (w,)),
-            CallEvent(1, "Tensor.__isub__", "in-place", site(2, CELL), (w, tensor(2)), error=error),
+            CallEvent(1, "Tensor.__isub__", "in-place", site(2, CELL), (w, tensor(2)), refusal=refusal_of(error)),
         )
     )
 

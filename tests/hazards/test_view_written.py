@@ -8,6 +8,7 @@ import pytest
 from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
+from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import view_written as rule
 from inplace_magic.record.trace import CallEvent, Trace
@@ -56,7 +57,7 @@ def refused(code: str) -> Trace:
     return Trace(
         calls=(
             made(0, "Tensor.chunk", site(1, CELL), (x,), (a, b)),
-            CallEvent(1, "Tensor.__iadd__", "in-place", site(2, CELL), (a, b), error=f"RuntimeError: {TEXTS[code]}"),
+            CallEvent(1, "Tensor.__iadd__", "in-place", site(2, CELL), (a, b), refusal=refusal_of(TEXTS[code])),
         )
     )
 
@@ -83,7 +84,7 @@ def test_a_view_used_after_its_base_was_written_blames_the_write() -> None:
         calls=(
             made(0, "Tensor.chunk", site(1, cell), (x,), (a, b)),
             wrote(1, "Tensor.mul_", site(2, cell), x),
-            CallEvent(2, "Tensor.mul", "query", site(3, cell), (b,), error=text),
+            CallEvent(2, "Tensor.mul", "query", site(3, cell), (b,), refusal=refusal_of(text)),
         )
     )
     (finding,), _ = find_hazards(trace)

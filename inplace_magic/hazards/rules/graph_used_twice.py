@@ -42,14 +42,17 @@ from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, where_
 
 CODE = "graph-used-twice"
 
-_TWICE = "Trying to backward through the graph a second time"
-
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place of a backward that PyTorch refused so."""
     seen = set()
-    for call, text in story.failures():
-        if call is None or _TWICE not in text or call.index not in story.backwards or call.callsite in seen:
+    for call, refusal in story.refusals():
+        if (
+            call is None
+            or refusal.kind != "graph used up"
+            or call.index not in story.backwards
+            or call.callsite in seen
+        ):
             continue
         seen.add(call.callsite)
         yield _hazard(_Twice(story, call))

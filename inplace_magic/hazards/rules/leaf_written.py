@@ -18,7 +18,6 @@ Good::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
@@ -30,18 +29,15 @@ from inplace_magic.record.trace import CallEvent, Callsite
 
 CODE = "leaf-written"
 
-_LEAF = re.compile(r"a (view of a )?leaf Variable that requires grad (is being|has been) used in an in-place operation")
-
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place where PyTorch refused such a write."""
     seen = set()
-    for call, text in story.failures():
-        match = _LEAF.search(text)
-        if match is None or call is None or call.callsite in seen:
+    for call, refusal in story.refusals():
+        view = refusal.kind == "view of a leaf written"
+        if not (view or refusal.kind == "leaf written") or call is None or call.callsite in seen:
             continue
         seen.add(call.callsite)
-        view = match[1] is not None
         tensor = call.inputs[0] if call.inputs else None
         variable = story.bindings.written_name(call, tensor.tensor) if tensor is not None else None
         made = _maker(story, call, tensor.tensor) if tensor is not None else None

@@ -32,7 +32,6 @@ around, as ``pred = model(x)`` does above a training loop.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -42,13 +41,10 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import unseen, wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.operations import SAVING_NOTHING
+from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, SavedTensor
 
 CODE = "saved-tensor-overwritten"
-
-_VERSIONS = re.compile(r"is at version (\d+); expected version (\d+) instead")
-_NODE = re.compile(r"which is output \d+ of (\w+)")
-_SHAPE = re.compile(r"\[torch\.[\w.]+ \[([\d, ]*)\]\]")
 
 
 @dataclass(frozen=True)
@@ -68,16 +64,13 @@ class _Stale:
 def check(story: Story) -> Iterator[Hazard]:
     """Yields the saver that backward failed on, then those on which a backward still to come will fail."""
     named: set[tuple[int, int]] = set()
-    told: set[str] = set()
-    for call, text in story.failures():
-        if wording.VERSION_ERROR not in text:
+    for call, refusal in story.refusals():
+        if refusal.kind != "saved tensor changed":
             continue
         if call is None:  # every backward of this thread is a recorded call
-            if not any(said in text for said in told):
-                yield unseen.elsewhere(CODE)
+            yield unseen.elsewhere(CODE)
             continue
-        told.add(text.partition(": ")[2])
-        hazard, stale = _raised(story, call, text)
+        hazard, stale = _raised(story, call, refusal)
         if stale is not None:
             key = (stale.saved.counter or 0, stale.culprit.at)
             if key in named:
@@ -87,27 +80,20 @@ def check(story: Story) -> Iterator[Hazard]:
     yield from _will_raise(story, named)
 
 
-def _raised(story: Story, call: CallEvent, text: str) -> tuple[Hazard, _Stale | None]:
-    numbers = _VERSIONS.search(text)
-    found, expected = (int(numbers[1]), int(numbers[2])) if numbers else (None, None)
-    printed = _SHAPE.search(text)
-    shape = tuple(int(size) for size in printed[1].split(",") if size.strip()) if printed else None
-    stale = _failing(story, call, expected, found, shape)
+def _raised(story: Story, call: CallEvent, refusal: Refusal) -> tuple[Hazard, _Stale | None]:
+    expected, found = refusal.expected, refusal.found
+    stale = _failing(story, call, refusal)
     if stale is None:
-        end = call.index if call is not None else len(story.trace.calls)
-        node = _NODE.search(text)
-        write = _only_write(story, end, expected, found, shape, node[1] if node else None)
+        write = _only_write(story, call.index, refusal)
         return unseen.hazard(CODE, story, call, write, expected, found), None
     return _hazard(story, stale, expected, found, raised=True), stale
 
 
-def _failing(
-    story: Story, call: CallEvent | None, expected: int | None, found: int | None, shape: tuple[int, ...] | None
-) -> _Stale | None:
+def _failing(story: Story, call: CallEvent, refusal: Refusal) -> _Stale | None:
     """The saved tensor that the message speaks of: reached by this backward, at these versions, of this shape; of
     several, the one that the engine comes to first, since it goes from the youngest node to the oldest."""
-    end = call.index if call is not None else len(story.trace.calls)
-    backward = story.backwards.get(end) if call is not None else None
+    end, expected, found = call.index, refusal.expected, refusal.found
+    backward = story.backwards.get(end)
     reached = story.reached(backward.roots) if backward is not None else None
     candidates = []
     for stale in _all_stale(story, end, expected):
@@ -115,7 +101,7 @@ def _failing(
             continue
         if found is not None and stale.writes[-1].after != found:
             continue
-        candidates.append((stale.saved.shape == shape, stale.node.sequence or 0, -stale.saved.node, stale))
+        candidates.append((stale.saved.shape == refusal.shape, stale.node.sequence or 0, -stale.saved.node, stale))
     if candidates:
         return max(candidates, key=lambda entry: entry[:3])[3]
     hidden = [
@@ -126,22 +112,16 @@ def _failing(
     return hidden[0] if len(hidden) == 1 else None
 
 
-def _only_write(
-    story: Story,
-    end: int,
-    expected: int | None,
-    found: int | None,
-    shape: tuple[int, ...] | None,
-    node: str | None,
-) -> Write | None:
+def _only_write(story: Story, end: int, refusal: Refusal) -> Write | None:
     """Where no saver was seen: the one write on record that made a tensor leave the expected version, if just one fits
     what the message says: a tensor of that size, and at last the result of that node, or of none."""
     fitting, exactly = [], []
+    expected, shape = refusal.expected, refusal.shape
     for counter, writes in story.writes.items():
         before = [write for write in writes if write.at < end]
-        if not before or before[-1].after != found or expected is None or shape is None:
+        if not before or before[-1].after != refusal.found or expected is None or shape is None:
             continue
-        if not _may_be_output_of(story, before[-1], node):
+        if not _may_be_output_of(story, before[-1], refusal.node):
             continue
         sizes = [story.observations[tensor].shape for tensor in story.tensors_counted_by.get(counter, ())]
         first = [write for write in before if write.before == expected]

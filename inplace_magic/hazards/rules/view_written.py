@@ -28,7 +28,6 @@ One code for each reason that PyTorch gives:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
@@ -36,6 +35,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.iterated import base_name
 from inplace_magic.language import N_, _, sentences
+from inplace_magic.record.refusal import Refusal, RefusalKind
 from inplace_magic.record.trace import CallEvent, Callsite
 
 MULTI_OUTPUT = "multi-output-view-written"
@@ -45,13 +45,14 @@ INFERENCE = "inference-tensor-written"
 NO_GRAD = "no-grad-view-written"
 CUSTOM = "custom-function-view-written"
 
-_VIEW = re.compile(
-    r"Output \d+ of (?P<maker>\w+) is a view|A view was created in (?P<mode>no_grad|inference) mode"
-    r"|(?P<detached>Can't detach views in-place)"
-    r"|(?P<inference>Inplace update to inference tensor outside InferenceMode)"
-)
-_SEVERAL = re.compile(r"function that returns multiple views")
-_BASE = re.compile(r"its base or another view of its base has been modified inplace")
+_CODES: dict[RefusalKind, str] = {
+    "one of several views written": MULTI_OUTPUT,
+    "base of several views written": BASE,
+    "view detached in place": DETACHED,
+    "inference tensor written": INFERENCE,
+    "view made without recording written": NO_GRAD,
+    "view of a custom function written": CUSTOM,
+}
 
 _WHY = {
     BASE: N_(
@@ -83,12 +84,11 @@ _WHY = {
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place where PyTorch refused such a write, or the use of a view after it."""
     seen = set()
-    for call, text in story.failures():
-        match = _VIEW.search(text)
-        if match is None or call is None or not call.inputs or call.callsite in seen:
+    for call, refusal in story.refusals():
+        code = _CODES.get(refusal.kind)
+        if code is None or call is None or not call.inputs or call.callsite in seen:
             continue
         seen.add(call.callsite)
-        code = _code(match, text)
         refused = call.inputs[0].tensor
         writer = call
         if code == BASE:
@@ -103,7 +103,7 @@ def check(story: Story) -> Iterator[Hazard]:
         yield Hazard(
             code=code,
             severity="error",
-            message=_message(code, variable, writer, call, origin, _maker(match, several)),
+            message=_message(code, variable, writer, call, origin, _maker(refusal, several)),
             fix=_fix(code, variable, writer, origin, base_name(story, made)),
             variable=variable,
             mutation=writer.callsite,
@@ -128,22 +128,10 @@ def _gave_several(story: Story, refused: CallEvent) -> CallEvent | None:
     return None
 
 
-def _maker(match: re.Match[str], several: CallEvent | None) -> str:
+def _maker(refusal: Refusal, several: CallEvent | None) -> str:
     if several is not None:
         return f"`{several.name.rpartition('.')[2]}`"
-    return match["maker"] or _("{mode} mode").format(mode=match["mode"])
-
-
-def _code(match: re.Match[str], text: str) -> str:
-    if match["detached"]:
-        return DETACHED
-    if match["inference"]:
-        return INFERENCE
-    if match["mode"]:
-        return NO_GRAD
-    if not _SEVERAL.search(text):
-        return CUSTOM
-    return BASE if _BASE.search(text) else MULTI_OUTPUT
+    return refusal.node or _("{mode} mode").format(mode=refusal.mode)
 
 
 def _base_write(story: Story, call: CallEvent) -> tuple[CallEvent, int] | None:
