@@ -255,6 +255,11 @@ def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -
     listed = expressions.operands(expression, method=method)
     tensors = [meta.tensor for meta in call.inputs]
     position = tensors.index(tensor) if tensor in tensors else 0
+    if tensors.count(tensor) > 1 and not call.name.startswith("Tensor.") and not call.operation.endswith("_"):
+        # `scripted(a, b)` with one tensor for both, written inside: under which name nobody saw. By PyTorch's custom,
+        # functions whose names end in an underscore write the first.
+        texts = {expressions.path_text(node) for node in listed}
+        return listed[0] if len(texts) == 1 else None
     if direct and position:
         can_be_tensors = [node for node in listed if not isinstance(node, ast.Constant)]
         return can_be_tensors[position] if len(can_be_tensors) == len(tensors) else None

@@ -48,9 +48,16 @@ def locals_of(frame: FrameType) -> dict[str, Any]:
     return names
 
 
+_ASKING = frozenset({"_getframe", "currentframe", "locals", "vars"})
+
+
 def _asks_for_its_locals(code: CodeType) -> bool:
     """Whether a function may hold the dict of its local variables, which reading them anew would change. What pytest
     puts into an ``assert`` calls ``locals()`` as an attribute, and does not keep it."""
+    # Asked at every call that comes from a new place, and disassembling takes far longer than a look at the names.
+    named = (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
+    if _ASKING.isdisjoint(named) and _ASKING.isdisjoint(c for c in code.co_consts if type(c) is str):
+        return False
     return any(
         step.argval in ("_getframe", "currentframe")
         or (step.argval in ("locals", "vars") and step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))

@@ -142,13 +142,18 @@ class Listing:
 
     def expression_at(self, site: Callsite) -> ast.expr | None:
         """The expression that made the call at a place."""
-        found = [
-            node
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.expr) and node.lineno == site.line and self.text(node) == site.expression
-        ]
+        found = [node for node in self._expressions.get(site.line, ()) if self.text(node) == site.expression]
         at = [node for node in found if site.column is None or self._column(node) == site.column]
         return (at or found)[0] if len(at) == 1 or len(found) == 1 else None
+
+    @cached_property
+    def _expressions(self) -> dict[int, list[ast.expr]]:
+        """The expressions that begin on each line. A rule asks once for every call, and files have many nodes."""
+        found: dict[int, list[ast.expr]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.expr):
+                found.setdefault(node.lineno, []).append(node)
+        return found
 
     def _column(self, node: ast.expr) -> int:
         return len(self.lines[node.lineno - 1].encode()[: node.col_offset].decode(errors="replace"))

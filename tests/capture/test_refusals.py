@@ -64,6 +64,15 @@ def view_of_a_custom_function_written() -> None:
     Halves.apply(leaf() * 1).mul_(2)
 
 
+def one_of_several_views_of_what_needed_no_gradient_written() -> None:
+    left, _right = torch.ones(4).chunk(2)
+    left.mul_(leaf()[:2])
+
+
+def view_of_a_custom_function_of_what_needed_no_gradient_written() -> None:
+    Halves.apply(torch.ones(4)).mul_(leaf()[:2])
+
+
 def view_made_without_recording_written() -> None:
     base = leaf() * 1
     with torch.no_grad():
@@ -89,6 +98,9 @@ REFUSED: dict[Callable[[], None], Refusal] = {
     one_of_several_views_written: Refusal("one of several views written", node="Split"),
     base_of_several_views_written: Refusal("base of several views written", node="Split"),
     view_of_a_custom_function_written: Refusal("view of a custom function written", node="Halves"),
+    # PyTorch says "created in no_grad mode" of these two, though nothing of the kind is in the program.
+    one_of_several_views_of_what_needed_no_gradient_written: Refusal("one of several views written"),
+    view_of_a_custom_function_of_what_needed_no_gradient_written: Refusal("view of a custom function written"),
     view_made_without_recording_written: Refusal("view made without recording written", mode="no_grad"),
     view_detached_in_place: Refusal("view detached in place"),
     inference_tensor_written: Refusal("inference tensor written"),

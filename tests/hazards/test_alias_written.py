@@ -185,3 +185,19 @@ def test_dimensions_swapped_in_place_are_swapped_under_the_other_name_too(tmp_pa
     assert finding.mutation.statement == "back.t_()"
     assert "swapped its dimensions" in finding.message
     assert rule.CODE not in watched(tmp_path, "", program.format(back="turn.clone()")).codes()
+
+
+def test_which_of_two_names_an_unseen_function_wrote_is_not_guessed(tmp_path: Path) -> None:
+    """A solver hands both names of its state to a TorchScript function, which updates one of them on purpose."""
+    setup = (
+        "@torch.jit.script\n"
+        "def update(residual, direction):\n"
+        "    direction.mul_(0.5).add_(residual.clone())\n"
+        "state = torch.ones(3) * 1"
+    )
+    solver = (
+        "residual = state.clone()\ndirection = residual\nfor _ in range(3):\n"
+        "    y = direction * 2\n    update({handed}, direction)"
+    )
+    assert watched(tmp_path, setup, solver.format(handed="residual")).codes() == set()
+    assert watched(tmp_path, setup, solver.format(handed="state")).codes() == set()

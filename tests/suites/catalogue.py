@@ -72,7 +72,9 @@ SUITES = {
             source="pip install einops",
             environment=(("EINOPS_TEST_BACKENDS", "numpy,torch"),),
         ),
-        Suite("opt_einsum", ("tests",), package="opt_einsum", source="pip install opt_einsum"),
+        # Run from its tests: Python puts the folder that it is started in first on its path, and would take
+        # opt_einsum/typing.py for the module of that name.
+        Suite("opt_einsum", ("tests",), package="opt_einsum", source="pip install opt_einsum", directory="tests"),
         Suite("skorch", ("tests",), package="skorch", source="pip install skorch"),
         _pytorch("autograd", "test_autograd.py"),
         _pytorch("views", "test_view_ops.py"),

@@ -23,6 +23,7 @@ _VIEW = re.compile(
     r"|(?P<inference>Inplace update to inference tensor outside InferenceMode)"
 )
 _SEVERAL = "function that returns multiple views"
+_CUSTOM = "created inside a custom Function"
 _BASE = "its base or another view of its base has been modified inplace"
 
 
@@ -38,7 +39,11 @@ def refusal_of(text: str | None) -> Refusal | None:
     if leaf is not None:
         return Refusal("view of a leaf written" if leaf[1] else "leaf written")
     view = _VIEW.search(text)
-    return Refusal(_kind(view, text), node=view["node"], mode=view["mode"]) if view is not None else None
+    if view is None:
+        return None
+    kind = _kind(view, text)
+    mode = view["mode"] if kind == "view made without recording written" else None
+    return Refusal(kind, node=view["node"], mode=mode)
 
 
 def _changed(text: str) -> Refusal:
@@ -57,8 +62,10 @@ def _kind(view: re.Match[str], text: str) -> RefusalKind:
         return "view detached in place"
     if view["inference"]:
         return "inference tensor written"
-    if view["mode"]:
+    if _SEVERAL in text:
+        return "base of several views written" if _BASE in text else "one of several views written"
+    # PyTorch says "created in no_grad mode" of every view without a node, also of one whose base needed no gradient
+    # then; the sentence after it gives the reason.
+    if view["mode"] and _CUSTOM not in text:
         return "view made without recording written"
-    if _SEVERAL not in text:
-        return "view of a custom function written"
-    return "base of several views written" if _BASE in text else "one of several views written"
+    return "view of a custom function written"

@@ -103,7 +103,7 @@ def check(story: Story) -> Iterator[Hazard]:
         yield Hazard(
             code=code,
             severity="error",
-            message=_message(code, variable, writer, call, origin, _maker(refusal, several)),
+            message=_message(code, variable, writer, call, origin, _maker(refusal, several or made)),
             fix=_fix(code, variable, writer, origin, base_name(story, made)),
             variable=variable,
             mutation=writer.callsite,
@@ -128,10 +128,12 @@ def _gave_several(story: Story, refused: CallEvent) -> CallEvent | None:
     return None
 
 
-def _maker(refusal: Refusal, several: CallEvent | None) -> str:
-    if several is not None:
-        return f"`{several.name.rpartition('.')[2]}`"
-    return refusal.node or _("{mode} mode").format(mode=refusal.mode)
+def _maker(refusal: Refusal, made: CallEvent | None) -> str:
+    if refusal.mode is not None:
+        return _("{mode} mode").format(mode=refusal.mode)
+    if made is not None and (refusal.node is None or len(made.outputs) > 1):
+        return f"`{made.name.rpartition('.')[2]}`"
+    return refusal.node or _("unknown")
 
 
 def _base_write(story: Story, call: CallEvent) -> tuple[CallEvent, int] | None:
