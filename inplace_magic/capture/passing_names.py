@@ -16,6 +16,20 @@ from inplace_magic.capture.scope import locals_of, was_executed
 
 _MOST_STEPS = 100_000
 """Tensors and modules looked at in one watch."""
+_FEW = 16
+"""So many within a name's reach are looked at each time; more, such as a network's parameters, at growing distances."""
+
+
+@dataclass(eq=False, slots=True)
+class _Reached:
+    """What a name led to when it was last followed."""
+
+    value: int
+    """``id`` of its value."""
+    found: list[tuple[int, str, int]] = field(default_factory=list)
+    """Depth, path and serial number of each tensor."""
+    times: int = 0
+    due: int = 0
 
 
 @dataclass(eq=False)
@@ -31,26 +45,47 @@ class PassingNames:
     is_users: Callable[[CodeType], tuple[bool, bool]]
     seen: dict[int, tuple[CodeType, dict[str, int]]] = field(default_factory=dict)
     """By ``id`` of the code: serial numbers of tensors by their names, shortest names first."""
+    _stands: dict[int, tuple[CodeType, int]] = field(default_factory=dict)
+    """By ``id`` of the frame: the instruction at which it stood when its names were read."""
+    _followed: dict[int, dict[str, _Reached]] = field(default_factory=dict)
+    """By ``id`` of the code and by name."""
     _steps: int = 0
 
     def look(self, frame: FrameType | None) -> None:
-        """Reads the names of the functions that run now."""
+        """Reads the names of the functions that run now, but not again of one that only waits for what it called."""
         while frame is not None and self._steps < _MOST_STEPS:
             code = frame.f_code
             mine, is_last = self.is_users(code)
             if is_last:
                 return  # the names in sight of the block are read at its end
             if mine and code.co_flags & inspect.CO_OPTIMIZED and code.co_name != "forward" and code.co_name[0] != "<":
-                self.seen[id(code)] = code, self._names_in(frame)
+                stands = code, frame.f_lasti
+                if self._stands.get(id(frame)) != stands:
+                    self._stands[id(frame)] = stands
+                    self.seen[id(code)] = code, self._names_in(frame)
             frame = frame.f_back
 
     def _names_in(self, frame: FrameType) -> dict[str, int]:
-        found: dict[str, int] = {}
-        names = {name: value for name, value in locals_of(frame).items() if not was_executed(value)}
-        reached = sorted(within_reach(names), key=lambda entry: entry[0])
-        self._steps += len(reached)
-        for _depth, path, item in reached:
-            record = None if isinstance(item, torch.nn.Module) else self.identity.known(item)
-            if record is not None:
-                found[path] = record.serial
-        return found
+        followed = self._followed.setdefault(id(frame.f_code), {})
+        found: list[tuple[int, str, int]] = []
+        for name, value in locals_of(frame).items():
+            if was_executed(value):
+                continue
+            reached = followed.get(name)
+            if reached is None or reached.value != id(value):
+                reached = followed[name] = _Reached(id(value))
+            reached.times += 1
+            if reached.times >= reached.due:
+                self._follow(reached, name, value)
+            found += reached.found
+        found.sort(key=lambda entry: entry[0])
+        return {path: serial for _depth, path, serial in found}
+
+    def _follow(self, reached: _Reached, name: str, value: object) -> None:
+        within = list(within_reach({name: value}))
+        self._steps += len(within)
+        if len(within) > _FEW:
+            reached.due = reached.times + max(1, reached.times // 2)
+        tensors = (entry for entry in within if not isinstance(entry[2], torch.nn.Module))
+        known = ((depth, path, self.identity.known(tensor)) for depth, path, tensor in tensors)
+        reached.found = [(depth, path, record.serial) for depth, path, record in known if record is not None]

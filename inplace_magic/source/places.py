@@ -12,6 +12,7 @@ import sys
 import tokenize
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.machinery import SourceFileLoader
 from types import CodeType, ModuleType
 
@@ -70,6 +71,7 @@ class Sources:
         self._files: dict[str, _File] = {}
         self._texts: dict[_Whose, Text] = {}
         """The text of each function that was met, where it is known."""
+        self._defaults = cache(shared_defaults)  # of this report; a long function has many calls
         self._codes: dict[int, tuple[CodeType, Twin | None]] = {}
         self._positions: dict[int, tuple[CodeType, list[Position]]] = {}
         self._compiled, self._loads = Compiled(), Loads()
@@ -117,7 +119,7 @@ class Sources:
             end_column=end_column,
             expression=expression,
             statement=statement,
-            shared_defaults=shared_defaults(function.node) if function is not None else (),
+            shared_defaults=self._defaults(function.node) if function is not None else (),
             indent=_indent_of(holding, line, lines),
         )
         self._texts.setdefault(_whose(found), text)

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import inplace_magic
+from inplace_magic.capture import passing_names
 
 outer = torch.ones(2)
 
@@ -153,3 +154,45 @@ def test_a_function_that_names_nothing_of_the_kind_is_not_taken_apart(monkeypatc
     assert watched.report is not None
     assert len(watched.report.calls) >= 6
     assert step.__code__ not in taken_apart
+
+
+NETWORKS = """
+import torch
+from torch import nn
+
+def leaf(x):
+    return x + 1
+
+def main(steps):
+    net = nn.Sequential(*[nn.Linear(2, 2) for _ in range(20)])
+    x = torch.ones(2)
+{lines}
+    out = net(x)
+    first = out * 2
+    second = first + 1
+    third = second - 1
+    return third.sum()
+"""
+
+
+def test_a_network_is_not_gone_through_again_at_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hundred lines of a function with a network of forty parameters: the parameters have their names, and of the
+    twenty layers not each one was looked at two hundred times."""
+    namespace: dict[str, Any] = {}
+    exec(compile(NETWORKS.format(lines="    x = leaf(x)\n" * 200), "train.py", "exec"), namespace)
+    looked = 0
+    walk = passing_names.within_reach
+
+    def counted(names: dict[str, Any]) -> Any:
+        nonlocal looked
+        for entry in walk(names):
+            looked += isinstance(entry[2], torch.nn.Linear)
+            yield entry
+
+    monkeypatch.setattr(passing_names, "within_reach", counted)
+    with inplace_magic.watch() as watch:
+        namespace["main"](3)
+    assert watch.report is not None
+    names = {entry.name for entry in watch.report.trace.local_names if entry.function == "main"}
+    assert {"net[0].weight", "net[19].bias", "x", "first"} <= names
+    assert looked < 20 * 200 / 10
