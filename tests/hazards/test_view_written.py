@@ -142,3 +142,9 @@ def test_the_base_of_several_views_written_before_one_is_used_blames_the_write(t
     finding = ran.the(rule.BASE)
     assert ran.at(finding.mutation) == "x.mul_(2)"
     assert finding.variable == "x"
+
+
+def test_a_tensor_made_in_inference_mode_was_made_and_not_taken_from_another(tmp_path: Path) -> None:
+    program = "with torch.inference_mode():\n    made = torch.ones(2)\nmade.mul_(2)"
+    finding = watched(tmp_path, program).the(rule.INFERENCE)
+    assert "made by `made = torch.ones(2)`" in finding.message

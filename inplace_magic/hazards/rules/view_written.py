@@ -164,7 +164,9 @@ def _message(
         tensor=f"`{variable}`" if variable else _("a tensor"),
         use=wording.spot(call.callsite),
     )
-    if origin is not None:
+    if origin is not None and code == INFERENCE:
+        said = _("{said}, made by {line}.").format(said=said, line=wording.spot(origin))
+    elif origin is not None:
         said = _("{said}, taken by {line}.").format(said=said, line=wording.spot(origin))
     else:
         said = _("{said}.").format(said=said)
