@@ -53,12 +53,13 @@ def esc(text: str) -> str:
 def tag(name: str, css: str, *children: str, **attributes: str) -> str:
     """An element; the children are markup already, the attributes are escaped here."""
     given = {"style": css, **attributes} if css else attributes
-    said = "".join(f" {key.rstrip('_')}={_quoted(value)}" for key, value in given.items())
-    return f"<{name}{said}>{''.join(children)}</{name}>"
+    return f"<{name}{''.join(_attribute(*each) for each in given.items())}>{''.join(children)}</{name}>"
 
 
-def _quoted(value: str) -> str:
-    return value if _BARE.fullmatch(value) else f'"{esc(value)}"'
+def _attribute(key: str, value: str) -> str:
+    """Without quotation marks where it needs none; a class always has them, since it is looked for as it is written."""
+    bare = key != "class_" and _BARE.fullmatch(value)
+    return f" {key.rstrip('_')}={value}" if bare else f' {key.rstrip("_")}="{esc(value)}"'
 
 
 def code(text: str) -> str:
@@ -82,7 +83,7 @@ def image(svg: str, alt: str, css: str, **attributes: str) -> str:
     an attribute would read is encoded (https://www.rfc-editor.org/rfc/rfc3986#section-2.1).
     """
     plain = _TAG.sub(lambda tag: tag[0].replace("'", "&apos;").replace('"', "'"), svg)
-    more = "".join(f" {key.rstrip('_')}={_quoted(value)}" for key, value in attributes.items())
+    more = "".join(_attribute(*each) for each in attributes.items())
     return f'<img alt="{esc(alt)}" style="{esc(css)}"{more} src="{SVG_SOURCE}{plain.translate(_ENCODED)}">'
 
 

@@ -291,7 +291,7 @@ def test_a_cut_table_of_lines_still_has_the_lines_that_findings_name():
     report = long_report(1000)
     finding = report.findings[0]
 
-    rows = to_fragment(report).split("class=im-lines")[1].split("</table>")[0].split("</tr>")
+    rows = to_fragment(report).split('class="im-lines"')[1].split("</table>")[0].split("</tr>")
 
     assert len(rows) < 30
     for call in (finding.call, finding.saved_call):
