@@ -281,7 +281,7 @@ class NodeMap:
             return name, serial, storage, counter, version, layout, None
         if counter in self.moved and not name.startswith("result"):
             version = self.moved[counter]  # an in-place call saves its inputs before the write, its result after it
-        digest = saved_digest(data, layout, self._check_values)
+        digest = saved_digest(storage, layout, self._check_values)
         if digest is not None:
             self._witnessed[node] = None
         return name, serial, storage, counter, version, layout, digest

@@ -79,14 +79,16 @@ class Observer:
             record.pointer = describe.pointer(tensor)
             record.layout_at = version
         node = None
-        requires_grad = describe.requires_grad(tensor)
+        plain = type(tensor) in describe.PLAIN_TYPES
+        requires_grad = tensor.requires_grad if plain else describe.requires_grad(tensor)
         if self._nodes.full:
             if requires_grad and (layout.is_view or not describe.is_leaf(tensor)):
                 node = self._nodes.leave_alone(self.site)
         elif not layout.is_view:
-            grad_fn = describe.grad_fn(tensor) if requires_grad else None
-            if grad_fn is not None:
-                node = self._number(grad_fn, call)
+            if requires_grad:
+                grad_fn = tensor.grad_fn if plain else describe.grad_fn(tensor)
+                if grad_fn is not None:
+                    node = self._number(grad_fn, call)
         elif direct or ((latest := record.latest) is not None and latest[VERSION] == version):
             grad_fn = describe.grad_fn(tensor)
             if grad_fn is not None:

@@ -104,8 +104,8 @@ class Recorder:
         if kwargs:
             tensors_in(kwargs.values(), tensors)
         call.site = site = self.sites.note(frame, facts.code)
-        if len(self.sites.chains) != self._places_met:
-            self._places_met = len(self.sites.chains)
+        if site is not None and site >= self._places_met:
+            self._places_met = site + 1
             self.passing_names.look(frame)
         if self._digests:
             self._look_at_shared_memory(site)

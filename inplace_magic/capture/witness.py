@@ -18,11 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import torch
-
 from inplace_magic.capture.records import StorageRecord
 from inplace_magic.capture.torch import describe
-from inplace_magic.capture.torch.layouts import Layout
+from inplace_magic.capture.torch.layouts import Layout, memory_of
 
 SAVED_LIMIT = 4096
 """Bytes up to which a saved tensor is digested unless ``check_values`` asks for all."""
@@ -32,7 +30,7 @@ SHARED_LIMIT = 65536
 
 def digest_bytes(pointer: int, nbytes: int) -> int:
     """A digest of raw memory, comparable within this process only."""
-    return hash(describe.bytes_at(pointer, nbytes))
+    return hash(memory_of(nbytes)(pointer).raw)
 
 
 AT_ONCE = 16
@@ -126,27 +124,29 @@ class SharedMemory:
         return digest_bytes(address, untyped.nbytes()) if address else None
 
 
-def saved_digest(tensor: torch.Tensor, layout: Layout, check_values: bool) -> int | None:
-    """The digest of a saved tensor; None where it is too large, not dense or not in CPU memory."""
+def saved_digest(record: StorageRecord | None, layout: Layout, check_values: bool) -> int | None:
+    """The digest of a saved tensor; None where it is too large, not dense or not in CPU memory.
+
+    Args:
+        record: its storage.
+        layout: where in the storage it lies.
+        check_values: digest large ones too.
+    """
     nbytes = layout.span
-    if not nbytes or (nbytes > SAVED_LIMIT and not check_values):
+    if record is None or not nbytes or (nbytes > SAVED_LIMIT and not check_values):
         return None
-    address = describe.own_memory(tensor, nbytes)
-    return hash(describe.bytes_at(address, nbytes)) if address else None
+    return _digest_of(record, layout)
 
 
 def still_equal(record: StorageRecord, layout: Layout, digest: int) -> bool:
-    """Whether the memory holds what the digest was taken of; True as well where it is gone.
+    """Whether the memory holds what :func:`saved_digest` gave `digest` for; True as well where it is gone."""
+    now = _digest_of(record, layout)
+    return now is None or now == digest
 
-    Args:
-        record: the storage.
-        layout: where in the storage the saved tensor lies.
-        digest: what :func:`saved_digest` gave for it.
-    """
+
+def _digest_of(record: StorageRecord, layout: Layout) -> int | None:
     untyped: Any = record()
-    offset = (layout.offset or 0) * (layout.dtype.itemsize if layout.dtype is not None else 0)
-    nbytes = layout.span or 0
-    if untyped is None or untyped.nbytes() < offset + nbytes:
-        return True
-    address = describe.storage_address(untyped)
-    return not address or digest_bytes(address + offset, nbytes) == digest
+    if untyped is None:
+        return None
+    address, begin, nbytes = describe.storage_address(untyped), layout.begin, layout.span or 0
+    return hash(layout.memory_at(address + begin).raw) if address and begin + nbytes <= untyped.nbytes() else None

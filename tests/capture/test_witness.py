@@ -43,7 +43,7 @@ def test_a_digest_tells_whether_saved_memory_changed() -> None:
     x = torch.arange(4.0)
     part = x[1:3]
     layout = describe.layout(part)
-    digest = witness.saved_digest(part, layout, False)
+    digest = witness.saved_digest(record_of(part), layout, False)
     assert digest is not None
     record = record_of(x)
     x.data[0] = 9  # outside of what was saved
@@ -57,7 +57,7 @@ def test_a_digest_tells_whether_saved_memory_changed() -> None:
 def test_memory_that_is_gone_or_smaller_now_counts_as_unchanged() -> None:
     x = torch.arange(4.0)
     layout = describe.layout(x)
-    digest = witness.saved_digest(x, layout, False)
+    digest = witness.saved_digest(record_of(x), layout, False)
     assert digest is not None
     gone = record_of(torch.ones(4))
     assert gone() is None
@@ -68,8 +68,8 @@ def test_memory_that_is_gone_or_smaller_now_counts_as_unchanged() -> None:
 
 def test_large_saved_tensors_are_digested_only_when_asked() -> None:
     x = torch.zeros(witness.SAVED_LIMIT)
-    assert witness.saved_digest(x, describe.layout(x), False) is None
-    assert witness.saved_digest(x, describe.layout(x), True) is not None
+    assert witness.saved_digest(record_of(x), describe.layout(x), False) is None
+    assert witness.saved_digest(record_of(x), describe.layout(x), True) is not None
 
 
 def test_only_memory_that_changed_since_the_last_look_is_named() -> None:

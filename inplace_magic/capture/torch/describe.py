@@ -9,7 +9,6 @@ careful one, with subclass overrides switched off and sizes left unknown where t
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -39,7 +38,8 @@ _WITH_STORAGES = frozenset(("cpu", "cuda", "mps", "xpu", "meta"))
 _is_functional: Callable[[torch.Tensor], bool] = getattr(torch, "_is_functional_tensor", lambda tensor: False)
 """Whether it is a wrapper by which PyTorch functionalizes. If the function vanishes: one that was asked for its storage
 refuses to grow."""
-_is_copy_on_write: Callable[[torch.Tensor], bool] | None = getattr(torch._C, "_is_cow_tensor", None)
+_shares_lazily: Callable[[torch.Tensor], bool] = getattr(torch._C, "_is_cow_tensor", lambda tensor: False)
+"""Whether it is copy-on-write and has no memory of its own so far."""
 _address_only: Callable[[torch.Tensor], int] | None = getattr(torch._C, "_data_address", None)
 """If one of the two vanishes: copy-on-write tensors (``torch._lazy_clone``) are made real by being looked at."""
 
@@ -175,11 +175,11 @@ def pointer(tensor: torch.Tensor) -> int | None:
         if type(tensor) in PLAIN_TYPES:
             if not (tensor.is_cpu or tensor.device.type in _WITH_STORAGES):
                 return None
-            return _shared_address(tensor) if _is_copy_on_write and _is_copy_on_write(tensor) else tensor.data_ptr()
+            return _shared_address(tensor) if _shares_lazily(tensor) else tensor.data_ptr()
         with _NO_SUBCLASS_CODE():
             if not (_has_own_sizes(type(tensor)) and tensor.device.type in _WITH_STORAGES):
                 return None
-            return _shared_address(tensor) if _is_copy_on_write and _is_copy_on_write(tensor) else tensor.data_ptr()
+            return _shared_address(tensor) if _shares_lazily(tensor) else tensor.data_ptr()
     except Exception:  # sparse, functorch and fake tensors have none
         return None
 
@@ -190,13 +190,15 @@ def _shared_address(tensor: torch.Tensor) -> int | None:
 
 
 def own_memory(tensor: torch.Tensor, nbytes: int) -> int:
-    """The address of a tensor's first element, where so many bytes from there on are the tensor's own; else 0.
+    """The address of a CPU tensor's first element, where so many bytes from there on are the tensor's own; else 0.
 
     The answer of ``data_ptr()`` alone proves nothing: a functional tensor has no memory and answers with its offset."""
-    if not _has_own_sizes(type(tensor)):
-        return 0
     try:
-        untyped = storage(tensor)
+        if type(tensor) in PLAIN_TYPES and not _shares_lazily(tensor) and not _is_functional(tensor):
+            untyped: Any = tensor.untyped_storage()  # the rest below in one breath, as this runs at every call
+            address, begin = tensor.data_ptr(), untyped.data_ptr()
+            return address if 0 < begin <= address and address + nbytes <= begin + untyped.nbytes() else 0
+        untyped = storage(tensor) if _has_own_sizes(type(tensor)) else None
         if untyped is None:
             return 0
         address = pointer(tensor) or 0  # first: it notices a copy-on-write tensor, whose storage must not be asked
@@ -218,12 +220,6 @@ def requires_grad(tensor: torch.Tensor) -> bool:
     return tensor.requires_grad if type(tensor) in PLAIN_TYPES else bool(_carefully(tensor, "requires_grad"))
 
 
-bytes_at: Callable[[int, int], bytes] = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(
-    ("PyBytes_FromStringAndSize", ctypes.pythonapi)
-)
-"""A copy of raw memory, by address and size in bytes; ``ctypes.string_at`` without its detour through Python."""
-
-
 def values(tensor: torch.Tensor, layout: Layout, limit: int) -> Any:
     """The elements, as nested lists or (a letter of ``struct`` and raw memory) as bytes, of a small plain tensor in CPU
     memory; else None. Reading a CUDA tensor would wait for the device, so that is never done here."""
@@ -231,7 +227,7 @@ def values(tensor: torch.Tensor, layout: Layout, limit: int) -> Any:
         return None
     try:
         if layout.letter is not None and not tensor.is_neg() and (address := own_memory(tensor, layout.span or 0)):
-            return layout.letter + bytes_at(address, layout.span or 0)  # one object instead of one for each element
+            return layout.letter + layout.memory_at(address).raw  # one object instead of one for each element
         if layout.device is None or layout.device.type != "cpu" or layout.strides is None:
             return None
         if layout.numel and not own_memory(tensor, 1):
@@ -263,7 +259,10 @@ def flat(nested: Any) -> tuple[Number, ...] | None:
 
 def storage_address(untyped: Any) -> int | None:
     """Address of a storage's memory; None or 0 where there is none."""
-    return _try(lambda: _address_by_tensor(untyped)) if _CopyOnWrite.seen else _try(untyped.data_ptr)
+    try:
+        return _address_by_tensor(untyped) if _CopyOnWrite.seen else untyped.data_ptr()
+    except Exception:  # as in `_try`, which costs more; this runs for every saved tensor
+        return None
 
 
 def _address_by_tensor(untyped: Any) -> int | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -15,7 +16,20 @@ class Layout:
     """What many tensors have in common: a program has many tensors and few layouts, so equal ones are one object, and
     what follows from one is found once. Raw torch values; turning them into text can wait. None is unknown."""
 
-    __slots__ = ("cls", "device", "dtype", "is_view", "letter", "numel", "offset", "shape", "span", "strides")
+    __slots__ = (
+        "begin",
+        "cls",
+        "device",
+        "dtype",
+        "is_view",
+        "letter",
+        "memory_at",
+        "numel",
+        "offset",
+        "shape",
+        "span",
+        "strides",
+    )
 
     shape: tuple[int, ...] | None
     strides: tuple[int, ...] | None
@@ -34,9 +48,19 @@ class Layout:
             elements = _elements_without_gaps(shape, strides)
         self.span: int | None = None if elements is None or dtype is None else elements * dtype.itemsize
         """Bytes, where the tensor fills one stretch of CPU memory without gaps."""
+        self.memory_at = memory_of(self.span or 0)
+        """So many bytes, by their address."""
+        self.begin: int = 0 if dtype is None else (self.offset or 0) * dtype.itemsize
+        """Bytes from the beginning of the storage."""
         in_order = elements is not None and _in_order(shape or (), strides or ())
         self.letter: bytes | None = _LETTERS.get(dtype) if in_order and dtype is not None else None
         """The letter of ``struct`` for its elements, where they lie in CPU memory one after the other."""
+
+
+def memory_of(nbytes: int) -> Callable[[int], Any]:
+    """What gives so many bytes of memory by their address; ``raw`` of it is a copy. Once made, it costs a third of
+    ``ctypes.string_at``."""
+    return (ctypes.c_char * nbytes).from_address
 
 
 def _elements_without_gaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:
