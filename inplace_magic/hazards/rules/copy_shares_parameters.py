@@ -31,7 +31,6 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from inplace_magic.analysis.operations import DATA_SETTER
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -124,7 +123,7 @@ def _shared_at(story: Story, top: Top, still: str, moving: str) -> int | None:
     """The line from which on the two share their parameters."""
     for call in story.trace.calls:
         place = top.place(call.callsite)
-        if call.name == DATA_SETTER and place is not None and still in _names_in(top.listing, place.line):
+        if call.does("takes memory") and place is not None and still in _names_in(top.listing, place.line):
             return place.line
     for node in ast.walk(top.scope):
         if isinstance(node, ast.Assign) and top.is_own(node):
@@ -235,7 +234,7 @@ def data_copied(write: Written) -> Fix | None:
     listing, shared = write.listing, None
     for call in write.story.trace.calls:
         storages = {meta.storage for meta in call.inputs[1:]}
-        if call.name == DATA_SETTER and write.mutation is not None and write.mutation.storage in storages:
+        if call.does("takes memory") and write.mutation is not None and write.mutation.storage in storages:
             shared = call.callsite
     statement = listing.statement_at(shared) if shared is not None and listing.whole else None
     if not isinstance(statement, ast.Assign) or expressions.path_text(statement.value) is None:

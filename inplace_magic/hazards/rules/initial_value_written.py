@@ -40,7 +40,6 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.operations import OVERWRITING
 from inplace_magic.language import _
 from inplace_magic.record.trace import AliasStatement, CallEvent, Callsite, Mutation
 from inplace_magic.source import expressions
@@ -59,7 +58,7 @@ def check(story: Story) -> Iterator[Hazard]:
     first: dict[tuple[object, ...], _First] = {}
     for call in story.trace.calls:
         site = call.callsite
-        if site is None or call.kind != "in-place" or call.operation in OVERWRITING:
+        if site is None or call.kind != "in-place" or call.does("overwrites"):
             continue
         listing = whole_listing(story.trace, site)
         if listing is None:
