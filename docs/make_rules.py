@@ -69,7 +69,7 @@ def rules() -> list[Rule]:
             and ast.unparse(node.target) == "RULES"
             and isinstance(node.value, ast.Tuple)
         ):
-            return [_read(ast.unparse(check).removesuffix(".check")) for check in node.value.elts]
+            return [_read(ast.unparse(check).removesuffix(".RULE")) for check in node.value.elts]
     raise SystemExit("inplace_magic/hazards/__init__.py has no literal tuple RULES; without it no page can be made.")
 
 

@@ -32,7 +32,7 @@ def test_the_pages_are_those_that_the_docstrings_make() -> None:
 
 def test_every_rule_has_a_page_with_each_of_its_codes_and_a_row_in_the_index() -> None:
     index = (PAGES / "index.md").read_text(encoding="utf-8")
-    assert [rule.module for rule in RULE_PAGES] == [check.__module__.rsplit(".", 1)[1] for check in RULES]
+    assert [rule.module for rule in RULE_PAGES] == [rule.check.__module__.rsplit(".", 1)[1] for rule in RULES]
     for rule in RULE_PAGES:
         text = (PAGES / rule.page).read_text(encoding="utf-8")
         for code in rule.codes:
@@ -51,9 +51,9 @@ def test_the_severities_are_those_of_the_findings_and_in_their_order() -> None:
 
 
 def test_every_code_that_a_rule_gives_is_a_constant_of_its_module() -> None:
-    for check, rule in zip(RULES, RULE_PAGES, strict=True):
-        module = sys.modules[check.__module__]
-        assert set(rule.codes) <= {value for value in vars(module).values() if isinstance(value, str)}
+    for rule, page in zip(RULES, RULE_PAGES, strict=True):
+        module = sys.modules[rule.check.__module__]
+        assert set(page.codes) <= {value for value in vars(module).values() if isinstance(value, str)}
 
 
 @pytest.mark.parametrize("rule", RULE_PAGES, ids=lambda rule: rule.module)

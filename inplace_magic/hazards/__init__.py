@@ -1,11 +1,9 @@
 """The rules: each reads a story and yields findings. One rule, one file, one page, one test.
 
-A new rule is a module with ``check(story) -> Iterator[Hazard]`` and one entry in :data:`RULES`.
+A new rule is a module with ``RULE``, its check and its cures, and one entry in :data:`RULES`.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterable
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.cures import with_fix
@@ -13,6 +11,7 @@ from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
 from inplace_magic.hazards.grouping import grouped, told_once
 from inplace_magic.hazards.notes import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.notes.note import quiet
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.rules import (
     alias_written,
     array_shares_memory,
@@ -44,33 +43,33 @@ from inplace_magic.record.trace import Trace
 
 __all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_hazards"]
 
-RULES: tuple[Callable[[Story], Iterable[Hazard]], ...] = (
-    saved_tensor_overwritten.check,
-    saved_values_changed.check,
-    graph_used_twice.check,
-    recomputed_with_other_values.check,
-    overlapping_write.check,
-    operand_overwritten_first.check,
-    swapped_through_views.check,
-    expanded_tensor_written.check,
-    shared_gradient_edited.check,
-    alias_written.check,
-    parameters_share_memory.check,
-    kept_activation_overwritten.check,
-    one_tensor_many_slots.check,
-    results_share_memory.check,
-    dataset_item_edited.check,
-    default_argument_written.check,
-    initial_value_written.check,
-    class_attribute_written.check,
-    copy_shares_parameters.check,
-    array_shares_memory.check,
-    same_memory_compared.check,
-    leaf_written.check,
-    view_written.check,
-    in_place_saved_nothing.check,
-    could_be_in_place.check,
-    kept_by_the_graph.check,
+RULES: tuple[Rule, ...] = (
+    saved_tensor_overwritten.RULE,
+    saved_values_changed.RULE,
+    graph_used_twice.RULE,
+    recomputed_with_other_values.RULE,
+    overlapping_write.RULE,
+    operand_overwritten_first.RULE,
+    swapped_through_views.RULE,
+    expanded_tensor_written.RULE,
+    shared_gradient_edited.RULE,
+    alias_written.RULE,
+    parameters_share_memory.RULE,
+    kept_activation_overwritten.RULE,
+    one_tensor_many_slots.RULE,
+    results_share_memory.RULE,
+    dataset_item_edited.RULE,
+    default_argument_written.RULE,
+    initial_value_written.RULE,
+    class_attribute_written.RULE,
+    copy_shares_parameters.RULE,
+    array_shares_memory.RULE,
+    same_memory_compared.RULE,
+    leaf_written.RULE,
+    view_written.RULE,
+    in_place_saved_nothing.RULE,
+    could_be_in_place.RULE,
+    kept_by_the_graph.RULE,
 )
 
 
@@ -81,22 +80,24 @@ def find_hazards(trace: Trace) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
     faults: list[str] = []
     for rule in RULES:
         try:
-            found.extend(rule(story))
+            found.extend(rule.check(story))
         except Exception as fault:  # containment: one broken rule must not hide what the others found
-            name = rule.__module__.rsplit(".", 1)[-1].replace("_", "-")
             faults.append(
                 _("The rule {name} failed ({fault}); its findings are missing. Please report it.").format(
-                    name=name, fault=f"{type(fault).__name__}: {fault}"
+                    name=rule.name, fault=f"{type(fault).__name__}: {fault}"
                 )
             )
     found = quiet(told_once(found))
     found.sort(key=lambda h: (SEVERITIES.index(h.severity), not h.raised, -(h.nbytes or 0), h.call or 0))
-    return tuple(_with_fix(story, hazard, faults) for hazard in grouped(found)), tuple(faults)
+    cures = {code: known for rule in RULES for code, known in rule.cures.items()}
+    return tuple(_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in grouped(found)), tuple(
+        faults
+    )
 
 
-def _with_fix(story: Story, hazard: Hazard, faults: list[str]) -> Hazard:
+def _cured(story: Story, hazard: Hazard, cures: Cures, faults: list[str]) -> Hazard:
     try:
-        return of_an_older_version(with_fix(story, hazard))
+        return of_an_older_version(with_fix(story, hazard, cures))
     except Exception as fault:  # containment: a finding without a diff is worth more than none
         faults.append(
             _("No fix for {code} ({fault}). Please report it.").format(

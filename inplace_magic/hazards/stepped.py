@@ -10,9 +10,6 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
 
-_OUTDATED = ("saved-tensor-overwritten", "saved-values-changed")
-"""Findings of which a step can be the write."""
-
 
 @dataclass(frozen=True)
 class Carried:
@@ -99,7 +96,7 @@ class Stepped:
 def stepped(story: Story, hazard: Hazard) -> Stepped | None:
     """The step of a finding; None where it is not about a leaf that requires grad."""
     wrote = story.calls.get(hazard.call) if hazard.call is not None else None
-    if wrote is None or hazard.tensor is None or hazard.code not in _OUTDATED:
+    if wrote is None or hazard.tensor is None or hazard.saved_by is None:
         return None
     alike = (call for call in story.trace.calls if call.callsite == wrote.callsite)
     storages = {mutation.storage for call in alike for mutation in call.mutations}

@@ -18,6 +18,7 @@ Trait = Literal[
     "copies in",  # copies another tensor's values into all of them
     "assigns",  # either of the two
     "zeroes",  # leaves nothing but zeros
+    "fills",  # gives all elements one value
     "overwrites",  # leaves nothing of what stood there
     "repeatable",  # done again, it changes nothing more, or not much
     "shifts",  # moves all values by an amount, and once more when it is done again

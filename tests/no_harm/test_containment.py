@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -134,12 +135,11 @@ def test_every_broken_rule_leaves_the_findings_of_the_others(monkeypatch: pytest
         def broken(story: Any, rule: Any = rule) -> Any:
             raise Injected("rule")
 
-        broken.__module__ = rule.__module__
-        monkeypatch.setattr(hazards, "RULES", (*rules[:i], broken, *rules[i + 1 :]))
+        broken.__module__ = rule.check.__module__
+        monkeypatch.setattr(hazards, "RULES", (*rules[:i], replace(rule, check=broken), *rules[i + 1 :]))
         report = inplace_magic.api.analyze(trace)
-        name = rule.__module__.rsplit(".", 1)[-1].replace("_", "-")
         assert len(report.faults) == 1
-        assert f"The rule {name} failed (Injected: rule)" in report.faults[0]
+        assert f"The rule {rule.name} failed (Injected: rule)" in report.faults[0]
         assert len({hazard.code for hazard in report.hazards}) >= len(whole) - 1
 
 

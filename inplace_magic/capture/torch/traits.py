@@ -29,6 +29,7 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ("copies in", ("copy_",)),
     ("assigns", ("__setitem__", "copy_")),
     ("zeroes", _ZEROING),
+    ("fills", ("fill_", "zero_")),
     ("overwrites", _OVERWRITING),
     (
         "repeatable",

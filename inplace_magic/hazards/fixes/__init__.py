@@ -1,1 +1,1 @@
-"""Ways to change the user's lines, one file each; which rule tries which stands in ``cures.py``."""
+"""Ways to change the user's lines, one file each; a rule names those that cure its findings."""

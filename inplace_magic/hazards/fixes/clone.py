@@ -35,13 +35,22 @@ def _fix(site: Callsite, listing: Listing, changes: list[Change], price: int | N
 
 def where_it_was_saved(write: Written) -> Fix | None:
     """Let every op that saved the written memory save a copy of it."""
+    return _copied(write, _stale(write))
+
+
+def where_it_was_saved_unseen(write: Written) -> Fix | None:
+    """The same for a write that moved no version: also what ``x.data = …`` replaced."""
+    return _copied(write, _replaced_or_written_unseen(write))
+
+
+def _copied(write: Written, stale: Iterable[tuple[SavedTensor, CallEvent]]) -> Fix | None:
     changes: list[Change] = []
     price, first = 0, write.hazard.saved
     listing = listing_of(write.story.trace, first)
     if first is None or listing is None:
         return None
     seen: set[Callsite] = set()
-    for saved, call in _stale(write):
+    for saved, call in stale:
         site = call.callsite
         if site is None or (site.cell, site.file) != (first.cell, first.file) or not site.direct:
             return None
@@ -62,8 +71,6 @@ def where_it_was_saved(write: Written) -> Fix | None:
 def _stale(write: Written) -> list[tuple[SavedTensor, CallEvent]]:
     """What was saved of the memory that the call wrote, is still held, and was written since."""
     story = write.story
-    if write.hazard.code == "saved-values-changed":
-        return list(_replaced_or_written_unseen(write))
     if write.call is None or write.mutation is None or write.mutation.counter is None:
         return []
     counters = {mutation.counter for mutation in write.call.mutations}  # a `_foreach_` call writes several tensors

@@ -75,7 +75,7 @@ def value_given(write: Written) -> Fix | None:
         return None
     bound = [path_text(target) for target in statement.targets] if isinstance(statement, ast.Assign) else []
     again = any(True for _ in loads_after(listing, statement, base.id))
-    if (again and base.id not in bound and not write.wanted) or write.path != base.id:
+    if (again and base.id not in bound and not write.another_name_sees_it) or write.path != base.id:
         return None
     leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
     if not isinstance(statement, (ast.Assign, ast.Return)) or leaf or seen_by_others(write):

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.out_of_place import chain_base, new_value
-from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
+from inplace_magic.hazards.fixes.target import Fix, Written, loads_after, written
 from inplace_magic.language import _
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit
@@ -97,11 +99,14 @@ def _is_hook(write: Written, scope: ast.FunctionDef) -> bool:
     return False
 
 
-def advice(write: Written) -> str:
+def advice(story: Story, hazard: Hazard) -> str:
     """What to do where no diff is certain and a copy before the write would be lost; empty where it would not."""
+    write = written(story, hazard)
+    if write is None:
+        return ""
     path, scope = write.path, write.listing.scope_of(write.statement)
     leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
-    if write.hazard.code != "saved-tensor-overwritten" or path is None or leaf or not write.site.direct:
+    if path is None or leaf or not write.site.direct:
         return ""
     loops = (node for node in write.listing.around(write.statement) if isinstance(node, ast.For))
     targets = {name.id for loop in loops for name in ast.walk(loop.target) if isinstance(name, ast.Name)}

@@ -38,7 +38,7 @@ def advice(story: Story, hazard: Hazard) -> str:
     if places[0].same_line(moved):
         moved = None  # both inside one call: the lines that part are further in
     said = _computed_anew(step, places[0], moved)
-    if hazard.code == "saved-values-changed" and hazard.tensor not in step.leaves:
+    if hazard.severity == "silent" and hazard.tensor not in step.leaves:
         return sentences(
             said, _("Write under `torch.no_grad()` instead of through `.data`, so that PyTorch would notice.")
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
@@ -49,11 +49,11 @@ class Written:
     meta: TensorMetadata | None = None
     """The written tensor when the write began."""
     mutation: Mutation | None = None
-    wanted: bool = field(default=False)
-    """Whether the finding is that another name sees the write; then only the writing name shall."""
+    another_name_sees_it: bool = False
+    """That is what the finding is about; so only the writing name shall have the new values."""
 
 
-def written(story: Story, hazard: Hazard) -> Written | None:
+def written(story: Story, hazard: Hazard, *, another_name_sees_it: bool = False) -> Written | None:
     """What is known of the write of a finding; None where its statement is not known."""
     site = hazard.mutation
     listing = listing_of(story.trace, site)
@@ -66,11 +66,10 @@ def written(story: Story, hazard: Hazard) -> Written | None:
     node = story.bindings.written_operand(call, hazard.tensor)
     meta = next((m for m in (*call.inputs, *call.mutated) if m.tensor == hazard.tensor), None)
     mutation = next((m for m in call.mutations if m.tensor == hazard.tensor), None)
-    alias = hazard.code in ("alias-written", "one-tensor-many-slots", "dataset-item-edited")
     path = path_text(node) if site.direct and not call.does("of lists") else None  # there the line names a list
     if path is None and site.direct and call.does("sets item"):
         path = _path_of(statement)
-    return Written(story, hazard, site, listing, statement, call, path, meta, mutation, alias)
+    return Written(story, hazard, site, listing, statement, call, path, meta, mutation, another_name_sees_it)
 
 
 def _path_of(statement: ast.stmt) -> str | None:
@@ -87,8 +86,9 @@ def can_bind_anew(write: Written) -> bool:
     if path is None or not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
         return False
     leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
-    leaf = leaf and write.hazard.code != "custom-function-view-written"  # seen before the function gave it its history
-    if leaf and (write.hazard.code != "leaf-written" or not path.isidentifier()):
+    refused = write.call.refusal.kind if write.call is not None and write.call.refusal is not None else None
+    leaf = leaf and refused != "view of a custom function written"  # seen before the function gave it its history
+    if leaf and (refused != "leaf written" or not path.isidentifier()):
         return False  # a parameter must stay the object that the optimizer knows
     if not _assignable(write, path) or seen_by_others(write):
         return False
@@ -205,7 +205,7 @@ def _read_by_a_later_call(write: Written, path: str) -> bool:
 def _meant_for_the_caller(write: Written, path: str) -> bool:
     """Whether a helper wrote its argument and was called for nothing else."""
     caller = write.site.caller
-    if path not in write.site.parameters or caller is None or write.wanted:
+    if path not in write.site.parameters or caller is None or write.another_name_sees_it:
         return False
     return bool(caller.expression) and caller.statement.strip() == caller.expression.strip()
 
@@ -213,7 +213,7 @@ def _meant_for_the_caller(write: Written, path: str) -> bool:
 def seen_by_others(write: Written) -> bool:
     """Whether the written memory is read afterwards by way of another tensor that existed before the write."""
     story, path, meta = write.story, write.path, write.meta
-    if meta is None or write.call is None or path is None or write.wanted or _is_snapshot(write):
+    if meta is None or write.call is None or path is None or write.another_name_sees_it or _is_snapshot(write):
         return False
     others = {
         tensor

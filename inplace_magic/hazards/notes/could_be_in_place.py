@@ -28,6 +28,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.notes import note
+from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Storage, TensorMetadata
 
@@ -105,3 +106,6 @@ def _note(story: Story, found: list[tuple[CallEvent, TensorMetadata]], nbytes: i
         call=call.index,
         nbytes=nbytes,
     )
+
+
+RULE = Rule(check)

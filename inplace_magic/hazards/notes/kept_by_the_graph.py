@@ -29,6 +29,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.notes import note
+from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, SavedTensor, Storage, TensorMetadata
 
@@ -129,3 +130,6 @@ def _note(
         saved_call=node.call,
         nbytes=nbytes,
     )
+
+
+RULE = Rule(check)

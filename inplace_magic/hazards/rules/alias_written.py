@@ -34,6 +34,9 @@ from operator import itemgetter
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.clone import at_the_second_name
+from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
+from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.owners import Owned, owners_of, whole_of_a_part
 from inplace_magic.hazards.rereading import (
     comes_later,
@@ -43,6 +46,7 @@ from inplace_magic.hazards.rereading import (
     reads_it_as,
     reads_what_was_written,
 )
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.second_names import (
     are_taken_for_two,
     handed_back_by,
@@ -302,3 +306,9 @@ def _are_parts_of_one_line(one: Callsite, other: Callsite) -> bool:
     """Whether two different parts of one run of a line are meant, such as both operands of ``x + block(x)``."""
     one_run = one.same_line(other) and one.same_run(other)
     return one_run and one.expression != other.expression != other.statement
+
+
+RULE = Rule(
+    check,
+    {CODE: Cures((flag_turned_off, at_the_second_name, value_given, bound_anew), (advice,), another_name_sees_it=True)},
+)

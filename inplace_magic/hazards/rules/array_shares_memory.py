@@ -31,6 +31,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.slots import read_parts, runs_again
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite
@@ -164,3 +165,6 @@ def array_copied(write: Written) -> Fix | None:
     node = listing.expression_at(origin) if origin is not None else None
     edits = edits_of(listing, [(node, f"{listing.text(node)}.copy()")]) if node is not None else ()
     return Fix(write.site, listing, edits) if edits else None
+
+
+RULE = Rule(check, {CODE: Cures((array_copied,))})

@@ -33,6 +33,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.accumulating import Line, accumulating_writes
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite
 from inplace_magic.source import expressions
@@ -135,3 +136,6 @@ def _by_factory(listing: Listing, owner: ast.ClassDef, entry: ast.Assign | ast.A
     head = () if known else (listing.replace(imported, f"{listing.text(imported)}, field"),)
     edits = (*head, made)
     return tuple(edit for edit in edits if edit is not None) if all(edits) else ()
+
+
+RULE = Rule(check, {CODE: Cures((made_for_each_object,))})

@@ -39,6 +39,7 @@ from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.deep_copy import deep_copied
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.shared_networks import held_against_itself, moved_with, source_of
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation, Region
@@ -260,3 +261,6 @@ def deeply_copied(write: Written) -> Fix | None:
             if target == still and isinstance(node, ast.Assign) and isinstance(copied, (ast.Name, ast.Attribute)):
                 return deep_copied(write, node, value, copied)
     return None
+
+
+RULE = Rule(check, {CODE: Cures((data_copied, deeply_copied))})

@@ -35,8 +35,10 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import epochs, wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.hazards.fixes.target import copies_entries
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation, Number, TensorMetadata
 from inplace_magic.source import expressions
@@ -158,3 +160,6 @@ def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazar
         tensor=tensor,
         call=call.index,
     )
+
+
+RULE = Rule(check, {CODE: Cures((value_given, bound_anew), another_name_sees_it=True)})

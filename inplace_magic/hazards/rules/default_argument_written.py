@@ -33,6 +33,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.accumulating import Line, accumulating_writes
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite
 from inplace_magic.source import expressions
@@ -105,3 +106,6 @@ def made_in_the_function(write: Written) -> Fix | None:
         return None
     line = f"{listing.indent(scope.body[0])}{name} = {listing.text(default)} if {name} is None else {name}"
     return Fix(write.site, listing, (Edit(scope.lineno, scope.lineno, (*head.new, line)),))
+
+
+RULE = Rule(check, {CODE: Cures((made_in_the_function,))})

@@ -23,11 +23,12 @@ from inplace_magic.analysis.overlap import region_of, writes_one_element_twice
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.clone import where_it_was_made
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Mutation, Region
 
 CODE = "expanded-tensor-written"
-_FILLING = ("fill_", "zero_")
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -74,4 +75,7 @@ def check(story: Story) -> Iterator[Hazard]:
 def _written_whole(call: CallEvent, mutation: Mutation, region: Region) -> bool:
     if mutation.region is not None:
         return mutation.region.shape == region.shape
-    return call.name.rpartition(".")[2] in _FILLING
+    return call.does("fills")
+
+
+RULE = Rule(check, {CODE: Cures((where_it_was_made,))})

@@ -36,6 +36,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.step_advice import detached, state_names
+from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.stepped import Carried
 from inplace_magic.language import _, sentences
 from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, where_they_part
@@ -298,3 +299,6 @@ def _not_in_the_record(twice: _Twice) -> tuple[str, str]:
         "before. A watch that begins before the forward pass names the first backward."
     )
     return message.format(second=second), fix.format(line=wording.line_of(twice.second.callsite))
+
+
+RULE = Rule(check)

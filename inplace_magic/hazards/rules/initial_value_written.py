@@ -40,6 +40,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import AliasStatement, CallEvent, Callsite, Mutation
 from inplace_magic.source import expressions
@@ -208,3 +209,6 @@ def begun_with_a_copy(write: Written) -> Fix | None:
         return None
     edits = edits_of(listing, [cloned(listing, bound[0].value)])
     return Fix(write.site, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None
+
+
+RULE = Rule(check, {CODE: Cures((begun_with_a_copy,))})

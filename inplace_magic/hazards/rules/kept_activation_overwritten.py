@@ -30,7 +30,10 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.clone import where_it_was_kept
+from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.read_from_a_hook import reading
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation
 from inplace_magic.source import expressions
@@ -238,3 +241,6 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, h
         tensor=mutation.tensor,
         call=call.index,
     )
+
+
+RULE = Rule(check, {CODE: Cures((where_it_was_kept, flag_turned_off), (advice,))})

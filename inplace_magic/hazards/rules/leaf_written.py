@@ -23,7 +23,9 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.leaf import for_a_leaf
 from inplace_magic.hazards.leaves import is_computed, is_update
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.trace import CallEvent, Callsite
 
@@ -93,3 +95,6 @@ def _fix(variable: str | None, call: CallEvent, *, updated: bool, computed: bool
         "If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of the computation, "
         "write into a copy: `{name}.clone()`."
     ).format(name=name, line=line)
+
+
+RULE = Rule(check, {CODE: Cures((for_a_leaf,))})

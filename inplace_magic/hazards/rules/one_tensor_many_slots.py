@@ -28,6 +28,8 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.clone import in_each_slot
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.slots import kept_and_read
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation, Region
@@ -177,3 +179,6 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, evidence: str, *,
         tensor=mutation.tensor,
         call=call.index,
     )
+
+
+RULE = Rule(check, {CODE: Cures((in_each_slot,), another_name_sees_it=True)})

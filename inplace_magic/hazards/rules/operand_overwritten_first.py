@@ -27,6 +27,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite
 from inplace_magic.source import expressions
@@ -124,3 +125,6 @@ def argument_first(write: Written) -> Fix | None:
     if edit is None or "\n" in line:
         return None
     return Fix(write.site, listing, (Edit(edit.first, edit.last, (line, *edit.new)),))
+
+
+RULE = Rule(check, {CODE: Cures((argument_first,))})

@@ -20,6 +20,7 @@ that is copied onto itself as well (``row[:] = row[0]``).
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -27,6 +28,10 @@ from inplace_magic.analysis.overlap import reads_what_it_writes, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.clone import of_what_is_read
+from inplace_magic.hazards.fixes.new_tensor import made_out_of_place
+from inplace_magic.hazards.fixes.target import Fix, Written, can_bind_anew
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Mutation, Region, TensorMetadata
 
@@ -101,3 +106,11 @@ def _fix(call: CallEvent) -> str:
         "Make a new tensor (`{name} = {name} {operator} …` instead of `{name} {operator}= …`), or clone what is read "
         "first."
     ).format(name=written["name"], operator=written["operator"])
+
+
+def _out_of_place(write: Written) -> Fix | None:
+    """``x = x - x[0]`` for ``x -= x[0]``."""
+    return made_out_of_place(write) if isinstance(write.statement, ast.AugAssign) and can_bind_anew(write) else None
+
+
+RULE = Rule(check, {CODE: Cures((_out_of_place, of_what_is_read))})

@@ -36,6 +36,9 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
+from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation, TensorMetadata
 from inplace_magic.source import expressions
@@ -188,3 +191,6 @@ def _hazard(
         tensor=mutation.tensor,
         call=call.index,
     )
+
+
+RULE = Rule(check, {CODE: Cures((flag_turned_off, value_given, bound_anew), (advice,))})

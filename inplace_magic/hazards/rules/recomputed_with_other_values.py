@@ -29,6 +29,10 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.new_tensor import bound_anew
+from inplace_magic.hazards.fixes.reorder import reordered
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation, SavedTensor, TensorMetadata
 
@@ -184,3 +188,11 @@ def _from_inside(story: Story, saver: CallEvent, saved: SavedTensor, writer: Cal
         call=writer.index,
         saved_call=saver.index,
     )
+
+
+def _inside_or_after(write: Written) -> Fix | None:
+    """Inside the checkpointed function a new tensor; outside of it the write after backward."""
+    return bound_anew(write) if write.hazard.saved is not None else reordered(write)
+
+
+RULE = Rule(check, {CODE: Cures((_inside_or_after,))})

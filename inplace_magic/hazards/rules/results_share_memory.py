@@ -43,6 +43,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent
 from inplace_magic.source import expressions
@@ -224,3 +225,6 @@ def first_one_copied(write: Written) -> Fix | None:
     value = earlier[0].statement.value
     edits = edits_of(listing, [cloned(listing, value.elt if isinstance(value, ast.ListComp) else value)])
     return Fix(write.site, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None
+
+
+RULE = Rule(check, {CODE: Cures((first_one_copied,))})

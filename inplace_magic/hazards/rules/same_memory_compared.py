@@ -34,6 +34,8 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.deep_copy import snapshot_taken
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.second_sides import given_since, operands_of, second_taken
 from inplace_magic.language import _, sentences
 from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
@@ -214,3 +216,6 @@ def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) ->
     return _("One is an alias of the other, not a copy: whatever is written to one, as by {write}, is in both.").format(
         write=wording.spot(site)
     )
+
+
+RULE = Rule(check, {CODE: Cures((snapshot_taken,))})

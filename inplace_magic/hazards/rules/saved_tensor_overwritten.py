@@ -40,6 +40,8 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import unseen, wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes import inplace_false, of_saved, return_new, step_advice
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, SavedTensor
 
@@ -272,3 +274,8 @@ def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None
         saved_call=saver.index if saver is not None else None,
         raised=raised,
     )
+
+
+RULE = Rule(
+    check, {CODE: Cures((of_saved.version_moved,), (step_advice.advice, inplace_false.advice, return_new.advice))}
+)

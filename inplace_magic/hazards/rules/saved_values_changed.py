@@ -38,6 +38,8 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import kept_by_ctx, wording, written_past_autograd
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes import of_saved, step_advice
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, ForeignWrite, Mutation, SavedTensor
 
@@ -282,3 +284,6 @@ def _fix(variable: str | None, saved_site: Callsite | None, change: _Change, *, 
         "Do not write through `.data`: make a new tensor instead (`torch.where`, `clamp`, a product with a mask), or "
         "write into a clone."
     )
+
+
+RULE = Rule(check, {CODE: Cures((of_saved.version_kept,), (step_advice.advice,))})

@@ -25,6 +25,9 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.new_tensor import value_given
+from inplace_magic.hazards.fixes.return_new import new_gradient
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation
 
@@ -102,3 +105,6 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation) -> Hazard:
         tensor=mutation.tensor,
         call=call.index,
     )
+
+
+RULE = Rule(check, {CODE: Cures((value_given, new_gradient))})

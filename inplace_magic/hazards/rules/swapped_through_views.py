@@ -29,6 +29,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Region
 from inplace_magic.source.listing import listing_of
@@ -140,3 +141,6 @@ def kept_as_a_copy(write: Written) -> Fix | None:
         return None
     edits = edits_of(listing, [cloned(listing, node)])
     return Fix(origin, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None
+
+
+RULE = Rule(check, {CODE: Cures((kept_as_a_copy,))})

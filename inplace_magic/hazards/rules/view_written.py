@@ -33,7 +33,12 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.iterated import base_name
+from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
+from inplace_magic.hazards.fixes.iterated import base_name, is_seen_through_its_base, taken_by_index
+from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
+from inplace_magic.hazards.fixes.reorder import taken_after_the_write
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.record.refusal import Refusal, RefusalKind
 from inplace_magic.record.trace import CallEvent, Callsite
@@ -205,3 +210,21 @@ def _fix(code: str, variable: str | None, call: CallEvent, origin: Callsite | No
             "`{name}.clone()`."
         )
     return fix.format(name=name, line=line, origin=wording.line_of(origin), base=base)
+
+
+def _not_written(write: Written) -> Fix | None:
+    """A new tensor in the place of a view, where nobody is to see the write in the tensor behind it."""
+    return None if is_seen_through_its_base(write) else value_given(write) or bound_anew(write)
+
+
+RULE = Rule(
+    check,
+    {
+        MULTI_OUTPUT: Cures((flag_turned_off, taken_by_index, _not_written), (advice,)),
+        BASE: Cures((taken_after_the_write,)),
+        DETACHED: Cures((bound_anew,)),
+        INFERENCE: Cures((flag_turned_off, value_given, bound_anew), (advice,)),
+        NO_GRAD: Cures((flag_turned_off, _not_written), (advice,)),
+        CUSTOM: Cures((flag_turned_off, value_given, bound_anew), (advice,)),
+    },
+)
