@@ -102,7 +102,7 @@ class Accesses:
 
     @cached_property
     def written_within_backward(self) -> set[int]:
-        """The memories that somebody wrote while a backward, or another call, ran his code."""
+        """Storages written from inside another call: by a hook or a custom ``backward``."""
         return {s for s, writes in self.writes_to_storage.items() if any(call.parent is not None for call, _ in writes)}
 
     def silent_writes(self, saved: SavedTensor, since: int) -> Iterator[tuple[CallEvent, Mutation]]:

@@ -25,7 +25,7 @@ class Bindings:
     namespace: dict[int, str] = field(default_factory=dict)
     """Best name in the user's namespace at the end, by tensor; else the one in a function that ran once."""
     owners: dict[str, int] = field(default_factory=dict)
-    """The inverse for every name in the namespace, also the second best."""
+    """Tensor by name, for every name in the namespace."""
     local: dict[tuple[Whose, str], int] = field(default_factory=dict)
     """The same for the names in functions that ran once, by function and name."""
     bound: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
@@ -176,8 +176,8 @@ class Bindings:
         return True
 
     def _is_kept_aside(self, name: str, site: Callsite, tensor: int) -> bool:
-        """Whether a name of what a layer made is an attribute that no line on the way to the write says: a hook put it
-        there, and the write was not made by way of it."""
+        """True if a hook put a layer's output under this attribute: no line on the way to the write says the name, so
+        the write did not go by it."""
         attribute = name.rpartition(".")[2]
         return tensor in self.activations and attribute.isidentifier() and "." in name and not _says(site, attribute)
 

@@ -1,4 +1,4 @@
-"""The picture's data: which call read and made which version of which tensor, and what autograd keeps of it.
+"""The picture's data: for each call, the tensor versions that it read and made, and what autograd keeps of them.
 
 A tensor that is written in place is one object before and after, and a drawing with one node per tensor would show a
 call that reads and makes the same node: a loop, in which nobody sees the order. So the vertices are *versions*:

@@ -269,7 +269,7 @@ class _Builder:
 
 
 def _judged(marks: list[Mark], kept: list[Keeping]) -> list[Mark]:
-    """The marks; of each write, whether it passed by the version counter of what was kept then.
+    """The marks, with a write marked as uncounted if it did not move the version of a tensor that autograd kept then.
 
     A weight that every step reads and the optimizer writes has as many marks as keepings, so these are not held against
     each other: of the keepings that began before a write, it is enough to know the one that lasts longest, and the one

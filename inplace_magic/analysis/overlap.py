@@ -57,8 +57,8 @@ def lies_within(one: Region | None, other: Region | None) -> bool:
 
 @lru_cache(maxsize=4096)
 def reads_what_it_writes(written: Region, read: Region, *, copied: bool = False) -> bool:
-    """Whether, with `read` broadcast to the shape of `written`, some element is read for one position and written for
-    another, so that the result depends on the order in which the op goes through memory.
+    """True if some element is read for one position and written for another (`read` is broadcast to the shape of
+    `written`): the result then depends on the order of the loop over memory.
 
     Args:
         written: the elements written.

@@ -73,8 +73,8 @@ class Story(Backwards):
 
     @cached_property
     def handed_back(self) -> dict[tuple[str, int | None, str | None, int], list[tuple[int, int]]]:
-        """(given, got) of the calls that many take for copies and that made none, by their line: ``x.detach()``, and
-        ``x.to(device)`` where it gave `x` itself."""
+        """By line, (given, got) of calls that look like copies and made none: ``x.detach()``, and ``x.to(device)``
+        where it gave `x` itself."""
         found: dict[tuple[str, int | None, str | None, int], list[tuple[int, int]]] = {}
         for call in self.trace.calls:
             site = call.callsite

@@ -143,8 +143,8 @@ class CallsiteTable:
         return self._number(path) if number is None else number
 
     def _path(self, frame: FrameType, function: CodeType | None) -> tuple[int, ...]:
-        """A chain, mixed with the ``forward`` functions of the modules around it; the callers that are neither cost
-        nothing but a look at what they are.
+        """The user's frames and the ``forward`` functions of the modules around them, innermost first. Any other frame
+        costs one look into a dict.
 
         Raises:
             KeyError: a frame runs code that was not met yet.

@@ -44,8 +44,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
 
 
 def silence(mode: Any) -> None:
-    """Makes a mode do nothing any more, wherever it is: one that runs user code right now is taken off only when that
-    returns."""
+    """Makes a mode do nothing from now on. One that runs user code right now stays on the stack until that returns."""
     mode.__class__ = type(type(mode).__name__, (type(mode),), dict.fromkeys(_HANDLERS, _pass_on))
 
 

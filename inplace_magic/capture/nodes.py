@@ -242,8 +242,8 @@ class NodeMap:
             deaths.popleft()
 
     def compare_values(self, before: int) -> None:
-        """Looks whether what live nodes saved still has the content that it had, or has it again: finite differences
-        move an entry and put it back (``torch.autograd.gradcheck`` does, through ``.data``).
+        """Compares what live nodes saved with its digest. Content may also come back: finite differences move an entry
+        and restore it (``torch.autograd.gradcheck`` does, through ``.data``).
 
         Args:
             before: index of the backward call that is about to begin.
@@ -287,8 +287,8 @@ class NodeMap:
         return name, serial, storage, counter, version, layout, digest
 
     def _version_when_saved(self, now: int | None, counter: CounterRecord | None, sequence: int | None) -> int | None:
-        """The version that a node saved which is discovered late (a custom ``Function``'s): the one before the first
-        write that came after its making. Of a node from before the watch it is unknown."""
+        """For a node found late (a custom ``Function``'s): the version just before the first write that followed its
+        creation. Of a node from before the watch it is unknown."""
         if now is None or now == 0:
             return now
         if sequence is None or sequence < self._first_sequence or counter is None:

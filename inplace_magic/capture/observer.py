@@ -100,8 +100,7 @@ class Observer:
         return seen
 
     def look_at_moved(self) -> None:
-        """Looks at every tensor that was written since it was last looked at, so that what is about to run is not
-        taken for the writer."""
+        """Looks at every tensor written since its last look, so that nothing that runs next is taken for the writer."""
         for tensor, record in self._live():
             if describe.version(tensor) != record.counter.version:
                 self.look(tensor, record, None, direct=False)

@@ -52,7 +52,7 @@ class PassingNames:
     _steps: int = 0
 
     def look(self, frame: FrameType | None) -> None:
-        """Reads the names of the functions that run now, but not again of one that only waits for what it called."""
+        """Reads the names of the running functions. One that only waits for what it called is not read again."""
         while frame is not None and self._steps < _MOST_STEPS:
             code = frame.f_code
             mine, is_last = self.is_users(code)

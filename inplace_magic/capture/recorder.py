@@ -250,8 +250,7 @@ class Recorder:
         )
 
     def drop(self, call: OpenCall) -> None:
-        """Lets go of a call that is over, and of any above it that never came to its end, with the tensors they
-        hold."""
+        """Lets go of a call that is over, of its tensors, and of any call above it that never ended."""
         running = self.running
         while running:
             last = running.pop()

@@ -6,8 +6,8 @@ from inplace_magic.record.trace import CallEvent
 
 
 def is_update(call: CallEvent) -> bool:
-    """Whether a refused write is plainly one of a parameter's values: nobody uses what it gives, and it reads nothing
-    through which a gradient is to flow. A parameter must stay the object that its module and the optimizer know."""
+    """True if a refused write plainly meant a parameter's values: its result is dropped, and no gradient can flow
+    through what it reads. A parameter must stay the object that its module and the optimizer know."""
     site = call.callsite
     if site is None or not site.direct or not call.inputs or call.inputs[0].cls != "Parameter":
         return False

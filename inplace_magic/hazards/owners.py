@@ -1,4 +1,4 @@
-"""By which names the functions on the way to a write call the tensor that it wrote.
+"""For one write: each function on the call stack, and the name that it uses for the written tensor.
 
 In ``y = block(x)`` with ``def forward(self, x): return x + self.body(x)`` the body writes a tensor that both functions
 call `x`. Each of them owns a name of it, and may read it again.
@@ -43,7 +43,7 @@ def whole_of_a_part(story: Story, call: CallEvent, mutation: Mutation) -> tuple[
 
 
 def owners_of(story: Story, call: CallEvent, mutation: Mutation, path: str | None) -> Iterator[Owned]:
-    """The names of the written tensor in the functions that handed it on, the outermost first: in ``y = block(x)`` with
+    """The written tensor's name in each function that handed it on, outermost first. In ``y = block(x)`` with
     ``def forward(self, x): return x + self.body(x)`` both names are `x`, and only the inner one is read again."""
     outer = _argument_of_helper(story, call, mutation)
     if outer is not None:

@@ -111,15 +111,15 @@ def _got(path: list[ast.AST]) -> str | None:
 
 
 def _says(kept: KeptByHook, expression: str) -> bool:
-    """Whether an expression of several operands, of which nobody can tell which is which, says that very entry."""
+    """True if an expression says that very entry, among operands that cannot be told apart."""
     node = expressions.parse(expression)
     inner = ast.walk(node) if node is not None else iter(())
     return any(isinstance(each, (ast.Subscript, ast.Attribute)) and _entry_said(kept, each) for each in inner)
 
 
 def _is_bound_to_it(story: Story, kept: KeptByHook, name: str, site: Callsite) -> bool:
-    """Whether a name was given to the entry, ``before = feats["x"]``, or is that of a value in a loop over the
-    container, and to nothing else that is the tensor."""
+    """True if a name means this entry and nothing else that is the tensor: by ``before = feats["x"]``, or as the
+    variable of a loop over the container."""
     if (site.function, name) in story.bindings.scopes:
         return False
     for alias in story.aliases_beside(site):

@@ -36,9 +36,8 @@ def comes_later(at: Callsite, owned: Owned) -> bool:
 
 
 def in_the_next_pass(story: Story, at: Callsite, owned: Owned, aliases: Sequence[int]) -> bool:
-    """Whether a place in the same run of a function is reached again after the write, in the next pass of a loop that
-    lies below the statements (by their lines) that gave the tensor its two names: ``new = u`` above ``for i in …:
-    new[i] = u[i - 1]``."""
+    """True if `at` is in the loop of the write and the second name was given above that loop: the next pass then reads
+    what this one wrote. Example: ``new = u`` above ``for i in …: new[i] = u[i - 1]``."""
     site, listing = owned.site, whole_listing(story.trace, owned.site)
     if listing is None or not aliases or at.caller != site.caller or site.function == "<module>":
         return False

@@ -1,4 +1,4 @@
-"""What a statement that gives a tensor a second name made of it: one tensor, two on one memory, or a copy after all."""
+"""What ``b = f(a)`` made: the same tensor, another tensor on the same memory, or a copy."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _reads(story: Story, tensor: int, after: int, container: str) -> Iterator[Ca
 
 
 def reads_through(story: Story, site: Callsite | None, container: str) -> bool:
-    """Whether a place, or one that led to it, names a container: in its statement, or in the head of a loop around
+    """True if a place or one of its callers says a container's name: in its statement, or in the head of a loop around
     it."""
     last = container.rpartition(".")[2]
     while site is not None:

@@ -1,6 +1,6 @@
-"""What a record tells of a step that came between a forward pass and a later backward through it: which leaves the
-later backward fills, which of these were stepped, whether another backward had filled them for that step, and by which
-tensors from before the step a loss that is younger comes to them."""
+"""An optimizer's step between a forward pass and a later backward through it. Told from the record: the leaves that the
+backward fills, those that were stepped, whether another backward had filled them, and the tensors from before the step
+that lead a younger loss to them."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Stepped:
         )
 
     def carried(self) -> list[Carried]:
-        """The tensors from before the step by which a loss that was computed after it comes to what was stepped; none
-        where the loss is older than the step."""
+        """Tensors from before the step that lead a loss computed after it to the stepped leaves. None where the loss is
+        older than the step."""
         story, since = self.story, self.wrote.index
         if self.backward is None or self.saver is None:
             return []

@@ -1,5 +1,5 @@
-"""Exercises that hand out a broken program: the learner's version runs under a watch, its report has to be quiet, and
-what it computes has to be what was meant."""
+"""Exercises with a broken program. The learner's version runs under a watch: its report must be quiet, and its results
+must be the intended ones."""
 
 from __future__ import annotations
 

@@ -22,8 +22,7 @@ HINT = N_(
 
 
 def is_explained(raised: BaseException | None) -> bool:
-    """Whether what a cell raised, or what led to it, is one of PyTorch's errors about writing in place, or about a
-    graph that was used up.
+    """True for PyTorch's errors about writing in place or a used-up graph, also as the cause of another error.
 
     Told by the text alone: nothing is imported and no code of the user's runs.
     """

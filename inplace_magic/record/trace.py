@@ -457,8 +457,8 @@ class LocalName:
 
 @dataclass(frozen=True, slots=True)
 class KeptByHook:
-    """A tensor that stood, while a call wrote it in place, in a container that a forward hook of a layer can reach by a
-    name in its code: ``feats["conv"]``, ``self.seen[0]``, ``keeper.last``."""
+    """A tensor written in place while it stood in a container of a forward hook. The hook's code has a name for that
+    container: ``feats["conv"]``, ``self.seen[0]``, ``keeper.last``."""
 
     made: int
     """Index of the call of the layer that gave the written tensor."""

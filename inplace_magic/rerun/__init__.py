@@ -1,1 +1,1 @@
-"""Running a program again, on copies of what it starts from: what it runs, what it left, what it cost."""
+"""A second run of a program, on copies of its variables: what ran, what it left, what it cost."""

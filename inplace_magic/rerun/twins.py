@@ -113,8 +113,8 @@ def _sizes(shape: Sequence[int]) -> str:
 
 
 def _memo(state: State) -> dict[int, Any]:
-    """A memo with what ``deepcopy`` would refuse or get wrong: modules and locks, generators, and views, which it would
-    make strangers to their base's version counter."""
+    """A memo for ``deepcopy`` with what it refuses or gets wrong: modules and locks, generators, and views (their
+    copies would not share the version counter of their base)."""
     memo: dict[int, Any] = {id(value): value for value in state.shared}
     for generator in state.generators:
         memo[id(generator)] = generator if generator is torch.default_generator else _copy_generator(generator)

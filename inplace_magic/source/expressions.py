@@ -96,8 +96,8 @@ def operands(expression: str, *, method: bool) -> list[ast.expr]:
 
 
 def calls_method(expression: str, name: str) -> bool:
-    """Whether an expression can be the call of a tensor method as it is usually written, by an operator, an index, or a
-    dot and the method's name, so that its first operand is the tensor; not ``functools.reduce(operator.iadd, outs)`` or
+    """True if an expression can be this tensor method, in its usual form: an operator, an index, or a dot and the name.
+    Its first operand is then the tensor; not ``functools.reduce(operator.iadd, outs)`` or
     ``getattr(x, "mul_")(2)``."""
     node = parse(expression)
     if not isinstance(node, ast.Call):

@@ -49,8 +49,8 @@ def statement_text(best: ast.stmt | None, lines: list[str]) -> str:
 
 
 def statements_by_function(tree: ast.AST, function: str | None = None) -> Iterator[tuple[str, ast.stmt]]:
-    """Every simple statement, and every ``for`` loop before those in it, with the qualified name of the function that
-    holds it, as code objects spell it.
+    """Every simple statement with the qualified name of its function, as code objects spell it. A ``for`` loop comes
+    before the statements in it.
 
     Args:
         tree: of a text.

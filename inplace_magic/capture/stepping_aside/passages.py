@@ -171,8 +171,8 @@ def _ends_by_name(frame: FrameType) -> bool:
 
 
 def end_of_compiled(original: Any) -> Any:
-    """For the function that a compiled function calls last of all, whether it returns or raises, with the callback
-    that it had found. What undoes the hooks comes too early (a guard that it leaves then would forget that a dispatch
+    """Wraps the last function that a compiled function calls, with the callback that it had found, whether it returns
+    or raises. What undoes the hooks comes too early (a guard that it leaves then would forget that a dispatch
     mode is on) and not always (not where ``fullgraph=True`` finds nothing to compile)."""
 
     def ends(callback: Any) -> Any:

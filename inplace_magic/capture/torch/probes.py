@@ -37,8 +37,8 @@ def _called_by_autograd(frame: FrameType | None, facts: FunctionFacts) -> bool:
 
 
 def types_override(types: Any) -> bool:
-    """Whether an argument is of a class with a ``__torch_function__`` of its own: then that must be asked, as it is
-    unwatched, and the user's code that this backward runs is not seen."""
+    """True if an argument's class has a ``__torch_function__`` of its own. It must be asked, as without a watch; the
+    user's code in that backward is then not seen."""
     return any(kind not in (torch.Tensor, torch.nn.Parameter) for kind in types)
 
 

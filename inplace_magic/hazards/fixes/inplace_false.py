@@ -78,8 +78,8 @@ def _made_at(made: Callsite) -> str:
 
 
 def _writing(story: Story, call: CallEvent) -> list[InplaceModule]:
-    """The modules that can have made a call: of the class that ran, by the name that the line calls, and of several in
-    one container the one whose turn it was."""
+    """Candidates for the module behind a call: its class must have run and its name be on the line; of several in one
+    container, the one whose turn it was."""
     site = call.callsite
     if site is None or not call.modules:
         return []

@@ -79,8 +79,8 @@ class _Twice:
 
     @cached_property
     def first(self) -> tuple[CallEvent, AutogradNode] | None:
-        """The backward that freed what the second one found freed, and the node of it to which the engine comes first,
-        since it goes from the youngest to the oldest; one that failed on its way only where none else came there."""
+        """The backward that freed the graph, and the first freed node that the second one meets (the engine goes from
+        the youngest to the oldest); one that failed on its way only where none else came there."""
         story = self.story
         earlier = [
             index

@@ -202,7 +202,7 @@ def _classes_asked(test: ast.expr) -> set[str]:
 
 
 def _read_through(story: Story, tensor: int, write: CallEvent, containers: list[str]) -> CallEvent | None:
-    """The first call after the write that read the tensor in a statement which names a container that holds it."""
+    """The first later call that read the tensor in a statement with the name of its container."""
     roots = {path.split("[")[0].split(".")[0] for path in containers}
 
     def counts(site: Callsite | None) -> bool:

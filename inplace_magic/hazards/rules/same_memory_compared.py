@@ -119,8 +119,8 @@ def _within_one_statement(call: CallEvent, write: Write) -> bool:
 
 
 def _left_alone(write: Write, compared: TensorMetadata) -> bool:
-    """Whether what is compared kept its values: other elements were written, or it was copied onto itself, as by a
-    network that loads its own state."""
+    """True if the compared elements kept their values: others were written, or they were copied onto themselves, as by
+    a network that loads its own state."""
     if write.call is None or write.mutation is None:
         return False
     copied = write.call.does("copies in") and len(write.call.inputs) > 1 and _same_elements(*write.call.inputs[:2])

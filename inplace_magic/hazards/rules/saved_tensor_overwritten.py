@@ -114,8 +114,8 @@ def _failing(story: Story, call: CallEvent, refusal: Refusal) -> _Stale | None:
 
 
 def _only_write(story: Story, end: int, refusal: Refusal) -> Write | None:
-    """Where no saver was seen: the one write on record that made a tensor leave the expected version, if just one fits
-    what the message says: a tensor of that size, and at last the result of that node, or of none."""
+    """For an error without a known saver: the write that made a tensor leave the expected version. It counts only if it
+    is the only one for a tensor of the size, and then of the node, in PyTorch's message."""
     fitting, exactly = [], []
     expected, shape = refusal.expected, refusal.shape
     for counter, writes in story.writes.items():

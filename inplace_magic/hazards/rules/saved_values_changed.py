@@ -158,8 +158,8 @@ def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedT
 
 
 def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
-    """Whether a backward that was running when `call` wrote came to `node` afterwards: the write was made in the
-    ``backward`` of a custom ``Function``, and `node` lies behind that function's node."""
+    """True if `call` wrote in the ``backward`` of a custom ``Function`` and `node` lies behind that function's node:
+    the same backward came to it afterwards."""
     nodes = story.executed.get(call.parent if call.parent is not None else -1, set())
     site = call.callsite
     while site is not None:

@@ -62,7 +62,8 @@ def _assigns(call: CallEvent) -> bool:
 
 
 def _overwritten_before(story: Story, call: CallEvent, view: CallEvent) -> CallEvent | None:
-    """The assignment, after the view was taken, that gave it the elements that `call` now assigns it to."""
+    """The assignment into the view's elements, after the view was taken, from the very elements that `call` assigns
+    now."""
     written, read = _regions(call)
     if written is None or read is None or written == read:
         return None

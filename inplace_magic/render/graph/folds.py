@@ -19,7 +19,7 @@ MAX_RESULTS = 2
 
 
 def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
-    """Attributes of the box for a fold: what it is, how many calls on which lines, what it writes and gives."""
+    """Attributes of a fold's box: its name, the number and lines of its calls, its writes and results."""
     lines = [part for part in (_heading(fold), _extent(fold, reading)) if part]
     lines[0] = f"⊞ {lines[0]}"
     if fold.mutated:

@@ -262,7 +262,7 @@ def _marks(roles: Roles, reading: Reading, sources: Sources) -> list[list[Any]]:
 
 
 def _steps(drawing: Drawing, reading: Reading, sources: Sources) -> list[list[Any]]:
-    """``[call, key of the vertex that stands for it, its lines, what it did]`` in the order of time."""
+    """In the order of time: ``[call, key of its vertex, its lines, what it did]``."""
     shown = {call.call: call.key for call in drawing.graph.calls}
     shown.update((maker.call, key) for key, maker in drawing.makers.items())
     shown.update((index, fold.key) for fold in drawing.folds for index in fold.calls)

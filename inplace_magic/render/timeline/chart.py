@@ -1,5 +1,5 @@
-"""Live bytes over the calls of a watch, as an SVG picture: what stays after each call, how high it rose inside, the
-in-place calls, and the peak with its line. A few KiB however long the watch was."""
+"""Live bytes over the calls of a watch, as an SVG picture: the bytes after each call, the height inside it, the in-
+place calls, and the peak with its line. A few KiB however long the watch was."""
 
 from __future__ import annotations
 
