@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from inplace_magic.capture.torch.refusals import refusal_of
-from inplace_magic.capture.torch.traits import function_behind, node_traits, traits_of
+from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role, traits_of
 from inplace_magic.hazards import Hazard
 from inplace_magic.record.trace import (
     AutogradNode,
@@ -159,13 +159,14 @@ def sigmoid_report() -> Report:
 
 
 def with_traits(trace: Trace) -> Trace:
-    """The trace with what is known of its operations and nodes by their names, as capture notes it."""
+    """The trace with what is known of its operations, nodes and saved tensors by their names, as capture notes it."""
     return replace(
         trace,
         calls=tuple(replace(call, traits=traits_of(call.name)) for call in trace.calls),
         nodes=tuple(
             replace(node, traits=node_traits(node.name), function=function_behind(node.name)) for node in trace.nodes
         ),
+        saved=tuple(replace(saved, role=saved_role(saved.name)) for saved in trace.saved),
     )
 
 

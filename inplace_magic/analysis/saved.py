@@ -105,7 +105,7 @@ def _origin(saved: SavedTensor, call: CallEvent | None, born: int | None) -> Ori
     if born != call.index:
         return "unknown"
     same = any((facts.shape, facts.dtype) == (saved.shape, saved.dtype) for facts in call.mutated)
-    return "clone of the input" if same and saved.name.startswith(("self", "input")) else "made for backward"
+    return "clone of the input" if same and saved.role == "first input" else "made for backward"
 
 
 def _on(saved: SavedTensor, candidates: Iterable[TensorMetadata]) -> TensorMetadata | None:

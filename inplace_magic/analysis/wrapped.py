@@ -12,8 +12,6 @@ from dataclasses import replace
 
 from inplace_magic.record.trace import AutogradNode, CallEvent, SavedTensor, TensorMetadata
 
-_RESULTS = ("result", "output", "out")
-
 
 def told_by_the_call(
     saved: SavedTensor, nodes: Mapping[int, AutogradNode], calls: Mapping[int, CallEvent]
@@ -25,7 +23,7 @@ def told_by_the_call(
     call = calls.get(made) if made is not None else None
     if call is None or saved.shape is None:
         return saved
-    listed = call.outputs if saved.name in _RESULTS else call.inputs
+    listed = call.outputs if saved.role == "result" else call.inputs
     fitting = {meta.tensor: meta for meta in listed if _fits(meta, saved)}
     if len(fitting) != 1:
         return saved

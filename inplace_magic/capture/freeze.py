@@ -29,7 +29,7 @@ from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.refusals import refusal_of
-from inplace_magic.capture.torch.traits import function_behind, node_traits
+from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
 from inplace_magic.capture.witness import SharedMemory
 from inplace_magic.record.blindness import (
     EDITED,
@@ -317,7 +317,7 @@ def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
     for node in records:
         for name, tensor, storage, counter, version, layout, digest in saved_by(node):
             if layout is None:
-                found.append(SavedTensor(node.serial, name, hooked=True))
+                found.append(SavedTensor(node.serial, name, hooked=True, role=saved_role(name)))
                 continue
             facts = readable(layout)
             flips = (node.changed or {}).get(name, ())
@@ -332,6 +332,7 @@ def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
                     checked=digest is not None,
                     changed=flips[0] if flips else None,
                     flips=tuple(flips[1:]),
+                    role=saved_role(name),
                     **{name: facts[name] for name in ("shape", "strides", "offset", "dtype", "device", "nbytes")},
                 )
             )

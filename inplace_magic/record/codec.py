@@ -84,6 +84,8 @@ def _read_union(options: tuple[Any, ...], value: Any, where: str) -> Any:
     for option in options:
         if option is type(None):
             continue
+        if get_origin(option) is Literal and isinstance(value, str):
+            return _read(option, value, where)
         plain = option in (bool, int, float, str)
         if (plain and type(value) is option) or (not plain and isinstance(value, (dict, list))):
             return _read(option, value, where)

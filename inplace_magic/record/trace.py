@@ -14,7 +14,7 @@ from typing import Literal
 
 from inplace_magic.language import _
 from inplace_magic.record.refusal import Refusal
-from inplace_magic.record.traits import Trait
+from inplace_magic.record.traits import Role, Trait
 
 Kind = Literal["ordinary", "view", "in-place", "metadata", "query"]
 """What a call did, in this order of precedence: wrote a tensor (``in-place``), changed only shape or strides
@@ -268,6 +268,8 @@ class SavedTensor:
     """Index of the call before which its content was first found changed; None: never found so."""
     flips: tuple[int, ...] = ()
     """After that, indices of the calls before which it was found as it had been, changed again, and so on in turn."""
+    role: Role | None = None
+    """What it was to the call, where the node's name for it tells."""
 
     def differs_at(self, call: int | None) -> bool:
         """Whether the content was found changed when it was last compared before call `call`; None: at the end."""

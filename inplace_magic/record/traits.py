@@ -55,3 +55,7 @@ Trait = Literal[
     "runs a module's hook",
     "accumulates",  # adds to the gradient of a leaf
 ]
+
+Role = Literal["result", "first input", "second input", "statistics"]
+"""What a saved tensor was to the call whose node saved it. ``statistics``: what normalisation keeps of past
+batches; a call that trains writes them, and its backward does not read them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builders import site, tensor
+from builders import site, tensor, with_traits
 
 from inplace_magic.analysis.ledger import Ledger
 from inplace_magic.analysis.memory import memory_by_line, peaks_of
@@ -144,6 +144,7 @@ def test_a_hidden_clone_is_told_from_an_output_a_leaf_and_a_mask():
         ),
         storages=(Storage(1, 32, "cpu"), Storage(2, 12, "cpu"), Storage(8, 64, "cpu", 0), Storage(9, 32, "cpu", 0)),
     )
+    trace = with_traits(trace)
 
     kept = kept_for_backward(trace)
 

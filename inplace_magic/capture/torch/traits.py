@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from inplace_magic.record.traits import Trait
+from inplace_magic.record.traits import Role, Trait
 from inplace_magic.source.vocabulary import NOT_ALWAYS_COPIES
 
 _ZEROING = ("zero_", "_foreach_zero_")
@@ -146,3 +146,15 @@ def node_traits(name: str) -> tuple[Trait, ...]:
 def function_behind(node: str) -> str | None:
     """The class of the custom ``Function`` that a node of this name runs; None for a node of PyTorch's own."""
     return node.removesuffix("Backward") if node.endswith("Backward") else None
+
+
+@cache
+def saved_role(name: str) -> Role | None:
+    """What a saved tensor was to the call, by its node's name for it (tools/autograd/derivatives.yaml)."""
+    if name in ("result", "output", "out"):
+        return "result"
+    if name.startswith(("self", "input")):
+        return "first input"
+    if name == "other":
+        return "second input"
+    return "statistics" if "running" in name else None

@@ -49,7 +49,7 @@ def check(story: Story) -> Iterator[Hazard]:
 def _written_and_cloned(story: Story, call: CallEvent, saved: SavedTensor) -> Mutation | None:
     """The write of a call that also made `saved`, on memory of its own, as its own input."""
     own = call.kind == "in-place" and story.maker_of_storage(saved.storage) is call
-    if not own or not saved.name.startswith(("self", "input")):
+    if not own or saved.role != "first input":
         return None
     for mutation, after in zip(call.mutations, call.mutated, strict=False):
         if mutation.storage != saved.storage and (after.shape, after.dtype) == (saved.shape, saved.dtype):

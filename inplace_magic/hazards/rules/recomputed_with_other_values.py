@@ -38,8 +38,6 @@ from inplace_magic.record.trace import CallEvent, Callsite, Mutation, SavedTenso
 
 CODE = "recomputed-with-other-values"
 
-_SAVED_BY_NAME = {"result": (False, 0), "self": (True, 0), "input": (True, 0), "other": (True, 1)}
-"""Names of what nodes save -> whether it is an input of the call, and which."""
 _Place = tuple[str, str, int, int | None, str]
 
 
@@ -128,12 +126,11 @@ def _overwritten_inside(
 
 
 def _kept(saver: CallEvent, saved: SavedTensor) -> TensorMetadata | None:
-    """What a node saved, told by its name: under a checkpoint the node does not tell it."""
-    if saved.name not in _SAVED_BY_NAME:
-        return None
-    given, position = _SAVED_BY_NAME[saved.name]
-    listed = saver.inputs if given else saver.outputs
-    return listed[position] if position < len(listed) else None
+    """What a node saved, told by its role in the call: under a checkpoint the node does not tell it."""
+    if saved.role == "result":
+        return saver.outputs[0] if saver.outputs else None
+    position = {"first input": 0, "second input": 1}.get(saved.role or "", len(saver.inputs))
+    return saver.inputs[position] if position < len(saver.inputs) else None
 
 
 def _from_outside(story: Story, first: CallEvent, again: CallEvent, meta: TensorMetadata, write: Write) -> Hazard:

@@ -91,7 +91,7 @@ def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Chan
     since = node.call if node.call is not None else _late_call(story, node)
     if since is None:
         return None
-    if "running" in saved.name and story.wrote(since, saved.storage):
+    if saved.role == "statistics" and story.wrote(since, saved.storage):
         return None  # BatchNorm in training: it writes its statistics, and its backward does not read them
     written = list(put_back.changes(story, saved.storage, region_of(saved), story.silent_writes(saved, since)))
     changes = [_Change(one.call.index, one.call, one.mutation) for one in written if _used_within(story, node, one)][:1]
