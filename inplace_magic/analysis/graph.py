@@ -65,7 +65,7 @@ class CallVertex:
     name: str
     kind: Kind
     nodes: tuple[str, ...] = ()
-    """The autograd nodes that the call made, as PyTorch names them."""
+    """The autograd nodes that the call made, as PyTorch names them; not those of leaves."""
     site: Callsite | None = None
     error: str | None = None
     modules: tuple[str, ...] = ()
@@ -167,7 +167,7 @@ class _Builder:
         self.born = {storage.storage: storage.born for storage in trace.storages}
         self.made: dict[int, list[str]] = {}
         for node in trace.nodes:
-            if node.call is not None:
+            if node.call is not None and not node.does("accumulates"):
                 self.made.setdefault(node.call, []).append(node.name)
         self.tensors: dict[str, TensorVertex] = {}
         self.calls: dict[str, CallVertex] = {}

@@ -168,7 +168,7 @@ def _about(tensor: TensorVertex) -> list[str]:
 
 
 def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[str, str]:
-    found = list(dict.fromkeys(node for node in call.nodes if node != "AccumulateGrad"))
+    found = list(dict.fromkeys(call.nodes))
     nodes = ", ".join(found[:MAX_GRAD_FNS]) + (" …" if len(found) > MAX_GRAD_FNS else "")
     symbol = style.KIND_SYMBOL[call.kind] if call.error is None else style.EFFECT_SYMBOL["raised"]
     attributes = {"style": "filled", "fillcolor": style.ZEBRA}
