@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from inplace_magic.errors import CompareError, CopyError, InplaceMagicError, OptionError, ReportFormatError
     from inplace_magic.hazards import Hazard
     from inplace_magic.record.options import WatchOptions
-    from inplace_magic.record.trace import Callsite, Trace
+    from inplace_magic.record.places import Callsite
+    from inplace_magic.record.trace import Trace
     from inplace_magic.report import Report
 
 __version__ = "0.1.0"
 
 _PUBLIC = {
-    "Callsite": "record.trace",
+    "Callsite": "record.places",
     "CompareError": "errors",
     "Comparison": "comparing.comparison",
     "CopyError": "errors",

@@ -11,8 +11,9 @@ from inplace_magic.hazards import Hazard, find_hazards
 from inplace_magic.language import LANGUAGES, _, language, use_language
 from inplace_magic.record import codec
 from inplace_magic.record.blindness import retold
+from inplace_magic.record.events import CallEvent
 from inplace_magic.record.live import LiveTensors
-from inplace_magic.record.trace import CallEvent, Trace
+from inplace_magic.record.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -8,19 +8,12 @@ from typing import Any
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role, traits_of
 from inplace_magic.hazards import Hazard
-from inplace_magic.record.trace import (
-    AutogradNode,
-    CallEvent,
-    Callsite,
-    Kind,
-    Mutation,
-    Region,
-    SavedTensor,
-    Storage,
-    TensorMetadata,
-    TensorName,
-    Trace,
-)
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent, Kind, Mutation, Region, TensorMetadata
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.names import TensorName
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 
 SIGMOID_CELL = (

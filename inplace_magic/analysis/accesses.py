@@ -15,7 +15,10 @@ from itertools import islice, pairwise
 from operator import attrgetter
 from typing import overload
 
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation, SavedTensor, Trace
+from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 
 _AT = attrgetter("at")
 _AFTER = attrgetter("after")

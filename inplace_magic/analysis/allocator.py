@@ -14,7 +14,8 @@ from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from inplace_magic.analysis.blocks import BEFORE, Block, Entry
-from inplace_magic.record.trace import MemoryReading, Trace
+from inplace_magic.record.memory import MemoryReading
+from inplace_magic.record.trace import Trace
 
 Key = tuple[int | None, int | None, str]
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from inplace_magic.analysis.accesses import Accesses
-from inplace_magic.record.trace import AutogradNode, Backward, CallEvent, TensorMetadata
+from inplace_magic.record.autograd import AutogradNode, Backward
+from inplace_magic.record.events import CallEvent, TensorMetadata
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from inplace_magic.record.trace import CallEvent, Callsite, Trace
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.tops import Whose, names_in, run_once, whose
 

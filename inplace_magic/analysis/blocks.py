@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from inplace_magic.record.trace import Storage, Trace
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.trace import Trace
 
 BEFORE = -1
 """Stands for the time before the first call or operator."""

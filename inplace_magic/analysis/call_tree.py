@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from inplace_magic.analysis.graph import CallVertex
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 
 BranchKind = Literal["call", "line", "run", "loop", "pass"]
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from inplace_magic.record.trace import CallEvent, Mutation, TensorMetadata, Trace
+from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.trace import Trace
 
 EffectKind = Literal["created", "viewed", "mutated", "reshaped", "returned"]
 """``created``: new storage. ``viewed``: another tensor on the storage of an input. ``mutated``: the same tensor,

@@ -17,7 +17,7 @@ from operator import attrgetter
 
 from inplace_magic.analysis.call_tree import Branch, call_tree, chunked, lines_of, module_path
 from inplace_magic.analysis.graph import AutogradGraph, Edge, TensorVertex
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 
 LIMIT = 40
 """Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""

@@ -19,7 +19,10 @@ from typing import Literal, NamedTuple
 from inplace_magic.analysis.bindings import names_of
 from inplace_magic.analysis.effects import Effect, EffectKind, effects_of
 from inplace_magic.analysis.saved import tensors_of_saved
-from inplace_magic.record.trace import CallEvent, Callsite, Kind, SavedTensor, TensorMetadata, Trace
+from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.record.events import CallEvent, Kind, TensorMetadata
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 
 EdgeKind = Literal["data", "saved", "view"]
 """``data``: a tensor into a call, or out of it. ``saved``: a tensor version to the call whose autograd node keeps it.

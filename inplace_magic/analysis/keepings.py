@@ -7,7 +7,7 @@ from typing import Literal
 
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.trace import AutogradNode, SavedTensor
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
 
 End = Literal["freed", "died", "kept", "unknown"]
 """How a keeping ended. ``freed``: backward went through the node and let go. ``died``: the node did. ``kept``: not

@@ -16,7 +16,10 @@ from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.keepings import Keeping, keepings_of
 from inplace_magic.analysis.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.trace import CallEvent, Callsite, SavedTensor, Storage, TensorMetadata
+from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.places import Callsite
 
 MarkKind = Literal["created", "viewed", "mutated", "uncounted", "unseen", "reshaped", "moved", "rebound", "raised"]
 """``created``: the storage came to be. ``viewed``: another tensor on it. ``mutated``: a write. ``uncounted``: a write

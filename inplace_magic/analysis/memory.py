@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 
 from inplace_magic.analysis.blocks import Entry
 from inplace_magic.analysis.ledger import Ledger
-from inplace_magic.record.trace import CallEvent, Callsite, SavedTensor, Trace
+from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

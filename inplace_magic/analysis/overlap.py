@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 
-from inplace_magic.record.trace import CallEvent, Mutation, Region, SavedTensor, TensorMetadata
+from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 
 _CLIP = 8
 _MOST = 65_536

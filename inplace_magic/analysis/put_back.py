@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from inplace_magic.analysis.overlap import lies_within, may_meet, reach_of_write, region_of
-from inplace_magic.record.trace import CallEvent, Mutation, Region
+from inplace_magic.record.events import CallEvent, Mutation, Region
 
 if TYPE_CHECKING:
     from inplace_magic.analysis.story import Story

@@ -8,7 +8,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from inplace_magic.analysis.bindings import Bindings
-from inplace_magic.record.trace import CallEvent, Trace
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 
 

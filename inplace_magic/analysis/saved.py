@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from inplace_magic.record.trace import AutogradNode, CallEvent, SavedTensor, TensorMetadata, Trace
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.trace import Trace
 
 Origin = Literal["leaf", "input", "output", "clone of the input", "made for backward", "unknown"]
 """What a node keeps: a leaf such as a parameter, another input of its call, the call's output, a clone that autograd

@@ -16,18 +16,11 @@ from inplace_magic.analysis.effects import Effect, effects_of
 from inplace_magic.analysis.put_back import Restoration, restorations
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
 from inplace_magic.analysis.wrapped import told_by_the_call
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, UnseenWrite
+from inplace_magic.record.names import AliasStatement, KeptByHook
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
-from inplace_magic.record.trace import (
-    AliasStatement,
-    AutogradNode,
-    CallEvent,
-    Callsite,
-    ForeignWrite,
-    KeptByHook,
-    Mutation,
-    SavedTensor,
-    UnseenWrite,
-)
 from inplace_magic.source.tops import Top, Whose, names_in, run_once, tops
 
 

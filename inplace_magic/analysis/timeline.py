@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from inplace_magic.analysis.call_tree import Branch, call_tree
 from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.lanes import Lane
-from inplace_magic.record.trace import Callsite, Trace
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 
 LANES = 12
 """Lanes that are shown; of more than these a sixth fewer, since some are left out anyway."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from inplace_magic.record.trace import AutogradNode, CallEvent, SavedTensor, TensorMetadata
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent, TensorMetadata
 
 
 def told_by_the_call(

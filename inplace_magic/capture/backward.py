@@ -13,7 +13,7 @@ from inplace_magic.capture.records import NODE, UNREAD, VERSION
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
 from inplace_magic.capture.torch.functions import FunctionFacts
-from inplace_magic.record.trace import Backward
+from inplace_magic.record.autograd import Backward
 
 _BACKWARD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "torch.autograd.backward": ("tensors", "grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs"),

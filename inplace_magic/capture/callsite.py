@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.torch.callers import is_stand_in
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
 
 RawChain = tuple[int, ...]

@@ -31,6 +31,7 @@ from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
 from inplace_magic.capture.witness import SharedMemory
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.blindness import (
     EDITED,
     FORGOTTEN,
@@ -41,23 +42,12 @@ from inplace_magic.record.blindness import (
     TOO_DEEP,
     TOO_LARGE,
 )
+from inplace_magic.record.events import Access, CallEvent, ForeignWrite, Mutation, OpEvent, TensorMetadata, UnseenWrite
+from inplace_magic.record.memory import Resize, Storage
+from inplace_magic.record.names import LocalName
 from inplace_magic.record.options import WatchOptions
-from inplace_magic.record.trace import (
-    Access,
-    AutogradNode,
-    CallEvent,
-    Callsite,
-    ForeignWrite,
-    LocalName,
-    Mutation,
-    OpEvent,
-    Resize,
-    SavedTensor,
-    Storage,
-    TensorMetadata,
-    Trace,
-    UnseenWrite,
-)
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 from inplace_magic.source.places import Sources
 
 

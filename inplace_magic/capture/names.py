@@ -17,7 +17,7 @@ import torch
 
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.torch import describe
-from inplace_magic.record.trace import TensorName
+from inplace_magic.record.names import TensorName
 
 _MAX_ITEMS = 1_000
 _CPU = torch.device("cpu")

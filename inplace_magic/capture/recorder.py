@@ -37,8 +37,8 @@ from inplace_magic.capture.torch.arguments import Keywords, tensors_in
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.capture.torch.hooked import HookedLayers
 from inplace_magic.capture.torch.memory import MemoryMeter, note_gradients, without_gradient
+from inplace_magic.record.events import Kind
 from inplace_magic.record.options import WatchOptions
-from inplace_magic.record.trace import Kind
 
 _NONE: list[Any] = []
 _NOTHING: dict[Any, Any] = {}

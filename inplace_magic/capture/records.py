@@ -11,7 +11,9 @@ import torch
 from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.capture.torch.layouts import Layout
-from inplace_magic.record.trace import Backward, KeptByHook, Kind, Region
+from inplace_magic.record.autograd import Backward
+from inplace_magic.record.events import Kind, Region
+from inplace_magic.record.names import KeptByHook
 
 _MOST_WRITES = 256
 _NO_WRITES: list[Any] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inplace_magic.record.trace import Region
+from inplace_magic.record.events import Region
 
 
 def basic_index_region(shape: tuple[int, ...], strides: tuple[int, ...], offset: int, index: Any) -> Region | None:

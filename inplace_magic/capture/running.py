@@ -9,7 +9,7 @@ import torch
 from inplace_magic.capture.records import LAYOUT, Observation, TensorRecord
 from inplace_magic.capture.regions import basic_index_region
 from inplace_magic.capture.torch.functions import FunctionFacts
-from inplace_magic.record.trace import Region
+from inplace_magic.record.events import Region
 
 
 class OpenCall:

@@ -11,7 +11,8 @@ import ast
 import re
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.places import Callsite
 from inplace_magic.source.listing import Listing, whole_listing
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 
 Severity = Literal["error", "silent", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "silent", "warning", "info")

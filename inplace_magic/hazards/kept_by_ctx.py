@@ -13,7 +13,8 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import _, sentences
-from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.places import Callsite
 
 
 def found(story: Story, rule: str) -> Iterator[Hazard]:

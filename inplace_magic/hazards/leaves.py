@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_magic.record.trace import CallEvent
+from inplace_magic.record.events import CallEvent
 
 
 def is_update(call: CallEvent) -> bool:

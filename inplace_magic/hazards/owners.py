@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 
 

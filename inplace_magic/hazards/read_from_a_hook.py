@@ -14,7 +14,9 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.slots import names, reads_through
-from inplace_magic.record.trace import CallEvent, Callsite, KeptByHook
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.names import KeptByHook
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.owners import Owned
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import whole_listing

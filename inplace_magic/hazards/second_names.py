@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.owners import Owned
-from inplace_magic.record.trace import AliasStatement, Mutation
+from inplace_magic.record.events import Mutation
+from inplace_magic.record.names import AliasStatement
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
 

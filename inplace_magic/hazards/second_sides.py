@@ -8,7 +8,9 @@ from operator import itemgetter
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.trace import AliasStatement, CallEvent, Callsite, TensorMetadata
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import level
 from inplace_magic.source.vocabulary import NOT_ALWAYS_COPIES

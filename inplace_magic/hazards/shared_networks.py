@@ -11,7 +11,8 @@ import ast
 from collections.abc import Callable, Iterator
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing
 

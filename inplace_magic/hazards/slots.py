@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.places import Callsite
 from inplace_magic.source.listing import Listing, listing_of, whole_listing
 
 _SLOT = re.compile(r"(?P<container>[A-Za-z_][\w.]*)(?P<steps>(?:\[[^\]]*\])+)")

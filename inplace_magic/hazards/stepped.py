@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.places import Callsite
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import _, sentences
-from inplace_magic.record.trace import CallEvent
+from inplace_magic.record.events import CallEvent
 
 
 def hazard(

@@ -10,7 +10,7 @@ from inplace_magic.lessons.exercise import Exercise, Feedback
 from inplace_magic.lessons.judging import raised, right, wrong
 from inplace_magic.lessons.running import attempt
 from inplace_magic.lessons.telling import calls_that_write, doings_of, line_of, spot, what_happened
-from inplace_magic.record.trace import CallEvent
+from inplace_magic.record.events import CallEvent
 
 KINDS = ("ordinary", "view", "in-place")
 

@@ -12,7 +12,7 @@ from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import raised, right, wrong
 from inplace_magic.lessons.running import Attempt, attempt
 from inplace_magic.lessons.telling import findings_of, line_of, spot
-from inplace_magic.record.trace import CallEvent
+from inplace_magic.record.events import CallEvent
 from inplace_magic.report import Report
 
 MAX_NUMBERS = 12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Happened
-from inplace_magic.record.trace import CallEvent, TensorMetadata
+from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.render import words
 from inplace_magic.render.lines import step_label, step_phrase
 from inplace_magic.render.reading import Reading

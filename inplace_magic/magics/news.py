@@ -15,7 +15,7 @@ from functools import cached_property
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import Hazard
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from inplace_magic.record.trace import Number
+from inplace_magic.record.events import Number
 
 
 @dataclass(frozen=True, slots=True)

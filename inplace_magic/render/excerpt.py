@@ -12,7 +12,9 @@ from typing import Literal
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, Trace
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 from inplace_magic.render.words import callers
 
 Role = Literal["overwritten", "saved", "read", "raised", "origin"]

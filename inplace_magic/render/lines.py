@@ -9,7 +9,8 @@ from inplace_magic.analysis.memory import line_key
 from inplace_magic.analysis.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.language import _, ngettext
-from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.render.words import changed_values, effect_phrase, tensor_label, version_step
 
 

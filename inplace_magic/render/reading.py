@@ -15,7 +15,9 @@ from inplace_magic.analysis.memory import LineMemory, Peak, memory_by_line, peak
 from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.analysis.story import Story
 from inplace_magic.language import LANGUAGES, _, use_language
-from inplace_magic.record.trace import CallEvent, SavedTensor, Trace
+from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
 from inplace_magic.render.lines import LineStory, lines_of
 from inplace_magic.report import Report

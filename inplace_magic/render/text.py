@@ -9,7 +9,7 @@ from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, clauses, listed, ngettext, sentences
 from inplace_magic.record.blindness import unseen_work
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 from inplace_magic.render import diffs, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import step_label, step_phrase

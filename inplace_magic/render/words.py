@@ -9,7 +9,9 @@ from unicodedata import east_asian_width
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.language import N_, _, listed, ngettext
-from inplace_magic.record.trace import Callsite, Mutation, Number, TensorMetadata, Trace
+from inplace_magic.record.events import Mutation, Number, TensorMetadata
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 
 MAX_VALUES = 3
 """Changed elements that a phrase names."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 
 

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from inplace_magic.record.trace import AliasStatement, Callsite, Trace
+from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 
 Block = list[ast.stmt]
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module

@@ -16,7 +16,8 @@ from functools import cache
 from importlib.machinery import SourceFileLoader
 from types import CodeType, ModuleType
 
-from inplace_magic.record.trace import AliasStatement, Callsite, LoopStatement, SourceText, where_they_part
+from inplace_magic.record.names import AliasStatement, LoopStatement, SourceText
+from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.between import only_between
 from inplace_magic.source.positions import Position, node_of, positions
 from inplace_magic.source.statements import (

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from inplace_magic.record.trace import Callsite, LocalName, Trace
+from inplace_magic.record.names import LocalName
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 from inplace_magic.source.listing import Listing, Scope, whole_listing
 
 Whose = tuple[int | None, str | None, str]

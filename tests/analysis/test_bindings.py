@@ -9,7 +9,10 @@ import pytest
 from builders import made, tensor, wrote
 
 from inplace_magic.analysis.bindings import Bindings, names_of
-from inplace_magic.record.trace import CallEvent, Callsite, TensorName, Trace
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.names import TensorName
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 
 
 def at(text: str, **more: Any) -> Callsite:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from inplace_magic.analysis.call_tree import Branch, call_tree
 from inplace_magic.analysis.graph import CallVertex
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 
 
 def calls(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from builders import sigmoid_trace, site, tensor
 
 from inplace_magic.analysis.effects import effects, effects_of
-from inplace_magic.record.trace import CallEvent, Mutation
+from inplace_magic.record.events import CallEvent, Mutation
 
 
 def kinds(call: CallEvent) -> list[tuple[str, int]]:

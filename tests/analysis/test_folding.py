@@ -6,7 +6,10 @@ from builders import made, site, tensor
 
 from inplace_magic.analysis.folding import FoldedGraph, folded, groups_of
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, Trace
+from inplace_magic.record.autograd import AutogradNode
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 
 LINES = tuple(f"line {number}" for number in range(1, 100))
 
@@ -90,7 +93,7 @@ def test_a_box_has_the_path_of_the_parameters_inside():
         weight = tensor(100 + i, requires_grad=True)
         events.append(made(i, "F.linear", place, (tensor(i), weight), (tensor(i + 1, is_leaf=False, node=i),)))
     nodes = tuple(AutogradNode(i, "AddmmBackward0", i, call=i) for i in range(60))
-    from inplace_magic.record.trace import TensorName
+    from inplace_magic.record.names import TensorName
 
     names = tuple(TensorName(100 + i, f"net.layer{1 + i // 30}[{i % 30}].weight") for i in range(60))
 

@@ -7,7 +7,11 @@ from dataclasses import replace
 from builders import sigmoid_trace, site, tensor
 
 from inplace_magic.analysis.graph import HUB, AutogradGraph
-from inplace_magic.record.trace import AutogradNode, CallEvent, Mutation, SavedTensor, Storage, TensorName, Trace
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.names import TensorName
+from inplace_magic.record.trace import Trace
 
 ROW_CELL = ("x = torch.zeros(2, 3)", "row = x[0]", "row.add_(1)", "y = x * 2")
 

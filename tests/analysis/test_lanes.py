@@ -11,16 +11,10 @@ from inplace_magic.analysis.lanes import Lane, lanes_of
 from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.timeline import Focus, timeline_of
-from inplace_magic.record.trace import (
-    AutogradNode,
-    Backward,
-    CallEvent,
-    ForeignWrite,
-    SavedTensor,
-    Storage,
-    Trace,
-    UnseenWrite,
-)
+from inplace_magic.record.autograd import AutogradNode, Backward, SavedTensor
+from inplace_magic.record.events import CallEvent, ForeignWrite, UnseenWrite
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.trace import Trace
 
 CELL = ("%%inplace_watch", "x = torch.ones(8)", "v = x[:4]", "y = torch.exp(x)", "x = x * 2", "y.sum().backward()")
 

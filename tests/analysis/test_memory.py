@@ -7,7 +7,10 @@ from dataclasses import replace
 from builders import sigmoid_trace, site, tensor
 
 from inplace_magic.analysis.memory import memory_by_call, memory_by_line
-from inplace_magic.record.trace import AutogradNode, CallEvent, SavedTensor, Storage, Trace
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.trace import Trace
 
 LINES = ("a = torch.ones(10)", "b = a * 2", "c = b.view(2, 5)", "del b, c", "d = a + 1")
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inplace_magic.analysis.overlap import may_meet, reads_what_it_writes, region_of, writes_one_element_twice
-from inplace_magic.record.trace import Region
+from inplace_magic.record.events import Region
 
 SIZES = st.lists(st.integers(0, 4), max_size=3).map(tuple)
 

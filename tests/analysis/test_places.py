@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inplace_magic.record.trace import Callsite, where_they_part
+from inplace_magic.record.places import Callsite, where_they_part
 
 CELL = Callsite(line=9, cell=3, statement="y = outer(x)", expression="outer(x)")
 OUTER = Callsite(line=5, cell=3, function="outer", caller=CELL, statement="return inner(x) + x", column=11)

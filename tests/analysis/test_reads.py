@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from builders import made, site, tensor
 
-from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level, paths_read
 
 CELL = ("loss = lm_loss(input_ids, labels)", "vectors = weight[ids]", "y = self.head(h)")

@@ -7,7 +7,9 @@ from dataclasses import replace
 from builders import site, tensor
 
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
-from inplace_magic.record.trace import CallEvent, TensorName, Trace
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.names import TensorName
+from inplace_magic.record.trace import Trace
 
 CELL = ("x = torch.ones(3)", "x = conv(x)", "x = torch.relu(x)", "y = x * 2", "x += 1")
 

@@ -8,18 +8,12 @@ from typing import Any
 from builders import made, sigmoid_trace, site, tensor, wrote
 
 from inplace_magic.analysis.story import Story
+from inplace_magic.record.autograd import AutogradNode, Backward, SavedTensor
+from inplace_magic.record.events import CallEvent, ForeignWrite, UnseenWrite
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.names import TensorName
 from inplace_magic.record.refusal import Refusal
-from inplace_magic.record.trace import (
-    AutogradNode,
-    Backward,
-    CallEvent,
-    ForeignWrite,
-    SavedTensor,
-    Storage,
-    TensorName,
-    Trace,
-    UnseenWrite,
-)
+from inplace_magic.record.trace import Trace
 
 DIAMOND = (
     AutogradNode(1, "AccumulateGrad", variable=1),

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 from cells import run_cell
 
-from inplace_magic.record.trace import CallEvent, Mutation
+from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.report import Report
 
 PRELUDE = """\

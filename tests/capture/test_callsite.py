@@ -9,7 +9,8 @@ import pytest
 from cells import run_cell
 from hazards.running import Ran, watched
 
-from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 
 
 def call(ran: Ran, name: str) -> CallEvent:

@@ -10,7 +10,7 @@ import torch
 from capture.watching import LEVELS, call_of, calls_of, report_of, trace_of
 
 import inplace_magic
-from inplace_magic.record.trace import TensorMetadata
+from inplace_magic.record.events import TensorMetadata
 
 
 def output(watch: inplace_magic.watch, name: str) -> TensorMetadata:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import inplace_magic
 from inplace_magic.capture.regions import basic_index_region
-from inplace_magic.record.trace import Region
+from inplace_magic.record.events import Region
 
 BOUNDS = st.one_of(st.none(), st.integers(-6, 6))
 ENTRIES = st.one_of(

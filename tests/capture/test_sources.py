@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
 
 

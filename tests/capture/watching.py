@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inplace_magic
-from inplace_magic.record.trace import AutogradNode, CallEvent, SavedTensor, Trace
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 
 LEVELS = ("calls", "ops")

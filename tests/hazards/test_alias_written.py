@@ -11,7 +11,9 @@ from hazards.running import cure, example, plainly, watched
 from inplace_magic.capture.torch.traits import traits_of
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import alias_written as rule
-from inplace_magic.record.trace import AliasStatement, Storage, Trace
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.trace import Trace
 
 CELL = ("ids = torch.tensor([3, 1])", "labels = ids", "labels[0] = -100", "vectors = table[ids]")
 LABELS, INPLACE = example(rule, "Bad").split("\n\n")

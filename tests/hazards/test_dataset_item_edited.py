@@ -13,7 +13,8 @@ from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import dataset_item_edited as rule
-from inplace_magic.record.trace import Callsite, Trace
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 
 CELL = ("return image.sub_(0.5)", "first = data[0]", "again = data[0]")
 EPOCHS = """

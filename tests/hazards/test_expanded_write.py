@@ -9,7 +9,8 @@ from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import expanded_tensor_written as rule
-from inplace_magic.record.trace import Region, Trace
+from inplace_magic.record.events import Region
+from inplace_magic.record.trace import Trace
 
 CELL = ("mask = row.expand(3, 4)", "mask[0, 1] = 1")
 

@@ -10,7 +10,8 @@ from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import shared_gradient_edited as rule
-from inplace_magic.record.trace import AutogradNode, Backward, Trace
+from inplace_magic.record.autograd import AutogradNode, Backward
+from inplace_magic.record.trace import Trace
 
 CELL = ("left.register_hook(scale)", "(left + right).square().sum().backward()", "grad.mul_(0.1)")
 SETUP = """

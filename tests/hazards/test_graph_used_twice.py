@@ -14,7 +14,9 @@ from hazards.running import IMPORTS, WATCH, example, plainly, watched
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import graph_used_twice as rule
-from inplace_magic.record.trace import AutogradNode, Backward, CallEvent, SavedTensor, Trace
+from inplace_magic.record.autograd import AutogradNode, Backward, SavedTensor
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.trace import Trace
 
 SAID = "Trying to backward through the graph a second time"
 SETUP = """

@@ -10,7 +10,7 @@ from builders import sigmoid_report, site
 from hazards.both_ways import told
 
 from inplace_magic.hazards.grouping import grouped, told_once
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 from inplace_magic.render.excerpt import excerpts
 from inplace_magic.render.page.cards import finding_cards
 from inplace_magic.report import Report

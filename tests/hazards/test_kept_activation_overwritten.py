@@ -10,7 +10,8 @@ from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import kept_activation_overwritten as rule
-from inplace_magic.record.trace import TensorName, Trace
+from inplace_magic.record.names import TensorName
+from inplace_magic.record.trace import Trace
 
 CELL = ("y = net(x)", 'm = kept["pre"].mean()')
 SETUP = """

@@ -13,7 +13,8 @@ from hazards.both_ways import told
 from hazards.running import plainly
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.record.trace import KeptByHook, Trace
+from inplace_magic.record.names import KeptByHook
+from inplace_magic.record.trace import Trace
 
 CODE = "kept-activation-overwritten"
 

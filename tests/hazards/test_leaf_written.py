@@ -11,7 +11,8 @@ from hazards.running import cure, example, plainly, watched
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import leaf_written as rule
-from inplace_magic.record.trace import CallEvent, Trace
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.trace import Trace
 
 CELL = ("w = torch.zeros(3, requires_grad=True)", "w -= 0.1 * grad")
 REFUSED = "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation."

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 from inplace_magic.source.listing import Listing
 
 LINES = ("a = f(x)", "b = f(x) + f(y)", "c = f(y)")

@@ -13,7 +13,7 @@ from hazards.running import watched
 
 from inplace_magic.capture.torch import unpacking
 from inplace_magic.hazards import Hazard
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 MOST_WORDS = 120

@@ -11,7 +11,8 @@ from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import one_tensor_many_slots as rule
-from inplace_magic.record.trace import TensorName, Trace
+from inplace_magic.record.names import TensorName
+from inplace_magic.record.trace import Trace
 
 CELL = ("state += velocity", "path = torch.stack(history)", "states[i] += 1")
 SETUP = "history, state, velocity = [], torch.zeros(2), torch.ones(2)"

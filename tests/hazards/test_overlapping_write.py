@@ -10,7 +10,8 @@ from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import overlapping_write as rule
-from inplace_magic.record.trace import Region, Trace
+from inplace_magic.record.events import Region
+from inplace_magic.record.trace import Trace
 
 CELL = ("first = logits[:, :1]", "logits -= first")
 SHIFT, COLUMN = "x[:, 1:] = x[:, :-1]", "logits -= logits[:, :1]"

@@ -10,7 +10,8 @@ from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import saved_tensor_overwritten as rule
-from inplace_magic.record.trace import Backward, Trace
+from inplace_magic.record.autograd import Backward
+from inplace_magic.record.trace import Trace
 
 SETUP = "logits = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)"
 

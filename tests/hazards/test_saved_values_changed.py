@@ -12,7 +12,9 @@ from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import saved_values_changed as rule
-from inplace_magic.record.trace import AutogradNode, Backward, ForeignWrite, SavedTensor, Trace
+from inplace_magic.record.autograd import AutogradNode, Backward, SavedTensor
+from inplace_magic.record.events import ForeignWrite
+from inplace_magic.record.trace import Trace
 
 CELL = ("gate = torch.sigmoid(x)", "gate.data.clamp_(min=0.5)", "gate.sum().backward()")
 SETUP = "x = torch.tensor([-1.0, 1.0], requires_grad=True)"

@@ -11,7 +11,8 @@ from hazards.running import example, plainly, watched
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import view_written as rule
-from inplace_magic.record.trace import CallEvent, Trace
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.trace import Trace
 
 CELL = ("a, b = x.chunk(2)", "a += b", "y = b * 2")
 SEVERAL = (

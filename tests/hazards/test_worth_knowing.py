@@ -10,7 +10,10 @@ from builders import site, tensor, with_traits
 from hazards.running import watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.record.trace import AutogradNode, CallEvent, Mutation, SavedTensor, Storage, Trace
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.trace import Trace
 
 MANY = 300_000
 """Elements of a tensor that is worth a note: 1.2 MB of float32."""

@@ -7,7 +7,10 @@ from dataclasses import replace
 
 from builders import sigmoid_report, site, tensor
 
-from inplace_magic.record.trace import AutogradNode, CallEvent, SavedTensor, Storage, Trace
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.trace import Trace
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline.chart import memory_chart
 from inplace_magic.report import Report

@@ -8,15 +8,10 @@ from inplace_magic.analysis.ledger import Ledger
 from inplace_magic.analysis.memory import memory_by_line, peaks_of
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.capture.torch.memory import MemoryMeter
-from inplace_magic.record.trace import (
-    AutogradNode,
-    CallEvent,
-    MemoryReading,
-    OpEvent,
-    SavedTensor,
-    Storage,
-    Trace,
-)
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent, OpEvent
+from inplace_magic.record.memory import MemoryReading, Storage
+from inplace_magic.record.trace import Trace
 
 LINES = ("a = f()", "b = g(a)", "del a", "c = h(b)")
 

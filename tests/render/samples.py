@@ -7,7 +7,10 @@ from typing import Any
 
 from builders import sigmoid_report, site, tensor
 
-from inplace_magic.record.trace import AutogradNode, CallEvent, Mutation, SavedTensor, Storage, Trace
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 
 HOSTILE = "<script>alert(1)</script>\"onmouseover='x' `]]>--></style>&lt;b&gt;\\N\\n\x00\x1b\ud800"

@@ -10,7 +10,9 @@ from render.samples import long_report
 
 import inplace_magic
 from inplace_magic.analysis.graph import AutogradGraph, Edge
-from inplace_magic.record.trace import AutogradNode, CallEvent, Mutation, Trace
+from inplace_magic.record.autograd import AutogradNode
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import MAX_NODES, SMALL, drawing_of, outline_of
 from inplace_magic.render.temporaries import without_temporaries
 

@@ -9,7 +9,8 @@ import pytest
 from builders import sigmoid_report
 from render.samples import HOSTILE, hostile_report
 
-from inplace_magic.record.trace import OpEvent, Trace
+from inplace_magic.record.events import OpEvent
+from inplace_magic.record.trace import Trace
 from inplace_magic.render.tables.frames import COLUMNS
 from inplace_magic.report import Report
 

@@ -10,7 +10,8 @@ from builders import sigmoid_report
 from render.samples import hostile_report, long_report
 
 from inplace_magic.analysis.lanes import Lane
-from inplace_magic.record.trace import Callsite, Trace
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline import words as say
 from inplace_magic.render.timeline.timeline import timeline_svg

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import torch
 
 from inplace_magic.capture.torch.layouts import Layout, shared
-from inplace_magic.record.trace import Number
+from inplace_magic.record.events import Number
 
 T = TypeVar("T")
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 
 import torch
 
-from inplace_magic.record.trace import Callsite, InplaceModule
+from inplace_magic.record.names import InplaceModule
+from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
 
 _MOST = 1_000

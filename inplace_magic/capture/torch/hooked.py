@@ -34,7 +34,7 @@ from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.records import RECORD, SITE, ClosedCall, Log, TensorRecord, closed_call
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch.held_by_hooks import Held, function_of, held, literals
-from inplace_magic.record.trace import KeptByHook
+from inplace_magic.record.names import KeptByHook
 
 _LOOK_BACK = 8
 """Calls before the write among which its maker is looked for: a hook may make some."""

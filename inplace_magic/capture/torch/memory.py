@@ -17,7 +17,7 @@ import torch
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.records import TensorRecord
 from inplace_magic.capture.torch import describe
-from inplace_magic.record.trace import MemoryReading
+from inplace_magic.record.memory import MemoryReading
 
 
 class MemoryBackend(Protocol):

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, SavedTensor
+from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of
 

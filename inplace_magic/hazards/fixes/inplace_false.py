@@ -15,7 +15,9 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.out_of_place import not_in_place
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, InplaceModule
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.names import InplaceModule
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of

@@ -12,7 +12,7 @@ import ast
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent
+from inplace_magic.record.events import CallEvent
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit, Listing

@@ -18,7 +18,8 @@ from inplace_magic.hazards.fixes.step_advice import detached, reading_place, sta
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.stepped import Carried, Stepped, backward_after, stepped
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, where_they_part
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.listing import Block, Edit, Listing, listing_of
 
 _STAYS = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)

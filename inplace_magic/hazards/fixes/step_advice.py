@@ -19,7 +19,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.stepped import Carried, Stepped, stepped
 from inplace_magic.language import _, sentences
-from inplace_magic.record.trace import Callsite, where_they_part
+from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source import expressions
 
 

@@ -15,7 +15,8 @@ from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.out_of_place import chain_base
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation, TensorMetadata
+from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import paths_read
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of

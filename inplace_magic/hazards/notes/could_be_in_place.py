@@ -30,7 +30,8 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.notes import note
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Storage, TensorMetadata
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.memory import Storage
 
 CODE = "could-be-in-place"
 

@@ -28,7 +28,8 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.notes import note
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Mutation, SavedTensor
+from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.record.events import CallEvent, Mutation
 
 CODE = "in-place-saved-nothing"
 

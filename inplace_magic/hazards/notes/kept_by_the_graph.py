@@ -31,7 +31,9 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.notes import note
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, SavedTensor, Storage, TensorMetadata
+from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.memory import Storage
 
 CODE = "kept-by-the-graph"
 

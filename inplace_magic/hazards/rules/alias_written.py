@@ -57,7 +57,9 @@ from inplace_magic.hazards.second_names import (
     sums_its_list,
 )
 from inplace_magic.language import _
-from inplace_magic.record.trace import AliasStatement, CallEvent, Callsite, Mutation
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import level, paths_read
 

@@ -42,7 +42,8 @@ from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.shared_networks import held_against_itself, moved_with, source_of
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation, Region
+from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, texts
 from inplace_magic.source.tops import Top

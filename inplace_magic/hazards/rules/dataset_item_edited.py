@@ -40,7 +40,8 @@ from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.hazards.fixes.target import copies_entries
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation, Number, TensorMetadata
+from inplace_magic.record.events import CallEvent, Mutation, Number, TensorMetadata
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import listing_of
 

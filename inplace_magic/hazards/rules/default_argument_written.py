@@ -35,7 +35,8 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Edit
 

@@ -26,7 +26,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import where_it_was_made
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Mutation, Region
+from inplace_magic.record.events import CallEvent, Mutation, Region
 
 CODE = "expanded-tensor-written"
 

@@ -39,7 +39,9 @@ from inplace_magic.hazards.fixes.step_advice import detached, state_names
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.stepped import Carried
 from inplace_magic.language import _, sentences
-from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, where_they_part
+from inplace_magic.record.autograd import AutogradNode
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite, where_they_part
 
 CODE = "graph-used-twice"
 

@@ -42,7 +42,9 @@ from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import AliasStatement, CallEvent, Callsite, Mutation
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
 

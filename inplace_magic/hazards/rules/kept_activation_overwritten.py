@@ -35,7 +35,8 @@ from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.read_from_a_hook import reading
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
 

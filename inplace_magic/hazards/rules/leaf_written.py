@@ -27,7 +27,8 @@ from inplace_magic.hazards.fixes.leaf import for_a_leaf
 from inplace_magic.hazards.leaves import is_computed, is_update
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
-from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 
 CODE = "leaf-written"
 

@@ -32,7 +32,8 @@ from inplace_magic.hazards.fixes.clone import in_each_slot
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.slots import kept_and_read
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation, Region
+from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 
 CODE = "one-tensor-many-slots"

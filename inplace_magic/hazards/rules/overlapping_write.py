@@ -33,7 +33,7 @@ from inplace_magic.hazards.fixes.new_tensor import made_out_of_place
 from inplace_magic.hazards.fixes.target import Fix, Written, can_bind_anew
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Mutation, Region, TensorMetadata
+from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 
 CODE = "overlapping-write"
 

@@ -40,7 +40,8 @@ from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation, TensorMetadata
+from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import level, paths_read
 from inplace_magic.source.vocabulary import WITHOUT_VALUES

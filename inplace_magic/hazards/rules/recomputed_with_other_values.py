@@ -34,7 +34,9 @@ from inplace_magic.hazards.fixes.reorder import reordered
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation, SavedTensor, TensorMetadata
+from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.places import Callsite
 
 CODE = "recomputed-with-other-values"
 

@@ -45,7 +45,7 @@ from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent
+from inplace_magic.record.events import CallEvent
 from inplace_magic.source import expressions
 from inplace_magic.source.tops import Top
 

@@ -38,7 +38,8 @@ from inplace_magic.hazards.fixes.deep_copy import snapshot_taken
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.second_sides import given_since, operands_of, second_taken
 from inplace_magic.language import _, sentences
-from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import level
 

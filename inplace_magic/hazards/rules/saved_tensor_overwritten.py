@@ -42,8 +42,10 @@ from inplace_magic.hazards import unseen, wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import inplace_false, of_saved, return_new, step_advice
 from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
-from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, SavedTensor
 
 CODE = "saved-tensor-overwritten"
 

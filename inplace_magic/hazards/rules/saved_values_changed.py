@@ -41,7 +41,9 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import of_saved, step_advice
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
-from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, ForeignWrite, Mutation, SavedTensor
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation
+from inplace_magic.record.places import Callsite
 
 CODE = "saved-values-changed"
 

@@ -29,7 +29,8 @@ from inplace_magic.hazards.fixes.new_tensor import value_given
 from inplace_magic.hazards.fixes.return_new import new_gradient
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, Mutation
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.places import Callsite
 
 CODE = "shared-gradient-edited"
 

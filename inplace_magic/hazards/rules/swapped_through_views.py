@@ -31,7 +31,8 @@ from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.trace import CallEvent, Callsite, Region
+from inplace_magic.record.events import CallEvent, Region
+from inplace_magic.record.places import Callsite
 from inplace_magic.source.listing import listing_of
 
 CODE = "swapped-through-views"

@@ -40,8 +40,9 @@ from inplace_magic.hazards.fixes.reorder import taken_after_the_write
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import N_, _, sentences
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal, RefusalKind
-from inplace_magic.record.trace import CallEvent, Callsite
 
 MULTI_OUTPUT = "multi-output-view-written"
 BASE = "base-of-multi-output-view-written"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 from inplace_magic.render import diffs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from inplace_magic.render.markup import code, details, esc, prose, tag

@@ -16,7 +16,7 @@ from typing import Any
 from inplace_magic.analysis.folding import LIMIT, Fold
 from inplace_magic.analysis.graph import CallVertex, TensorVertex
 from inplace_magic.language import N_, _, clauses
-from inplace_magic.record.trace import CallEvent
+from inplace_magic.record.events import CallEvent
 from inplace_magic.render import style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.paths import path_between

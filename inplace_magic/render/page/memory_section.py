@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.language import _
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 from inplace_magic.render import style, words
 from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, prose, table, tag
 from inplace_magic.render.page.embedded import embedded

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from inplace_magic.analysis.graph import TensorVertex
 from inplace_magic.language import _, clauses, ngettext
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 from inplace_magic.render import style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
 from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, prose, table, tag

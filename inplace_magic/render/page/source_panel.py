@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from inplace_magic.record.trace import Callsite, Trace
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
 from inplace_magic.render import words
 from inplace_magic.render.excerpt import source_name
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from inplace_magic.analysis.effects import effects_of
 from inplace_magic.analysis.graph import TensorVertex
-from inplace_magic.record.trace import CallEvent, TensorMetadata
+from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading, in_english
 from inplace_magic.render.tables.memory_rows import (

@@ -9,7 +9,8 @@ from inplace_magic.analysis.blocks import Entry
 from inplace_magic.analysis.memory import LineMemory, MemoryRow, memory_by_call, memory_by_op
 from inplace_magic.analysis.saved import Kept, kept_for_backward
 from inplace_magic.language import N_, _
-from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading
 

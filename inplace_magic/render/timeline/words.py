@@ -10,7 +10,7 @@ from inplace_magic.analysis.lanes import Lane, Mark
 from inplace_magic.analysis.timeline import Column
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.places import Callsite
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading
 

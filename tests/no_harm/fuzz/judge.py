@@ -14,7 +14,8 @@ from no_harm.fuzz.oracle import VERSION_ERROR, Execution, Ran, failing_forward, 
 
 from inplace_magic import watch
 from inplace_magic.hazards import Hazard
-from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report
 
 CELL = 3

@@ -21,7 +21,8 @@ from no_harm.fuzz.making import make_cell
 from no_harm.fuzz.oracle import Ran, observe
 from no_harm.fuzz.shrink import cut_down, numbered
 
-from inplace_magic.record.trace import CallEvent, Callsite
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report
 
 CELLS = st.integers(0, 2**64 - 1).map(lambda seed: make_cell(Random(seed)))

@@ -1,0 +1,98 @@
+"""How the program's text and its names reach tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inplace_magic.record.places import Callsite
+
+
+@dataclass(frozen=True, slots=True)
+class AliasStatement:
+    """A statement that gives an object a second name: ``labels = ids``, ``best = model.state_dict()``,
+    ``skips.append(x)``."""
+
+    function: str
+    cell: int | None
+    file: str | None
+    line: int
+    target: str
+    source: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStatement:
+    """A ``for`` loop: ``for name, kept in feats.items():``."""
+
+    function: str
+    cell: int | None
+    file: str | None
+    line: int
+    end_line: int
+    target: str
+    over: str
+
+
+@dataclass(frozen=True, slots=True)
+class TensorName:
+    """A name by which the user's namespace reaches a tensor at the end of the watch, e.g. ``D[2].weight``."""
+
+    tensor: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LocalName:
+    """A name by which a function of the user's reached a tensor when a call was last made from a new place in it."""
+
+    tensor: int
+    name: str
+    function: str
+    cell: int | None
+    file: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptByHook:
+    """A tensor written in place while it stood in a container of a forward hook. The hook's code has a name for that
+    container: ``feats["conv"]``, ``self.seen[0]``, ``keeper.last``."""
+
+    made: int
+    """Index of the call of the layer that gave the written tensor."""
+    write: int
+    """Index of the call that wrote it."""
+    tensor: int
+    """What is kept: the written tensor, or another one on its memory, as of ``detach()``."""
+    layer: str
+    """Class of the layer that has the hook."""
+    name: str
+    """The variable, or the attribute, by which the container is reached; or that is the tensor."""
+    key: str | None = None
+    """The entry of the container; None where there is none, or it is neither text nor a number."""
+    numbered: bool = False
+    """Whether that is a number."""
+    others: bool = False
+    """Whether hooks of other layers reach the container too, so that the tensor may stand there twice later on."""
+
+
+@dataclass(frozen=True, slots=True)
+class InplaceModule:
+    """A module whose ``inplace`` flag is on at the end of the watch."""
+
+    path: str
+    """From the user's namespace, e.g. ``D.main[2]``."""
+    cls: str
+    defined_in: str
+    """Name of the class that defines its ``forward``, as in ``CallEvent.modules``."""
+    made: Callsite | None = None
+    """The expression that makes it, in the ``__init__`` of the module that owns it; None where that is not plain."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """The text of a file or cell of the user's whose code made calls."""
+
+    cell: int | None
+    file: str | None
+    lines: tuple[str, ...]

@@ -1,0 +1,107 @@
+"""Places in the user's own code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inplace_magic.language import _
+
+
+@dataclass(frozen=True, slots=True)
+class Callsite:
+    """A place in the user's own code, and through ``caller`` the chain of the user's own places that led to it."""
+
+    line: int
+    """Line in the notebook's gutter (the magic line is line 1), or in the file. 0 when it is unknown."""
+    text: str = ""
+    """The source line, without indentation."""
+    cell: int | None = None
+    """Execution count of the cell that holds the line, None outside a notebook."""
+    file: str | None = None
+    """Path of the source file, None for a cell."""
+    function: str = "<module>"
+    caller: Callsite | None = None
+    end_line: int | None = None
+    column: int | None = None
+    end_column: int | None = None
+    expression: str = ""
+    """Source of the expression that made the call, e.g. ``probs.mul_(2)``; empty when it could not be told."""
+    statement: str = ""
+    """Source of the innermost simple statement around it; empty when it could not be told."""
+    direct: bool = True
+    """False when library code between this line and torch made the call, e.g. an ``nn.Module``."""
+    parameters: tuple[str, ...] = ()
+    """Names of the parameters of the function that holds the line."""
+    shared_defaults: tuple[str, ...] = ()
+    """Those of them that have one object as the default for all calls, and that the function never binds anew."""
+    outdated: bool = False
+    """The file was changed after its code was loaded: `line` is that of the older version, whose text is not known."""
+    indent: str = ""
+    """The white space before the statement where `column` does not tell it: it has tabs, or stands on an earlier
+    line."""
+
+    def __hash__(self) -> int:
+        # Of what tells places apart, and not of all their text: sites are looked up several times for each call.
+        outer = self.caller
+        return hash((self.line, self.column, self.end_column, self.function, outer.line if outer is not None else 0))
+
+    @property
+    def chain(self) -> tuple[Callsite, ...]:
+        """The places that led here, the outermost first, and this one last."""
+        found = []
+        site: Callsite | None = self
+        while site is not None:
+            found.append(site)
+            site = site.caller
+        return tuple(reversed(found))
+
+    @property
+    def outermost(self) -> Callsite:
+        """The first place of :attr:`chain`."""
+        site = self
+        while site.caller is not None:
+            site = site.caller
+        return site
+
+    def same_function(self, other: Callsite | None) -> bool:
+        """Whether both lie in one function, or both outside any function of one cell or file."""
+        return other is not None and (self.function, self.cell, self.file) == (other.function, other.cell, other.file)
+
+    def same_line(self, other: Callsite | None) -> bool:
+        """Whether both lie on one line, whatever led there."""
+        return other is not None and self.line == other.line and self.same_function(other)
+
+    def same_run(self, other: Callsite | None) -> bool:
+        """Whether both lie in one function and were reached by the same places: in one run of it, or in runs that one
+        line began, as in a loop."""
+        return other is not None and self.same_function(other) and self.caller == other.caller
+
+    def same_statement(self, other: Callsite | None) -> bool:
+        """Whether both lie in one statement, reached by the same places."""
+        return (
+            other is not None and (self.line, self.statement) == (other.line, other.statement) and self.same_run(other)
+        )
+
+    @property
+    def place(self) -> str:
+        """``Cell In[7], line 4`` or ``model.py:31``, as a reader would say it."""
+        if self.cell is not None:
+            return f"Cell In[{self.cell}], line {self.line}"
+        if self.file is None:
+            return f"line {self.line}"
+        name = self.file.replace("\\", "/").rsplit("/", 1)[-1]
+        if self.outdated:
+            return _("line {line} of an older version of {file}").format(line=self.line, file=name)
+        return f"{name}:{self.line}"
+
+
+def where_they_part(*chains: tuple[Callsite, ...]) -> list[Callsite]:
+    """Of several :attr:`~Callsite.chain`, the places in the innermost function that all of them came to by the same
+    lines."""
+    level = 0
+    while level + 1 < min(map(len, chains)):
+        here, inside = zip(*(chain[level : level + 2] for chain in chains), strict=True)
+        if not all(here[0].same_line(site) for site in here) or not all(inside[0].same_function(s) for s in inside):
+            break
+        level += 1
+    return [chain[level] for chain in chains]
