@@ -19,9 +19,10 @@ Good::
     labels = ids.clone()
 
 Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own
-(``x.zero_()``, meant as such), where the other name is an attribute or an entry taken for short (``cache = self.cache``; where both are then held
-against each other, ``same-memory-compared`` says so), where the tensor began as a buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it
-both names (``m = v = torch.zeros(3)``), and where the old name is not read again.
+(``x.zero_()``, meant as such), where the other name is an attribute or an entry taken for short (``cache =
+self.cache``; `same-memory-compared` tells where the two are held against each other), where the tensor began as a
+buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it both names (``m = v =
+torch.zeros(3)``), and where the old name is not read again.
 """
 
 from __future__ import annotations
