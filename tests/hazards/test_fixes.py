@@ -39,6 +39,7 @@ WITHOUT_A_DIFF = {
     "silent_numpy_observation_buffer_reused": "no finding",
     "silent_optimizer_state_kept_by_reference": "no finding",
     "silent_random_erasing_on_a_crop_view": "the image is to see the write into its crop",
+    "silent_raw_gradients_after_clipping": "no finding",
     "silent_state_dicts_averaged_as_swa": "no finding",
     "silent_transitions_share_the_state": "the state gets out of its object in two ways",
     "silent_two_parameters_on_one_tensor": "one statement makes both parameters",
