@@ -43,7 +43,13 @@ say what is right. A *write* is named when the statement that overwrote the tens
 here, at level `calls`: as the place of the finding), a *save* when it shows the statement whose autograd node kept the
 tensor, a *name* when the tensor is called as the user's code calls it. Empty: nothing to name. Where the write is
 refused at once, PyTorch's own traceback ends at it. Anomaly mode shows a write only where the very statement that saved
-the tensor wrote it too."""
+the tensor wrote it too.
+
+These are development programs: rules were written with them in view, so the figures say what the rules cover and not
+what they will find in your code. First scores, on programs that nobody had seen who wrote a rule, were taken of version
+0.1.0 and are lower: 53 of 61 failing programs of all kinds; of silent ones alone 13 of 19, and of 30 more after public
+reports 4 as cells and 2 as files; quiet on 52 of 53 healthy ones. Those programs are not in this repository, so no
+command here repeats that."""
 HEAD = """\
 | program | PyTorch's message | shows the write | anomaly mode: save | write | here: write | save | name |
 |---|---|---|---|---|---|---|---|"""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from inplace_magic.capture.torch.refusals import refusal_of
+from inplace_magic.capture.torch.traits import function_behind, node_traits, traits_of
 from inplace_magic.hazards import Hazard
 from inplace_magic.record.trace import (
     AutogradNode,
@@ -76,7 +77,7 @@ def sigmoid_trace() -> Trace:
     )
     before = (0.9, 0.4, 0.3, 0.5, 0.5, 0.6, 0.7, 0.8)
     after = (0.9, 0.4, 2.0, 0.5, 0.5, 0.6, 0.7, 0.8)
-    return Trace(
+    trace = Trace(
         calls=(
             CallEvent(0, "torch.randn", "ordinary", site(2), outputs=(features,)),
             CallEvent(1, "torch.randn", "ordinary", site(3), outputs=(weight,)),
@@ -125,6 +126,7 @@ def sigmoid_trace() -> Trace:
         cell=7,
         source=SIGMOID_CELL,
     )
+    return with_traits(trace)
 
 
 def sigmoid_report() -> Report:
@@ -156,6 +158,17 @@ def sigmoid_report() -> Report:
     return Report(sigmoid_trace(), (finding,))
 
 
+def with_traits(trace: Trace) -> Trace:
+    """The trace with what is known of its operations and nodes by their names, as capture notes it."""
+    return replace(
+        trace,
+        calls=tuple(replace(call, traits=traits_of(call.name)) for call in trace.calls),
+        nodes=tuple(
+            replace(node, traits=node_traits(node.name), function=function_behind(node.name)) for node in trace.nodes
+        ),
+    )
+
+
 def made(
     index: int,
     name: str,
@@ -168,7 +181,7 @@ def made(
     storages = {given.storage for given in inputs}
     shared = bool(outputs) and all(output.storage in storages for output in outputs)
     kind: Kind = "view" if shared else "ordinary" if outputs else "query"
-    return replace(CallEvent(index, name, kind, where, inputs, outputs), **more)
+    return replace(CallEvent(index, name, kind, where, inputs, outputs, traits=traits_of(name)), **more)
 
 
 def wrote(
@@ -185,4 +198,4 @@ def wrote(
     after = replace(target, version=(target.version or 0) + counted)
     mutation = Mutation(target.tensor, target.version, after.version, target.storage, target.counter, region=region)
     call = CallEvent(index, name, "in-place", where, (target, *others), (), (mutation,), mutated=(after,))
-    return replace(call, **more)
+    return replace(call, traits=traits_of(name), **more)

@@ -20,7 +20,7 @@ NOT_YET_FOUND = {
     "silent_make_grid_normalises_weights": "a helper may well set parameters without recording",
     "silent_numpy_observation_buffer_reused": "NumPy writes the array, and each tensor of the list is another one",
     "silent_optimizer_state_kept_by_reference": "an optimizer's state has no name in the cell",
-    "silent_raw_gradients_after_clipping": "`ok_gradients_listed_and_then_clipped` reads such a list afterwards as well, "
+    "silent_raw_gradients_after_clipping": "`ok_gradients_listed_and_then_clipped` reads such a list afterwards, too, "
     "and means it; only the name `raw` said otherwise",
     "silent_state_dicts_averaged_as_swa": "the sum adds what the dictionaries hold one by one, and compares nothing",
 }

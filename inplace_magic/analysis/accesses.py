@@ -15,7 +15,6 @@ from itertools import islice, pairwise
 from operator import attrgetter
 from typing import overload
 
-from inplace_magic.analysis.operations import GIVING_OUT_MEMORY
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation, SavedTensor, Trace
 
 _AT = attrgetter("at")
@@ -175,7 +174,7 @@ class Accesses:
         """The calls that let other libraries at a memory (``numpy()``, DLPack), by storage, oldest first."""
         found: dict[int | None, list[int]] = {}
         for call in self.trace.calls:
-            if call.operation in GIVING_OUT_MEMORY and call.inputs:
+            if call.does("gives out memory") and call.inputs:
                 found.setdefault(call.inputs[0].storage, []).append(call.index)
         return found
 

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from inplace_magic.analysis.operations import GET_ITEM, SET_ITEM
 from inplace_magic.record.trace import CallEvent, Callsite, Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.tops import Whose, names_in, run_once, whose
@@ -82,7 +81,7 @@ class Bindings:
                 if output.tensor not in made_at and call_event.modules and call_event.kind == "ordinary":
                     activations.add(output.tensor)
                 made_at.setdefault(output.tensor, site)
-            if call_event.name == GET_ITEM:
+            if call_event.does("gives item"):
                 subscripts.add(site.expression)
         nodes = map(expressions.parse, subscripts)
         texts = frozenset(ast.unparse(node) if node is not None else "" for node in nodes)
@@ -249,13 +248,13 @@ def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -
     out = expressions.keyword(expression, "out")
     if out is not None:
         return out
-    method = call.name.startswith("Tensor.") and direct
+    method = call.does("method") and direct
     if method and not expressions.calls_method(expression, call.name.rpartition(".")[2]):
         return None
     listed = expressions.operands(expression, method=method)
     tensors = [meta.tensor for meta in call.inputs]
     position = tensors.index(tensor) if tensor in tensors else 0
-    if tensors.count(tensor) > 1 and not call.name.startswith("Tensor.") and not call.operation.endswith("_"):
+    if tensors.count(tensor) > 1 and not call.does("method") and not call.operation.endswith("_"):
         # `scripted(a, b)` with one tensor for both, written inside: under which name nobody saw. By PyTorch's custom,
         # functions whose names end in an underscore write the first.
         texts = {expressions.path_text(node) for node in listed}
@@ -272,7 +271,7 @@ def _goes_on(site: Callsite, following: CallEvent | None) -> bool:
 
 def _is_copied(site: Callsite, following: CallEvent | None) -> bool:
     """Whether the statement copies the value into elements of a tensor, as ``out[0] = x[0]`` does."""
-    after = following.callsite if following is not None and following.name == SET_ITEM else None
+    after = following.callsite if following is not None and following.does("sets item") else None
     return after is not None and (after.line, after.statement) == (site.line, site.statement)
 
 

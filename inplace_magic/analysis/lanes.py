@@ -14,7 +14,6 @@ from typing import Literal
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.keepings import Keeping, keepings_of
-from inplace_magic.analysis.operations import DATA_SETTER
 from inplace_magic.analysis.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.trace import CallEvent, Callsite, SavedTensor, Storage, TensorMetadata
@@ -170,7 +169,7 @@ class _Builder:
             target = call.inputs[0]
             mark = Mark(call.index, "raised", target.tensor, target.version, None, target.counter, site=call.callsite)
             self.lane(self.see(target, call.index)).marks.append(mark)
-        if call.name == DATA_SETTER and call.error is None and len(call.inputs) > 1:
+        if call.does("takes memory") and call.error is None and len(call.inputs) > 1:
             # The tensor takes the other one's memory; it is no output, and nothing was written.
             self.add_move(call, call.inputs[0], self.see(call.inputs[1], call.index))
 

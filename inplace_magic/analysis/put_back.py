@@ -19,9 +19,6 @@ from inplace_magic.record.trace import CallEvent, Mutation, Region
 if TYPE_CHECKING:
     from inplace_magic.analysis.story import Story
 
-_COPYING_IN = ("Tensor.copy_", "Tensor.__setitem__")
-_COPIED = "Tensor.clone", "torch.clone"
-
 
 @dataclass(frozen=True)
 class Restoration:
@@ -47,10 +44,10 @@ def restorations(story: Story) -> dict[int, list[Restoration]]:
     """Every such write, by the memory written, oldest first."""
     found: dict[int, list[Restoration]] = {}
     for call in story.trace.calls:
-        if call.name in _COPYING_IN and len(call.inputs) == 2 and len(call.mutations) == 1 and call.error is None:
+        if call.does("assigns") and len(call.inputs) == 2 and len(call.mutations) == 1 and call.error is None:
             mutation, source = call.mutations[0], call.inputs[1]
             reach, copy = reach_of_write(call, mutation), story.innermost_new(source.tensor, call.index)
-            if mutation.storage is None or reach is None or copy is None or copy.name not in _COPIED:
+            if mutation.storage is None or reach is None or copy is None or not copy.does("clone"):
                 continue
             writes = story.writes_to_memory(source.storage)
             of_the_same = copy.inputs[0].storage == mutation.storage and region_of(copy.inputs[0]) == reach

@@ -66,7 +66,7 @@ def _used(calls: dict[int, CallEvent], index: int, name: str, bindings: Bindings
 
 def _operand(call: CallEvent, expression: str, name: str) -> int | None:
     """The tensor that the call got for an operand that is this name; None where operands and tensors do not pair up."""
-    is_method = call.name.startswith("Tensor.")
+    is_method = call.does("method")
     listed = [node for node in expressions.operands(expression, method=is_method) if not _is_constant(node)]
     named = [position for position, node in enumerate(listed) if isinstance(node, ast.Name) and node.id == name]
     receiver = is_method and isinstance(expressions.parse(expression), ast.Call)

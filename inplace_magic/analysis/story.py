@@ -13,7 +13,6 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.backwards import Backwards
 from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.analysis.effects import Effect, effects_of
-from inplace_magic.analysis.operations import DATA, DATA_SETTER, HANDING_BACK, REGISTER_HOOK, SET_ITEM
 from inplace_magic.analysis.put_back import Restoration, restorations
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
 from inplace_magic.analysis.wrapped import told_by_the_call
@@ -62,7 +61,7 @@ class Story(Backwards):
         copying = {
             (site.function, site.cell, site.file, site.line)
             for call in self.trace.calls
-            if call.name == SET_ITEM and (site := call.callsite) is not None
+            if call.does("sets item") and (site := call.callsite) is not None
         }
         bound = {(a.function, a.cell, a.file, a.line, a.target) for a in self.trace.aliases}
         return [
@@ -79,7 +78,7 @@ class Story(Backwards):
         found: dict[tuple[str, int | None, str | None, int], list[tuple[int, int]]] = {}
         for call in self.trace.calls:
             site = call.callsite
-            if call.kind != "view" or site is None or call.name not in HANDING_BACK or not call.outputs:
+            if call.kind != "view" or site is None or not call.does("may hand back") or not call.outputs:
                 continue
             pair = call.inputs[0].tensor, call.outputs[0].tensor
             found.setdefault((site.function, site.cell, site.file, site.line), []).append(pair)
@@ -130,7 +129,7 @@ class Story(Backwards):
         """The calls of the form ``t.data = other``, by tensor."""
         found: dict[int, list[CallEvent]] = {}
         for call in self.trace.calls:
-            if call.name == DATA_SETTER and call.inputs:
+            if call.does("takes memory") and call.inputs:
                 found.setdefault(call.inputs[0].tensor, []).append(call)
         return found
 
@@ -227,7 +226,7 @@ class Story(Backwards):
         """The tensors that ``.data`` gave of a tensor without memory of its own, as under ``torch.func``."""
         found: dict[int, list[int]] = {}
         for call in self.trace.calls:
-            if call.name == DATA and call.inputs and call.inputs[0].storage is None:
+            if call.does("gives data") and call.inputs and call.inputs[0].storage is None:
                 found.setdefault(call.inputs[0].tensor, []).extend(meta.tensor for meta in call.outputs)
         return found
 
@@ -250,21 +249,19 @@ class Story(Backwards):
                 found.setdefault(meta.counter, []).append(meta.tensor)
         return found
 
-    def nodes_named(self, name: str) -> frozenset[int]:
-        """The nodes that PyTorch calls so."""
-        return self._nodes_by_name.get(name, frozenset())
-
     @cached_property
-    def _nodes_by_name(self) -> dict[str, frozenset[int]]:
+    def nodes_of_functions(self) -> dict[str, frozenset[int]]:
+        """The nodes of custom functions, by the function's name."""
         found: dict[str, set[int]] = {}
         for node in self.trace.nodes:
-            found.setdefault(node.name, set()).add(node.node)
+            if node.function is not None:
+                found.setdefault(node.function, set()).add(node.node)
         return {name: frozenset(nodes) for name, nodes in found.items()}
 
     @cached_property
     def hooked_nodes(self) -> frozenset[int]:
         """The nodes of the tensors that were given a hook."""
-        hooking = (call.inputs[0].node for call in self.trace.calls if call.name == REGISTER_HOOK and call.inputs)
+        hooking = (call.inputs[0].node for call in self.trace.calls if call.does("registers hook") and call.inputs)
         return frozenset(node for node in hooking if node is not None)
 
     def saver_site(self, node: AutogradNode) -> tuple[CallEvent | None, Callsite | None]:

@@ -29,6 +29,7 @@ from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.refusals import refusal_of
+from inplace_magic.capture.torch.traits import function_behind, node_traits
 from inplace_magic.capture.witness import SharedMemory
 from inplace_magic.record.blindness import (
     EDITED,
@@ -221,6 +222,7 @@ class Freezer:
             within=""
             if done.site is None or not done.mutations
             else self._within.get((done.site, done.facts.name), ""),
+            traits=done.facts.traits,
         )
 
     def _observation(self, seen: Observation) -> TensorMetadata:
@@ -300,7 +302,11 @@ def frozen_storages(records: Iterable[StorageRecord]) -> tuple[Storage, ...]:
 def frozen_nodes(records: Iterable[NodeRecord], pending: set[int]) -> tuple[AutogradNode, ...]:
     """All autograd nodes met; `pending` are those that a backward could still use."""
     return tuple(
-        AutogradNode(r.serial, r.name, r.sequence, r.next, r.call, r.variable, r.ended, r.serial in pending)
+        AutogradNode(
+            *(r.serial, r.name, r.sequence, r.next, r.call, r.variable, r.ended, r.serial in pending),
+            traits=node_traits(r.name),
+            function=function_behind(r.name),
+        )
         for r in records
     )
 

@@ -153,7 +153,7 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
         allocated_bytes=sum(row.allocated_bytes for row in memory),
         peak_bytes=most_alive(plain.trace),
         saved_bytes=sum(row.saved_bytes for row in memory),
-        saved_is_least=any(node.name == "CopySlices" for node in plain.trace.nodes)
+        saved_is_least=any(node.does("writes a part") for node in plain.trace.nodes)
         or any(saved.hooked for saved in plain.trace.saved),
     )
 

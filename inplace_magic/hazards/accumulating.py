@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.operations import SAME_WHEN_REPEATED
 from inplace_magic.record.trace import CallEvent, Callsite
 
 Line = tuple[object, ...]
@@ -16,7 +15,7 @@ def accumulating_writes(story: Story) -> Iterator[tuple[Line, Callsite, CallEven
     """Yields (line, place, call, serial number of the tensor) of each such write whose caller is known."""
     for call in story.trace.calls:
         site = call.callsite
-        if site is None or site.caller is None or call.kind != "in-place" or call.operation in SAME_WHEN_REPEATED:
+        if site is None or site.caller is None or call.kind != "in-place" or call.does("repeatable"):
             continue
         line = (site.cell, site.file, site.line)
         for mutation in call.mutations:

@@ -12,7 +12,6 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
-from inplace_magic.analysis.operations import DATA_SETTER
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import clone, inplace_false, iterated, leaf, reorder, return_new, step_advice
@@ -111,7 +110,7 @@ def _values_changed(write: Written) -> Fix | None:
     if write.call is None and _read_again(write):
         return None
     meta = write.meta
-    if write.call is not None and write.call.name == DATA_SETTER:
+    if write.call is not None and write.call.does("takes memory"):
         return clone.where_it_was_saved(write)
     if meta is not None and meta.is_leaf and not meta.requires_grad and write.path is not None and "." in write.path:
         return clone.where_it_was_saved(write)  # a state, which is to be written

@@ -10,9 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
-from inplace_magic.analysis.operations import GET_ITEM
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.operations import NORMALISING_DATA, NORMALISING_DATA_BY_NUMBERS
 from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
 from inplace_magic.source.listing import Listing, whole_listing
 
@@ -46,7 +44,7 @@ def _in_a_list_of_batches(story: Story, after: TensorMetadata) -> bool:
 def _is_slice(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
     """``xb`` of ``xb = X[i : i + 32]``, where `X` is a variable of the cell."""
     made = story.innermost_new(after.tensor, call.index)
-    if made is None or made.name != GET_ITEM or made.kind != "view" or made.callsite is None:
+    if made is None or not made.does("gives item") or made.kind != "view" or made.callsite is None:
         return False
     base = story.observations.get(made.inputs[0].tensor)
     named = any(name.isidentifier() for name in story.names.get(made.inputs[0].tensor, ()))
@@ -72,12 +70,13 @@ def _only_normalised(story: Story, storage: int) -> bool:
     constants: dict[Callsite | None, tuple[int, ...]] = {}
     for call, mutation in story.writes_to_storage.get(storage, ()):
         others = tuple(meta.tensor for meta in call.inputs if meta.tensor != mutation.tensor)
-        if call.operation not in (NORMALISING_DATA if others else NORMALISING_DATA_BY_NUMBERS):
+        by_numbers = not others and (call.does("shifts") or call.does("scales"))
+        if not (by_numbers or call.does("subtracts or divides")):
             return False
         if constants.setdefault(call.callsite, others) != others:
             return False
     writes = story.writes_to_storage.get(storage, ())
-    return any(call.operation in NORMALISING_DATA for call, _mutation in writes)
+    return any(call.does("subtracts or divides") for call, _mutation in writes)
 
 
 def _through_a_model(story: Story, after: TensorMetadata) -> bool:

@@ -23,7 +23,7 @@ def found(story: Story, rule: str) -> Iterator[Hazard]:
         if call.parent is None or call.parent not in story.executed:
             continue
         within = _method(call.callsite, "backward")
-        if within is None or not story.nodes_named(f"{within.rpartition('.')[2]}Backward"):
+        if within is None or within.rpartition(".")[2] not in story.nodes_of_functions:
             continue
         for meta in call.inputs:
             both = _written_between(story, within, meta, call)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from inplace_magic.hazards.operations import COPY, COPYING, SET_ITEMS
 from inplace_magic.record.trace import CallEvent
 
 
@@ -12,8 +11,8 @@ def is_update(call: CallEvent) -> bool:
     site = call.callsite
     if site is None or not site.direct or not call.inputs or call.inputs[0].cls != "Parameter":
         return False
-    dropped = site.statement.strip() == site.expression.strip() or call.operation == SET_ITEMS
-    others = any(meta.requires_grad for meta in call.inputs[1:]) and call.operation != COPY
+    dropped = site.statement.strip() == site.expression.strip() or call.does("sets item")
+    others = any(meta.requires_grad for meta in call.inputs[1:]) and not call.does("copies in")
     return dropped and not others and call.inputs[0].is_leaf
 
 
@@ -22,6 +21,6 @@ def is_computed(made: CallEvent | None) -> bool:
     data, or new memory, is rather the beginning of something that is to be learned."""
     if made is None or made.callsite is None or made.kind == "view" or not made.inputs:
         return False
-    if made.outputs[0].cls == "Parameter" or made.operation in COPYING:
+    if made.outputs[0].cls == "Parameter" or made.does("copy"):
         return False
     return bool(made.callsite.expression) and "requires_grad" not in made.callsite.expression

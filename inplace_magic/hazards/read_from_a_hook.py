@@ -56,7 +56,7 @@ def _operand(call: CallEvent, tensor: int) -> ast.expr | None:
     site = call.callsite
     if site is None:
         return None
-    method = call.name.startswith("Tensor.") and site.direct
+    method = call.does("method") and site.direct
     found = [node for node in expressions.operands(site.expression, method=method) if not _is_constant(node)]
     if not site.direct and len(found) == 1:
         return expressions.without_aliasing(found[0])

@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from inplace_magic.analysis.operations import GET_ITEM
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.operations import COPY
 from inplace_magic.hazards.owners import Owned
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import whole_listing
+from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
 
 def names_of_tensor(story: Story, at: Callsite | None, tensor: int) -> set[str]:
@@ -53,7 +52,7 @@ def in_the_next_pass(story: Story, at: Callsite, owned: Owned, aliases: Sequence
 
 def reads_what_was_written(read: CallEvent, write: CallEvent, mutation: Mutation) -> bool:
     """Whether a read can see the written elements; ``u[i + 1]`` does not where ``new[i] = …`` wrote."""
-    if read.name != GET_ITEM or read.kind != "view" or mutation.region is None:
+    if not read.does("gives item") or read.kind != "view" or mutation.region is None:
         return True
     return may_meet(region_of(read.outputs[0]), mutation.region)
 
@@ -72,22 +71,18 @@ def reads_it_as(read: CallEvent, at: Callsite, tensor: int, path: str) -> bool:
     """Whether a call can have read the tensor by this name: in ``span = high - low`` it is the operand in its place."""
     if at != read.callsite or not at.direct:
         return True
-    listed = expressions.operands(at.expression, method=read.name.startswith("Tensor."))
+    listed = expressions.operands(at.expression, method=read.does("method"))
     operands = [node for node in listed if not _is_no_tensor(node)]
     if len(operands) != len(read.inputs):
         return True
     pairs = list(zip(read.inputs, operands, strict=True))
-    if read.operation == COPY:
+    if read.does("copies in"):
         pairs = pairs[1:]  # what a copy goes to is not read
     return any(given.tensor == tensor and _is_read_in(node, path) for given, node in pairs)
 
 
-_FACTS = frozenset(("dtype", "device", "shape", "ndim", "layout", "requires_grad", "is_leaf"))
-"""What a tensor says of itself, whatever its values are."""
-
-
 def _is_no_tensor(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and node.attr in _FACTS)
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and node.attr in WITHOUT_VALUES)
 
 
 def _is_read_in(operand: ast.expr, path: str) -> bool:
@@ -95,7 +90,9 @@ def _is_read_in(operand: ast.expr, path: str) -> bool:
     name = expressions.path_text(operand)
     if name is not None:
         return name == path
-    facts = {id(node.value) for node in ast.walk(operand) if isinstance(node, ast.Attribute) and node.attr in _FACTS}
+    facts = {
+        id(node.value) for node in ast.walk(operand) if isinstance(node, ast.Attribute) and node.attr in WITHOUT_VALUES
+    }
     parts = [node for node in ast.walk(operand) if isinstance(node, ast.expr) and id(node) not in facts]
     roots = {path, path.split("[")[0]}
     named = {expressions.path_text(node) for node in parts}

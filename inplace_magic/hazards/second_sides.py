@@ -8,9 +8,10 @@ from operator import itemgetter
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.trace import NOT_ALWAYS_COPIES, AliasStatement, CallEvent, Callsite, TensorMetadata
+from inplace_magic.record.trace import AliasStatement, CallEvent, Callsite, TensorMetadata
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import level
+from inplace_magic.source.vocabulary import NOT_ALWAYS_COPIES
 
 
 def operands_of(call: CallEvent, view_texts: frozenset[str] = frozenset()) -> list[str | None]:
@@ -18,7 +19,7 @@ def operands_of(call: CallEvent, view_texts: frozenset[str] = frozenset()) -> li
     for one that has no name."""
     if call.callsite is None:
         return []
-    method = call.name.startswith("Tensor.") and call.callsite.direct
+    method = call.does("method") and call.callsite.direct
     listed = expressions.operands(call.callsite.expression, method=method)[:2]
     return [expressions.path_text(_unconverted(node, view_texts)) for node in listed]
 

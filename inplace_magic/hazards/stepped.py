@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.operations import GRADIENTS_ALONE
 from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
 
 _OUTDATED = ("saved-tensor-overwritten", "saved-values-changed")
@@ -150,7 +149,7 @@ def _went_through(story: Story, hazard: Hazard, backward: int) -> bool:
 def filled_by(story: Story, call: CallEvent) -> frozenset[int]:
     """The leaves to whose ``.grad`` a backward adds; none of ``torch.autograd.grad``."""
     asked = story.backwards.get(call.index)
-    if asked is None or call.name == GRADIENTS_ALONE:
+    if asked is None or call.does("gives gradients"):
         return frozenset()
     leaves = (story.nodes[node].variable for node in story.reached(asked.roots))
     known = frozenset(leaf for leaf in leaves if leaf is not None)

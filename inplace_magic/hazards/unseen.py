@@ -102,7 +102,7 @@ def _is_older(story: Story, call: CallEvent) -> bool:
     if not backward.roots:
         return True
     return any(
-        story.nodes[number].name != "AccumulateGrad" and story.saver_site(story.nodes[number])[1] is None
+        not story.nodes[number].does("accumulates") and story.saver_site(story.nodes[number])[1] is None
         for number in _reached(story, call)
     )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import N_, _, ngettext, sentences
-from inplace_magic.record.trace import Callsite
+from inplace_magic.record.trace import CallEvent, Callsite
 
 _MAX_CODE = 70
 
@@ -133,7 +133,12 @@ def overwritten(
 
 
 def overwritten_fix(
-    *, variable: str | None, saved_site: Callsite | None, site: Callsite | None, writer: str, parameter: bool
+    *,
+    variable: str | None,
+    saved_site: Callsite | None,
+    site: Callsite | None,
+    writer: CallEvent | None,
+    parameter: bool,
 ) -> str:
     if site is None:
         return _("Find what writes the tensor outside torch's Python functions, and let it write into a clone.")
@@ -148,12 +153,12 @@ def overwritten_fix(
             )
         )
         return anew.format(line=line, place=saved_site.place if saved_site is not None else "")
-    if not site.direct and (writer.startswith("F.") or writer.endswith("_")):
+    if not site.direct and writer is not None and (writer.does("takes a flag") or writer.name.endswith("_")):
         return _("Set `inplace=False` on the module that {line} calls, so that it gives a new tensor.").format(
             line=line
         )
     name = variable if variable and re.fullmatch(r"[\w.]+", variable) else None
-    if name is not None and "_foreach_" not in writer:  # there the line names a list
+    if name is not None and (writer is None or not writer.does("of lists")):  # there the line names a list
         return _(
             "Write into a copy: put `{name} = {name}.clone()` before {line}, or use an operation that gives a new "
             "tensor."

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_magic.analysis.operations import DATA
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.operations import COPY, NORMALISING_SCORES
 from inplace_magic.language import _, sentences
 from inplace_magic.record.trace import CallEvent, Mutation, TensorMetadata
 
@@ -25,7 +23,7 @@ def found(story: Story, rule: str) -> Iterator[Hazard]:
     behind = {
         output.tensor: call.inputs[0]
         for call in story.trace.calls
-        if call.name == DATA and call.inputs and call.inputs[0].node is not None
+        if call.does("gives data") and call.inputs and call.inputs[0].node is not None
         for output in call.outputs
     }
     for call in story.trace.calls:
@@ -36,7 +34,7 @@ def found(story: Story, rule: str) -> Iterator[Hazard]:
             read = _used_by(story, call, result)
             if read is None or _put_back(story, behind, result, read):
                 continue
-            if read.operation not in NORMALISING_SCORES:
+            if not read.does("normalises scores"):
                 seen.add(call.callsite)
                 yield _hazard(story, rule, call, mutation, result, read)
 
@@ -58,7 +56,7 @@ def _put_back(story: Story, behind: dict[int, TensorMetadata], result: TensorMet
     (_, first), (last, latest) = writes[0], writes[-1]
     if first.values_before is not None and latest.values_after is not None:
         return first.values_before == latest.values_after
-    return len(writes) > 1 and last.operation == COPY
+    return len(writes) > 1 and last.does("copies in")
 
 
 def _used_by(story: Story, write: CallEvent, result: TensorMetadata) -> CallEvent | None:

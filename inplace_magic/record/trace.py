@@ -14,6 +14,7 @@ from typing import Literal
 
 from inplace_magic.language import _
 from inplace_magic.record.refusal import Refusal
+from inplace_magic.record.traits import Trait
 
 Kind = Literal["ordinary", "view", "in-place", "metadata", "query"]
 """What a call did, in this order of precedence: wrote a tensor (``in-place``), changed only shape or strides
@@ -22,15 +23,6 @@ Kind = Literal["ordinary", "view", "in-place", "metadata", "query"]
 
 AccessType = Literal["READ", "WRITE"]
 Number = float | int | bool
-
-NOT_ALWAYS_COPIES = frozenset(
-    (
-        *("detach", "cpu", "to", "type", "contiguous", "float", "double", "half", "bfloat16", "long", "int", "bool"),
-        *("type_as", "cuda"),
-    )
-)
-"""Methods that many take for copies: ``detach`` makes none, the others none where nothing is to be converted
-(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html: "Otherwise, self is returned")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +293,14 @@ class AutogradNode:
     """How many calls had begun when it died; None while it lives at the end of the watch."""
     pending: bool = False
     """Reached from a live tensor at the end of the watch and still keeping what it saved: a backward would use it."""
+    traits: tuple[Trait, ...] = ()
+    """What any node of this name does."""
+    function: str | None = None
+    """Name of the custom ``Function`` that it runs; None for a node of the framework's own."""
+
+    def does(self, trait: Trait) -> bool:
+        """Whether any node of this name does that."""
+        return trait in self.traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +365,12 @@ class CallEvent:
     within: str = ""
     """Of a write that library code made, and not the line at `callsite` itself: the library's own expression, e.g.
     ``self.num_batches_tracked.add_(1)``; empty where it could not be told."""
+    traits: tuple[Trait, ...] = ()
+    """What the operation does in any call."""
+
+    def does(self, trait: Trait) -> bool:
+        """Whether the operation does that in any call."""
+        return trait in self.traits
 
     @property
     def operation(self) -> str:
@@ -534,6 +540,8 @@ class Trace:
     refusal: Refusal | None = None
     """What autograd refused, where that is why the block ended."""
     level: str = "calls"
+    framework: Literal["torch"] = "torch"
+    """Whose tensors these are."""
     torch_version: str = ""
     cell: int | None = None
     source: tuple[str, ...] = field(default=())

@@ -10,12 +10,7 @@ import ast
 import warnings
 from functools import lru_cache
 
-_ALIASING_METHODS = frozenset(
-    (
-        *("detach", "data", "view", "view_as", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute"),
-        *("expand", "expand_as", "narrow", "select", "T", "mT", "t", "contiguous", "requires_grad_"),
-    )
-)
+from inplace_magic.source.vocabulary import ALIASING
 
 _MAX_CHARACTERS = 4_000
 _MAX_DEPTH = 100
@@ -135,13 +130,13 @@ def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -
     """The tensor behind ``x.data``, ``x.detach()``, ``x.view(-1)``, ``x.mul_(2)`` (which hands out ``x``) and, where
     `view_texts` names the text as a view taken of a tensor, ``x[0]``."""
     while True:
-        if isinstance(node, ast.Attribute) and node.attr in _ALIASING_METHODS:
+        if isinstance(node, ast.Attribute) and node.attr in ALIASING:
             node = node.value
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             attr = node.func.attr
             if isinstance(node.func.value, ast.Name) and node.func.value.id in ("self", "cls"):
                 return node  # `self.squeeze(x)` calls a layer of that name
-            if attr not in _ALIASING_METHODS and not (attr.endswith("_") and not attr.endswith("__")):
+            if attr not in ALIASING and not (attr.endswith("_") and not attr.endswith("__")):
                 return node
             node = node.func.value
         elif isinstance(node, ast.Subscript) and ast.unparse(node) in view_texts:

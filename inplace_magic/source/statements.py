@@ -7,8 +7,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from inplace_magic.record.trace import NOT_ALWAYS_COPIES
 from inplace_magic.source.text import is_simple, statements_inside
+from inplace_magic.source.vocabulary import NOT_ALWAYS_COPIES
 
 
 def segment(lines: list[str], line: int, end_line: int, column: int, end_column: int) -> str:

@@ -111,7 +111,7 @@ def test_a_name_that_goes_to_another_tensor_leaves_its_lane():
 
 def test_a_tensor_whose_data_is_swapped_moves_to_the_other_memory():
     mine, other = tensor(1), tensor(2)
-    swap = CallEvent(2, "Tensor.data =", "metadata", site(5, CELL), (mine, other))
+    swap = replace(made(2, "Tensor.data =", site(5, CELL), (mine, other)), kind="metadata")
     trace = Trace(
         calls=(
             made(0, "f", site(2, CELL), (), (mine,)),

@@ -8,6 +8,7 @@ from pathlib import Path
 from builders import made, site, tensor, wrote
 from hazards.running import cure, example, plainly, watched
 
+from inplace_magic.capture.torch.traits import traits_of
 from inplace_magic.hazards import find_hazards
 from inplace_magic.hazards.rules import alias_written as rule
 from inplace_magic.record.trace import AliasStatement, Storage, Trace
@@ -66,7 +67,7 @@ def test_a_name_that_is_bound_anew_before_the_read_is_none() -> None:
 
 def test_a_buffer_that_is_there_to_be_filled_is_none() -> None:
     trace = second_name()
-    born = replace(trace.calls[0], name="torch.zeros")
+    born = replace(trace.calls[0], name="torch.zeros", traits=traits_of("torch.zeros"))
     calls = (born, *trace.calls[1:])
     assert find_hazards(replace(trace, calls=calls, storages=(Storage(1, 16, "cpu", born=0),))) == ((), ())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import made, site, tensor, wrote
+from builders import made, site, tensor, with_traits, wrote
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
@@ -25,7 +25,7 @@ def hook_edits(*, sum_of: tuple[int | None, ...]) -> Trace:
     left = tensor(1, requires_grad=True, is_leaf=False, node=1)
     total = tensor(2, requires_grad=True, is_leaf=False, node=3)
     inner = site(3, CELL, function="scale", caller=site(2, CELL), parameters=("grad",))
-    return Trace(
+    trace = Trace(
         calls=(
             made(0, "Tensor.register_hook", site(1, CELL), (left,)),
             made(1, "Tensor.backward", site(2, CELL), (total,)),
@@ -38,6 +38,7 @@ def hook_edits(*, sum_of: tuple[int | None, ...]) -> Trace:
         ),
         backwards=(Backward(1, (3,)),),
     )
+    return with_traits(trace)
 
 
 def test_a_gradient_that_an_addition_hands_to_two_branches_is_found() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import site, tensor
+from builders import site, tensor, with_traits
 from hazards.running import watched
 
 from inplace_magic.hazards import find_hazards
@@ -23,7 +23,7 @@ def rebinding_trace(elements: int, *, saved: bool = False, ended: int | None = 2
     old = tensor(1, shape=(elements,), requires_grad=True, is_leaf=False, node=1)
     new = tensor(2, shape=(elements,), requires_grad=True, is_leaf=False, node=2)
     keep = SavedTensor(2, "self", 1, 1, 0, 1, (elements,), (1,), 0, "float32", "cpu", 4 * elements)
-    return Trace(
+    trace = Trace(
         calls=(
             CallEvent(0, "Tensor.matmul", "ordinary", site(2, cell), outputs=(old,)),
             CallEvent(1, "Tensor.add", "ordinary", site(3, cell), (old,), (new,)),
@@ -37,6 +37,7 @@ def rebinding_trace(elements: int, *, saved: bool = False, ended: int | None = 2
         cell=7,
         source=cell,
     )
+    return with_traits(trace)
 
 
 def clone_trace(*, born: int = 1) -> Trace:
@@ -44,7 +45,7 @@ def clone_trace(*, born: int = 1) -> Trace:
     cell = ("%%inplace_watch", "x = w * 2", "x.sin_()")
     x = tensor(1, requires_grad=True, is_leaf=False, node=1)
     after = replace(x, version=1, node=2)
-    return Trace(
+    trace = Trace(
         calls=(
             CallEvent(0, "Tensor.mul", "ordinary", site(2, cell), outputs=(x,)),
             CallEvent(
@@ -64,6 +65,7 @@ def clone_trace(*, born: int = 1) -> Trace:
         cell=7,
         source=cell,
     )
+    return with_traits(trace)
 
 
 def codes(trace: Trace) -> list[str]:

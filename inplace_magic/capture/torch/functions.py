@@ -21,7 +21,9 @@ from torch.nn import functional as F
 
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.arguments import Arguments, Keywords
+from inplace_magic.capture.torch.traits import traits_of
 from inplace_magic.capture.torch.uncounted import uncounted_writes
+from inplace_magic.record.traits import Trait
 
 METADATA_ONLY = frozenset(
     (
@@ -71,6 +73,7 @@ class FunctionFacts:
         "predicts_write",
         "runs_backward",
         "sets_item",
+        "traits",
         "uncounted",
     )
 
@@ -103,6 +106,9 @@ class FunctionFacts:
         self.inplace_position = _position(func, "inplace") if isinstance(func, FunctionType) else None
         self.may_write = self.predicts_write or self.inplace_position is not None
         self.uncounted = uncounted_writes(func, bare)
+        self.traits: tuple[Trait, ...] = traits_of(self.name)
+        if self.inplace_position is not None:
+            self.traits = (*self.traits, "takes a flag")
         if bare == "_lazy_clone":
             describe.expect_copy_on_write()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from inplace_magic.analysis.operations import DATA_SETTER
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
 from inplace_magic.language import _
@@ -86,7 +85,7 @@ def _replaced_or_written_unseen(write: Written) -> Iterator[tuple[SavedTensor, C
     story, wrote = write.story, write.call
     if wrote is None:
         return
-    tensors = {meta.tensor for meta in wrote.inputs[:1]} if wrote.name == DATA_SETTER else set()
+    tensors = {meta.tensor for meta in wrote.inputs[:1]} if wrote.does("takes memory") else set()
     for saved in story.trace.saved:
         made = story.nodes[saved.node].call
         call = story.calls.get(made) if made is not None else None
@@ -110,7 +109,7 @@ def _saved_expression(listing: Listing, site: Callsite, call: CallEvent, saved: 
     if not inputs:
         gave = any(meta.storage == saved.storage for meta in call.outputs)
         return node if gave and len(call.outputs) == 1 else None
-    operands = _operands(node, method=call.name.startswith("Tensor."))
+    operands = _operands(node, method=call.does("method"))
     if len(inputs) != 1 or len(operands) != len(call.inputs):
         return None
     return operands[call.inputs.index(inputs[0])]

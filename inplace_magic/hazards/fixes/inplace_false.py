@@ -28,7 +28,7 @@ def flag_turned_off(write: Written) -> Fix | None:
     """``inplace=False`` in the writing call, or where the writing module is made; None where its result is not used, or
     the line that makes it cannot be told."""
     site, call = write.site, write.call
-    if call is None or not call.name.startswith("F.") or site.statement.strip() == site.expression.strip():
+    if call is None or not call.does("takes a flag") or site.statement.strip() == site.expression.strip():
         return None
     price = write.meta.nbytes if write.meta is not None else None
     if site.direct:
@@ -52,7 +52,7 @@ def flag_turned_off(write: Written) -> Fix | None:
 def advice(story: Story, hazard: Hazard) -> str:
     """Which module is to be told ``inplace=False``, and where; empty where no module wrote."""
     call = story.calls.get(hazard.call) if hazard.call is not None else None
-    if call is None or call.callsite is None or call.callsite.direct or not call.name.startswith("F."):
+    if call is None or call.callsite is None or call.callsite.direct or not call.does("takes a flag"):
         return ""
     line, found = wording.line_of(call.callsite), _writing(story, call)
     made = _one_line_that_makes(found)

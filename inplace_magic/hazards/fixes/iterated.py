@@ -94,7 +94,7 @@ def base_name(story: Story, made: CallEvent | None) -> str | None:
         entries = [*node.iter.args] if isinstance(node.iter, ast.Call) else [node.iter]
         paths = {path for entry in entries if (path := path_text(entry)) is not None}
     else:
-        listed = expressions.operands(made.callsite.expression, method=made.name.startswith("Tensor."))
+        listed = expressions.operands(made.callsite.expression, method=made.does("method"))
         paths = {path for entry in listed[:1] if (path := path_text(entry)) is not None}
     if len(paths) == 1:
         return paths.pop()

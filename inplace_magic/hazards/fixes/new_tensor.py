@@ -13,7 +13,6 @@ from inplace_magic.hazards.fixes.target import (
     loads_after,
     seen_by_others,
 )
-from inplace_magic.hazards.operations import DETACH_IN_PLACE, PROMOTING
 from inplace_magic.source.expressions import path_text
 
 
@@ -29,12 +28,12 @@ def made_out_of_place(write: Written) -> Fix | None:
     if write.path is not None and not _would_promote(write):
         text = out_of_place(write.listing, write.statement, write.path)
     edit = write.listing.replace(write.statement, text) if text is not None else None
-    free = write.call is not None and write.call.operation == DETACH_IN_PLACE
+    free = write.call is not None and write.call.does("detaches itself")
     return Fix(write.site, write.listing, (edit,), None if free else _nbytes(write)) if edit is not None else None
 
 
 def cloned_first(write: Written) -> Fix | None:
-    if write.call is not None and write.call.operation == DETACH_IN_PLACE:
+    if write.call is not None and write.call.does("detaches itself"):
         return None
     if any(isinstance(node, (ast.Lambda, ast.comprehension)) for node in ast.walk(write.statement)):
         return None
@@ -58,7 +57,7 @@ def _writes_more(write: Written) -> bool:
 def _would_promote(write: Written) -> bool:
     """Whether the out-of-place twin gives another dtype: ``half += single`` stays half, ``half + single`` does not."""
     call, meta = write.call, write.meta
-    if call is None or meta is None or call.operation not in PROMOTING:
+    if call is None or meta is None or not (call.does("shifts") or call.does("scales")):
         return False
     return any(other.dtype != meta.dtype and "float" in other.dtype and other.shape != () for other in call.inputs)
 

@@ -15,7 +15,6 @@ from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.out_of_place import chain_base
-from inplace_magic.hazards.operations import DETACH_IN_PLACE, DETACHED, SET_ITEMS
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation, TensorMetadata
 from inplace_magic.source.chains import paths_read
 from inplace_magic.source.expressions import path_text
@@ -68,8 +67,8 @@ def written(story: Story, hazard: Hazard) -> Written | None:
     meta = next((m for m in (*call.inputs, *call.mutated) if m.tensor == hazard.tensor), None)
     mutation = next((m for m in call.mutations if m.tensor == hazard.tensor), None)
     alias = hazard.code in ("alias-written", "one-tensor-many-slots", "dataset-item-edited")
-    path = path_text(node) if site.direct and "_foreach_" not in call.name else None  # there the line names a list
-    if path is None and site.direct and call.operation == SET_ITEMS:
+    path = path_text(node) if site.direct and not call.does("of lists") else None  # there the line names a list
+    if path is None and site.direct and call.does("sets item"):
         path = _path_of(statement)
     return Written(story, hazard, site, listing, statement, call, path, meta, mutation, alias)
 
@@ -239,10 +238,10 @@ def _is_snapshot(write: Written) -> bool:
     """Whether the written tensor was taken with ``detach()``, as a thing to look at, or is only cut off its history."""
     if write.call is None or write.meta is None:
         return False
-    if write.call.operation == DETACH_IN_PLACE:
+    if write.call.does("detaches itself"):
         return True
     made = write.story.innermost_new(write.meta.tensor, write.call.index)
-    return made is not None and made.operation in DETACHED
+    return made is not None and made.does("detached")
 
 
 def keeps_its_history(write: Written) -> bool:

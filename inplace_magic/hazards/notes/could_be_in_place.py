@@ -28,7 +28,6 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.notes import note
-from inplace_magic.hazards.operations import IN_PLACE_BY_A_FLAG, IN_PLACE_BY_AN_UNDERSCORE
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Storage, TensorMetadata
 
@@ -58,7 +57,7 @@ def _dead_input(call: CallEvent, storages: dict[int, Storage], saved: set[int | 
     """The first input, where the call could have written its result into it."""
     if call.kind != "ordinary" or call.error is not None or len(call.outputs) != 1:
         return None
-    if not _has_in_place_form(call) or not _written_by_the_user(call):
+    if not call.does("frees its input") or not _written_by_the_user(call):
         return None
     given, result = (call.inputs[0] if call.inputs else None), call.outputs[0]
     storage = storages.get(given.storage) if given is not None and given.storage is not None else None
@@ -69,11 +68,6 @@ def _dead_input(call: CallEvent, storages: dict[int, Storage], saved: set[int | 
     if not alike or leaf or given.is_view or given.nbytes != storage.nbytes or storage.storage in saved:
         return None
     return given
-
-
-def _has_in_place_form(call: CallEvent) -> bool:
-    by_a_flag = call.name.startswith("F.")
-    return call.operation in (IN_PLACE_BY_A_FLAG if by_a_flag else IN_PLACE_BY_AN_UNDERSCORE)
 
 
 def _written_by_the_user(call: CallEvent) -> bool:
@@ -91,7 +85,7 @@ def _note(story: Story, found: list[tuple[CallEvent, TensorMetadata]], nbytes: i
     site = call.callsite
     name = story.bindings.name(given.tensor)
     what = _("`{name}` of before").format(name=name) if name else _("the tensor that it is given")
-    form = "`inplace=True`" if call.name.startswith("F.") else f"`{call.operation}_`"
+    form = "`inplace=True`" if call.does("takes a flag") else f"`{call.operation}_`"
     spared = note.size(nbytes)
     if len(found) > 1:
         spared = _("{size} each time ({count} calls)").format(size=spared, count=len(found))

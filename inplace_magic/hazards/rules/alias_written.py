@@ -34,7 +34,6 @@ from operator import itemgetter
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.operations import MAKING_BUFFERS, TURNING
 from inplace_magic.hazards.owners import Owned, owners_of, whole_of_a_part
 from inplace_magic.hazards.rereading import (
     comes_later,
@@ -65,7 +64,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place whose other name was read afterwards."""
     seen: set[tuple[object, ...]] = set()
     for call in story.trace.calls:
-        written = call.kind == "in-place" or call.operation in TURNING
+        written = call.kind == "in-place" or call.does("turns")
         if not written or call.error is not None or call.callsite is None:
             continue
         place = (call.callsite.cell, call.callsite.file, call.callsite.line)
@@ -135,7 +134,7 @@ def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:
 
 def _is_buffer(story: Story, mutation: Mutation) -> bool:
     maker = story.maker_of_storage(mutation.storage)
-    return maker is not None and maker.operation in MAKING_BUFFERS
+    return maker is not None and maker.does("buffer")
 
 
 def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Hazard | None:

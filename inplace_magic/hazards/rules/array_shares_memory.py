@@ -31,7 +31,6 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.operations import TO_NUMPY
 from inplace_magic.hazards.slots import read_parts, runs_again
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite
@@ -48,7 +47,7 @@ def check(story: Story) -> Iterator[Hazard]:
     taken: dict[tuple[Callsite | None, int | None], CallEvent] = {}
     told: set[Callsite | None] = set()
     for call in story.trace.calls:
-        if call.name != TO_NUMPY or not call.inputs or call.callsite in told:
+        if not call.does("gives array") or not call.inputs or call.callsite in told:
             continue
         listing = whole_listing(story.trace, call.callsite)
         if listing is None:

@@ -38,7 +38,6 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
-from inplace_magic.analysis.operations import DATA_SETTER
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -235,7 +234,7 @@ def data_copied(write: Written) -> Fix | None:
     listing, shared = write.listing, None
     for call in write.story.trace.calls:
         storages = {meta.storage for meta in call.inputs[1:]}
-        if call.name == DATA_SETTER and write.mutation is not None and write.mutation.storage in storages:
+        if call.does("takes memory") and write.mutation is not None and write.mutation.storage in storages:
             shared = call.callsite
     statement = listing.statement_at(shared) if shared is not None and listing.whole else None
     if not isinstance(statement, ast.Assign) or expressions.path_text(statement.value) is None:

@@ -37,7 +37,6 @@ from inplace_magic.hazards import epochs, wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.hazards.fixes.target import copies_entries
-from inplace_magic.hazards.operations import LOSSES_OF_CLASSES, SAME_WHEN_REPEATED, SHIFTING
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation, Number, TensorMetadata
 from inplace_magic.source import expressions
@@ -60,7 +59,7 @@ def check(story: Story) -> Iterator[Hazard]:
         fetched = site.function.endswith("__getitem__")
         line = (site.cell, site.file, site.line)
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
-            if line in told or call.operation in SAME_WHEN_REPEATED:
+            if line in told or call.does("repeatable"):
                 continue
             if _counts_fetches(site) if fetched else not _is_stored(story, call, after, site):
                 continue
@@ -83,7 +82,7 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
     if path.isidentifier() and after.dtype not in _INTEGERS:
         return epochs.normalised(story, call, after, site)
     if path.isidentifier():
-        return after.dtype in _INTEGERS and call.operation in SHIFTING and _is_label(story, after.tensor, call.index)
+        return after.dtype in _INTEGERS and call.does("shifts") and _is_label(story, after.tensor, call.index)
     if not path.endswith('"]'):
         return False
     return _is_shallow_copy(story, site, path.split("[")[0]) or epochs.normalised(story, call, after, site)
@@ -91,7 +90,7 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
 
 def _is_label(story: Story, tensor: int, written: int) -> bool:
     """Whether the tensor goes into a loss as class indices."""
-    return any(read.operation in LOSSES_OF_CLASSES for read in story.readers(tensor, written, lambda site: True))
+    return any(read.does("takes classes") for read in story.readers(tensor, written, lambda site: True))
 
 
 def _is_shallow_copy(story: Story, site: Callsite, name: str) -> bool:

@@ -35,14 +35,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from inplace_magic.analysis.operations import SET_ITEM
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.operations import OVERWRITING
 from inplace_magic.language import _
 from inplace_magic.record.trace import AliasStatement, CallEvent, Callsite, Mutation
 from inplace_magic.source import expressions
@@ -59,7 +57,7 @@ def check(story: Story) -> Iterator[Hazard]:
     first: dict[tuple[object, ...], _First] = {}
     for call in story.trace.calls:
         site = call.callsite
-        if site is None or call.kind != "in-place" or call.operation in OVERWRITING:
+        if site is None or call.kind != "in-place" or call.does("overwrites"):
             continue
         listing = whole_listing(story.trace, site)
         if listing is None:
@@ -144,7 +142,7 @@ def _filled(story: Story, mutation: Mutation, since: int, until: int) -> bool:
     """Whether the memory was given new values between two writes, as a buffer is that each round uses again."""
     writes = story.writes_to_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
     between = (write for write, _mutation in writes if since < write.index < until)
-    return any(write.operation in OVERWRITING or write.name == SET_ITEM for write in between)
+    return any(write.does("overwrites") or write.does("sets item") for write in between)
 
 
 def _serves_otherwise(listing: Listing, statement: ast.stmt, name: str) -> bool:

@@ -28,7 +28,6 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.operations import GATHERING
 from inplace_magic.hazards.slots import kept_and_read
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation, Region
@@ -41,7 +40,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     seen: set[Callsite | None] = set()
     for call in story.trace.calls:
-        if call.operation in GATHERING and call.error is None:
+        if call.does("gathers") and call.error is None:
             for writer, mutation, times in _gathered(story, call):
                 if writer.callsite not in seen:
                     seen.add(writer.callsite)

@@ -27,7 +27,6 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.operations import ADDING, SCALING
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite
 from inplace_magic.source import expressions
@@ -42,7 +41,7 @@ def check(story: Story) -> Iterator[Hazard]:
     seen = set()
     for call in story.trace.calls:
         site = call.callsite
-        if site is None or site in seen or call.operation not in ADDING or call.error is not None:
+        if site is None or site in seen or not call.does("shifts") or call.error is not None:
             continue
         path = _read_again(site)
         for mutation in call.mutations if path is not None else ():
@@ -60,7 +59,7 @@ def _read_again(site: Callsite) -> str | None:
     scaled = node.func.value
     if not isinstance(scaled, ast.Call) or not isinstance(scaled.func, ast.Attribute):
         return None
-    path = expressions.path_text(scaled.func.value) if scaled.func.attr in SCALING else None
+    path = expressions.path_text(scaled.func.value)
     arguments = (*node.args, *(entry.value for entry in node.keywords))
     return path if path is not None and any(path in paths_in(ast.unparse(part)) for part in arguments) else None
 
@@ -71,7 +70,7 @@ def _scaling_before(story: Story, call: CallEvent, tensor: int) -> CallEvent | N
     while (earlier := story.calls.get(before)) is not None and call.callsite is not None:
         if not call.callsite.same_statement(earlier.callsite):
             break
-        if earlier.operation in SCALING and any(entry.tensor == tensor for entry in earlier.mutations):
+        if earlier.does("scales") and any(entry.tensor == tensor for entry in earlier.mutations):
             return earlier
         before -= 1
     return None

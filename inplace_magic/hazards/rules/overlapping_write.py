@@ -27,7 +27,6 @@ from inplace_magic.analysis.overlap import reads_what_it_writes, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.operations import ASSIGNING, ELEMENTWISE, SET_ITEMS
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Mutation, Region, TensorMetadata
 
@@ -42,7 +41,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place, however often it ran."""
     seen = set()
     for call in story.trace.calls:
-        if call.kind != "in-place" or call.error is not None or call.operation not in ELEMENTWISE:
+        if call.kind != "in-place" or call.error is not None or not call.does("elementwise"):
             continue
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
             read = _overlapping_input(call, mutation, after)
@@ -71,13 +70,13 @@ def _overlapping_input(call: CallEvent, mutation: Mutation, after: TensorMetadat
         if read.storage is None or read.storage != after.storage or read.tensor == after.tensor:
             continue
         region = region_of(read)
-        if region is not None and reads_what_it_writes(written, region, copied=call.operation in ASSIGNING):
+        if region is not None and reads_what_it_writes(written, region, copied=call.does("assigns")):
             return read
     return None
 
 
 def _written(call: CallEvent, mutation: Mutation, after: TensorMetadata) -> Region | None:
-    if call.operation == SET_ITEMS:
+    if call.does("sets item"):
         return mutation.region  # unknown for an index by tensors
     return region_of(after)
 
@@ -91,7 +90,7 @@ def _message(variable: str | None, call: CallEvent) -> str:
 
 
 def _fix(call: CallEvent) -> str:
-    if call.operation == SET_ITEMS:
+    if call.does("sets item"):
         return _("Read from a copy: put `.clone()` behind the right-hand side of {line}.").format(
             line=wording.line_of(call.callsite)
         )

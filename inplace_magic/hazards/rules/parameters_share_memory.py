@@ -40,13 +40,9 @@ from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Mutation, TensorMetadata
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import level, paths_read
+from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
 CODE = "parameters-share-memory"
-
-_NO_VALUES = frozenset(
-    ("shape", "size", "dtype", "device", "ndim", "dim", "numel", "layout", "stride", "requires_grad")
-)
-"""Attributes and methods of a tensor that say nothing of its values."""
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -116,7 +112,7 @@ def _says_the_values_of(site: Callsite, name: str) -> bool:
     """Whether an expression says a variable for more than its shape and the like."""
     node = expressions.parse(site.expression)
     inner = list(ast.walk(node)) if node is not None else []
-    facts = {each.value for each in inner if isinstance(each, ast.Attribute) and each.attr in _NO_VALUES}
+    facts = {each.value for each in inner if isinstance(each, ast.Attribute) and each.attr in WITHOUT_VALUES}
     return any(isinstance(each, ast.Name) and each.id == name and each not in facts for each in inner)
 
 
@@ -152,7 +148,7 @@ def _names_of(call: CallEvent, tensor: int) -> set[str] | None:
     site = call.callsite
     if site is None or not site.direct:
         return None
-    listed = expressions.operands(site.expression, method=call.name.startswith("Tensor."))
+    listed = expressions.operands(site.expression, method=call.does("method"))
     if len(listed) != len(call.inputs):
         return None
     paths = (

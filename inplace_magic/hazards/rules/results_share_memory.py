@@ -43,7 +43,6 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.operations import LOOKING, ZEROING
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent
 from inplace_magic.source import expressions
@@ -131,7 +130,7 @@ def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, 
     """A read, under the name of a gradient, of the zeros that ``zero_grad(set_to_none=False)`` has just written."""
     meta = story.observations.get(tensor)
     for write in story.writes_to_memory(meta.storage) if first.gradient and meta is not None else ():
-        place, zeroed = top.place(write.site), write.call is not None and write.call.operation in ZEROING
+        place, zeroed = top.place(write.site), write.call is not None and write.call.does("zeroes")
         if not zeroed or place is None or place.line <= first.statement.lineno or write.mutation is None:
             continue
         if first.name in _names_in(expressions.parse(place.statement)):
@@ -148,7 +147,7 @@ def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, 
 
 
 def _looks(call: CallEvent) -> bool:
-    return call.kind != "query" or call.operation in LOOKING
+    return call.kind != "query" or call.does("reads values")
 
 
 def _line(top: Top, write: Write) -> int | None:

@@ -34,7 +34,6 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.operations import ADD, COMPARING, COPY, SCALE
 from inplace_magic.hazards.second_sides import given_since, operands_of, second_taken
 from inplace_magic.language import _, sentences
 from inplace_magic.record.trace import CallEvent, Callsite, TensorMetadata
@@ -52,7 +51,7 @@ def check(story: Story) -> Iterator[Hazard]:
     for call in story.trace.calls:
         if call.error is not None or len(call.inputs) < 2:
             continue
-        compares, scaling = call.operation in COMPARING, _scaled_before(story, call)
+        compares, scaling = call.does("compares"), _scaled_before(story, call)
         one, other = call.inputs[:2]
         if not (compares or scaling) or not _same_elements(one, other) or not _two_ways(story, call, one, other):
             continue
@@ -68,11 +67,11 @@ def _scaled_before(story: Story, call: CallEvent) -> Write | None:
     """The first half of ``average.mul_(0.9).add_(p, alpha=0.1)``, for the second one."""
     node = expressions.parse(call.callsite.expression) if call.callsite is not None else None
     chained = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-    if call.operation != ADD or not isinstance(chained, ast.Call):
+    if not call.does("shifts") or not isinstance(chained, ast.Call):
         return None
     before = story.calls.get(call.index - 1)
     while before is not None and before.callsite is not None and before.callsite.same_statement(call.callsite):
-        scales = before.operation == SCALE and bool(before.mutations)
+        scales = before.does("scales") and bool(before.mutations)
         if scales and (inner := expressions.parse(before.callsite.expression)) is not None:
             same = ast.dump(inner) == ast.dump(chained)
             return Write(None, None, before.index, before, before.mutations[0], before.callsite) if same else None
@@ -122,7 +121,7 @@ def _left_alone(write: Write, compared: TensorMetadata) -> bool:
     network that loads its own state."""
     if write.call is None or write.mutation is None:
         return False
-    copied = write.call.operation == COPY and len(write.call.inputs) > 1 and _same_elements(*write.call.inputs[:2])
+    copied = write.call.does("copies in") and len(write.call.inputs) > 1 and _same_elements(*write.call.inputs[:2])
     before = write.mutation.values_before
     same = copied or (before is not None and before == write.mutation.values_after)
     return same or not may_meet(reach_of_write(write.call, write.mutation), region_of(compared))
@@ -131,7 +130,7 @@ def _left_alone(write: Write, compared: TensorMetadata) -> bool:
 def _by_the_source(story: Story, call: CallEvent, write: Write) -> bool:
     """Of ``p.copy_(master)``, whether `master` had been written by its own name: `p` gets the new values then, with a
     copy as well as with an alias."""
-    if call.operation != COPY or write.call is None or write.mutation is None:
+    if not call.does("copies in") or write.call is None or write.mutation is None:
         return False
     one, other = call.inputs[:2]
     if one.tensor != other.tensor:
@@ -154,7 +153,7 @@ def _same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:
 def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> bool:
     """Whether the operands were meant as two things: two tensors (but not two views just taken of one name), or two
     names; not a tensor and its own conversion (``a.cpu()``), nor what somebody asks for as the base of a view."""
-    if call.operation == COPY:
+    if call.does("copies in"):
         return True
     site = call.callsite
     if site is None or "._base" in site.expression:
@@ -188,10 +187,10 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
 
 
 def _what(call: CallEvent, variable: str | None) -> str:
-    if call.operation == COPY:
+    if call.does("copies in"):
         named = _("{line} copies a tensor onto itself: both sides are the memory of {tensor}.")
         nameless = _("{line} copies a tensor onto itself.")
-    elif call.operation == ADD:
+    elif call.does("shifts"):
         named = _("{line} averages a tensor with itself: both sides are the memory of {tensor}.")
         nameless = _("{line} averages a tensor with itself.")
     else:

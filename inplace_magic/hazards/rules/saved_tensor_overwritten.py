@@ -40,7 +40,6 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import unseen, wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.operations import SAVING_NOTHING
 from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import AutogradNode, CallEvent, Callsite, SavedTensor
 
@@ -151,8 +150,8 @@ def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | No
     """Savers that torch hides: an in-place op on a view becomes a ``CopySlices`` node around the op's own node, whose
     saved tensors cannot be read. What it saved is what it wrote, at the version that the write made."""
     for node in story.trace.nodes:
-        call = story.calls.get(node.call) if node.name == "CopySlices" and node.call is not None else None
-        if call is not None and call.operation in SAVING_NOTHING:
+        call = story.calls.get(node.call) if node.does("writes a part") and node.call is not None else None
+        if call is not None and call.does("saves nothing"):
             continue
         for mutation in call.mutations if call is not None else ():
             if expected not in (mutation.version_before, mutation.version_after):
@@ -258,7 +257,7 @@ def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None
             variable=variable,
             saved_site=saved_site,
             site=culprit.site,
-            writer=call.name if call is not None else "",
+            writer=call,
             parameter=_is_parameter(story, stale),
         ),
         variable=variable,

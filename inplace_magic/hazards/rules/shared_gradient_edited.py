@@ -30,10 +30,6 @@ from inplace_magic.record.trace import CallEvent, Callsite, Mutation
 
 CODE = "shared-gradient-edited"
 
-_PASSES_ON = frozenset(("AddBackward0", "AddBackward1", "SubBackward0", "StackBackward0", "CatBackward0", "CopySlices"))
-"""Nodes whose backward can hand one buffer, or views of one, to several branches."""
-_MODULE_HOOK = "BackwardHookFunctionBackward"
-
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place in a hook or ``backward`` that wrote a gradient which a sibling shares."""
@@ -71,17 +67,16 @@ def _receivers(story: Story, call: CallEvent) -> frozenset[int]:
     while site is not None:
         owner, _, method = site.function.rpartition(".")
         if method == "backward":
-            name = f"{owner.rpartition('.')[2]}Backward"
-            return story.nodes_named(name)
+            return story.nodes_of_functions.get(owner.rpartition(".")[2], frozenset())
         site = site.caller
-    return story.hooked_nodes | story.nodes_named(_MODULE_HOOK)
+    return story.hooked_nodes | {node.node for node in story.trace.nodes if node.does("runs a module's hook")}
 
 
 def _sharing(story: Story, backward: int) -> set[int]:
     """The nodes that a backward may have given the same gradient as a sibling."""
     found: set[int] = set()
     for user in story.executed[backward]:
-        if story.nodes[user].name in _PASSES_ON:
+        if story.nodes[user].does("passes gradient on"):
             following = {behind for behind in story.nodes[user].next if behind is not None}
             found |= following if len(following) > 1 else set()
     return found

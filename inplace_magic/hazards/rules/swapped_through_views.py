@@ -29,7 +29,6 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.operations import ASSIGNING
 from inplace_magic.language import _
 from inplace_magic.record.trace import CallEvent, Callsite, Region
 from inplace_magic.source.listing import listing_of
@@ -52,7 +51,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _assigns(call: CallEvent) -> bool:
     """``x[i] = y`` with one written region, where both are parts of one storage."""
-    if call.operation not in ASSIGNING or call.error is not None or len(call.mutations) != 1:
+    if not call.does("assigns") or call.error is not None or len(call.mutations) != 1:
         return False
     return (
         len(call.inputs) == 2

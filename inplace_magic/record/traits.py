@@ -1,0 +1,56 @@
+"""What operations do, in words of no framework: capture knows operations by their names, all others by their traits.
+
+A trait says what every call of an operation does, or may do, whatever it is given; what one call did is told by its
+inputs, outputs and mutations.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Trait = Literal[
+    # how it is called
+    "method",  # on its first input: `x.add_(1)`
+    "of lists",  # on lists of tensors, one line for all of them
+    "takes a flag",  # has a parameter that makes it write its input
+    # what it does to elements
+    "sets item",  # copies values into some elements: `x[index] = values`
+    "copies in",  # copies another tensor's values into all of them
+    "assigns",  # either of the two
+    "zeroes",  # leaves nothing but zeros
+    "overwrites",  # leaves nothing of what stood there
+    "repeatable",  # done again, it changes nothing more, or not much
+    "shifts",  # moves all values by an amount, and once more when it is done again
+    "scales",  # multiplies or divides all values
+    "subtracts or divides",  # takes a mean off, or divides by a scale
+    "elementwise",  # goes through memory element by element, and takes no precautions against an overlap
+    "saves nothing",  # writes in place with a gradient that needs none of the values
+    "turns",  # leaves the values alone and changes which of them stands where
+    "frees its input",  # has a form in place that saves no more than the ordinary one does
+    # what it gives
+    "gives item",  # a part of a tensor: `x[index]`
+    "gives data",  # a tensor on the same memory, with a version counter of its own
+    "gives array",  # an array of another library on the same memory
+    "gives out memory",  # others than the framework can write the memory from then on
+    "may hand back",  # taken for a copy by many; where it gives a view, or the tensor itself, it made none
+    "detached",  # a tensor on the same memory that is no part of the graph
+    "buffer",  # a tensor that is there to be filled
+    "clone",  # a copy, always
+    "copy",  # a copy, or new memory of the same size
+    "gathers",  # a list of tensors put together into a new one
+    "normalises scores",  # where a score was `-inf`, zero; and a gradient of zero
+    # what it reads
+    "reads values",  # gives no tensor, and what it gives depends on values, not on shapes
+    "compares",  # holds one tensor against another, or brings one up to the other
+    "takes classes",  # takes integers as the numbers of classes
+    # what it does to a tensor as an object
+    "takes memory",  # the tensor gets another one's memory, nothing is written: `x.data = other`
+    "detaches itself",  # cuts the tensor off its history
+    "registers hook",  # the tensor's node runs the user's function in backward
+    "gives gradients",  # a backward that adds to nobody's gradient
+    # what a node of autograd does
+    "writes a part",  # stands for a write into a part of a tensor, with what that part was computed from
+    "passes gradient on",  # can hand one buffer, or views of one, to several branches
+    "runs a module's hook",
+    "accumulates",  # adds to the gradient of a leaf
+]

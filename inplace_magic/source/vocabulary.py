@@ -1,0 +1,32 @@
+"""Words of the framework in a program's text: methods and attributes of tensors that a reader of source must know.
+
+What a call did stands in the record. These are for expressions that made no call of their own there, such as
+``a.data`` as an operand, or for names that were given before the watch began.
+"""
+
+from __future__ import annotations
+
+NOT_ALWAYS_COPIES = frozenset(
+    (
+        *("detach", "cpu", "to", "type", "contiguous", "float", "double", "half", "bfloat16", "long", "int", "bool"),
+        *("type_as", "cuda"),
+    )
+)
+"""Methods that many take for copies: ``detach`` makes none, the others none where nothing is to be converted
+(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html: "Otherwise, self is returned")."""
+
+ALIASING = frozenset(
+    (
+        *("detach", "data", "view", "view_as", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute"),
+        *("expand", "expand_as", "narrow", "select", "T", "mT", "t", "contiguous", "requires_grad_"),
+    )
+)
+"""Methods and attributes that give a tensor on the same memory, so that a write of it is a write of its owner."""
+
+WITHOUT_VALUES = frozenset(
+    (
+        *("shape", "size", "dtype", "device", "ndim", "dim", "numel", "layout", "stride", "requires_grad"),
+        "is_leaf",
+    )
+)
+"""Methods and attributes by which a tensor tells something that does not depend on its values."""
