@@ -72,8 +72,13 @@ def is_chosen(listing: Listing, node: ast.Assign, still: str, moving: str) -> bo
         if name == still and not (isinstance(value, ast.Constant) and value.value is None)
     ]
     anew = {name.id for name in ast.walk(inside[-1]) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
-    conditional = any(isinstance(above, ast.If) for above in inside)
+    conditional = any(isinstance(above, ast.If) and not _asks_whether_bound(above.test) for above in inside)
     return conditional and moving not in anew and [statement for statement, _value in bound] == [node]
+
+
+def _asks_whether_bound(test: ast.expr) -> bool:
+    """``if net is None: net = model``, which chooses no moment."""
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) and len(test.ops) == 1
 
 
 def taken_over(

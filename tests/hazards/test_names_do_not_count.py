@@ -138,6 +138,17 @@ HEALTHY = {
             steps[step % 2 == 0].step()
         total = net(torch.ones(1, 2))
     """,
+    "a_second_name_is_given_when_it_is_first_needed": """
+        model, best = nn.Linear(2, 1), None
+        opt = torch.optim.SGD(model.parameters(), .1)
+        for _ in range(3):
+            if best is None:
+                best = model
+            opt.zero_grad()
+            model(torch.ones(4, 2)).square().mean().backward()
+            opt.step()
+        best(torch.ones(1, 2))
+    """,
     "two_layers_on_one_memory_are_tied_and_only_one_is_stepped": """
         one, two = nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False)
         two.weight.data = one.weight.data
