@@ -24,6 +24,7 @@ from traitlets.config import Config
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from programs import score
+from test_further_programs import NOT_YET_FOUND
 from test_program_labels import run, statements
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
@@ -150,6 +151,8 @@ def page(rows: list[Row], lines: list[str]) -> Iterator[str]:
             yield f"\n## {title}\n\n{HEAD}"
             yield from (str(row) for row in chosen)
             yield sums(chosen)
+    yield "\n## Not found, and why\n"
+    yield from (f"- {name}: {why}" for name, why in NOT_YET_FOUND.items())
     yield "\n## Scores\n"
     yield "Healthy programs included; each figure is right/asked, as `tests/programs/score.py` explains them.\n"
     yield "```"

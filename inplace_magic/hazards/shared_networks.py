@@ -1,5 +1,4 @@
-"""Networks of an object (``self.target``) that are another one of its networks: told by what the class says, and by
-what runs.
+"""Networks that have the parameters of another one: told by the statements that gave them, and by what runs.
 
 ``self.target = self.online`` in ``__init__`` gives one network two names. The trace shows it when ``self.target(x)`` is
 run: it reads the parameters that the optimizer writes.
@@ -9,12 +8,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from itertools import permutations
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing
+
+Moved = tuple[str, str, CallEvent, Mutation, CallEvent]
+"""A network, the one whose parameters it has, the writing call, its mutation, and the run that followed."""
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_SHALLOW = ("copy.copy", "copy")
 
 
 def source_of(value: ast.expr) -> str | None:
@@ -23,17 +30,88 @@ def source_of(value: ast.expr) -> str | None:
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in ("eval", "train"):
         return source_of(value.func.value)
     if isinstance(value, ast.Call):
-        shallow = expressions.path_text(value.func) in ("copy.copy", "copy") and len(value.args) == 1
-        return source_of(value.args[0]) if shallow else None
+        return source_of(value.args[0]) if _is_copied(value) else None
     return expressions.path_text(value)
 
 
-def moved_with(
-    story: Story, listing: Listing, stands: Callable[[str], bool]
-) -> Iterator[tuple[str, str, CallEvent, Mutation, CallEvent]]:
-    """(network, the one that it is, writing call, its mutation, the run that followed), for each attribute whose name
-    says that it is to stand still."""
-    shared = _shared(listing, stands)
+def is_shallow_copy(value: ast.expr) -> bool:
+    """Whether an expression makes a second module and no second parameters: ``copy.copy(student)``."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in ("eval", "train"):
+        return is_shallow_copy(value.func.value)
+    return isinstance(value, ast.Call) and _is_copied(value)
+
+
+def _is_copied(value: ast.Call) -> bool:
+    return expressions.path_text(value.func) in _SHALLOW and len(value.args) == 1
+
+
+def bindings(node: ast.Assign) -> Iterator[tuple[str | None, ast.expr]]:
+    """(name or attribute, expression) of what a statement binds."""
+    for target in node.targets:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            yield from ((expressions.path_text(t), v) for t, v in zip(target.elts, node.value.elts, strict=False))
+        else:
+            yield expressions.path_text(target), node.value
+
+
+def is_chosen(listing: Listing, node: ast.Assign, still: str, moving: str) -> bool:
+    """Whether a condition in a loop chooses when a network is taken: ``if loss < least: best = model``. Not where it
+    chooses which one: then the loop, or what stands before it, binds one of the two names to something else."""
+    inside = []
+    for above in listing.around(node):
+        if isinstance(above, _FUNCTIONS):
+            return False
+        inside.append(above)
+        if isinstance(above, _LOOPS):
+            break
+    else:
+        return False
+    bound = [
+        (statement, value)
+        for statement in ast.walk(listing.scope_of(node))
+        for name, value in (bindings(statement) if isinstance(statement, ast.Assign) else ())
+        if name == still and not (isinstance(value, ast.Constant) and value.value is None)
+    ]
+    anew = {name.id for name in ast.walk(inside[-1]) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+    conditional = any(isinstance(above, ast.If) and not _asks_whether_bound(above.test) for above in inside)
+    return conditional and moving not in anew and [statement for statement, _value in bound] == [node]
+
+
+def _asks_whether_bound(test: ast.expr) -> bool:
+    """``if net is None: net = model``, which chooses no moment."""
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) and len(test.ops) == 1
+
+
+def taken_over(
+    story: Story, ones: list[int], others: list[int], shared: Callable[[CallEvent], bool]
+) -> tuple[CallEvent, Mutation, CallEvent] | None:
+    """The writing call, its mutation, and the run that followed, for parameters that lie on the memory of another
+    network's and stand still themselves: no backward fills them, and nobody writes them there.
+
+    Args:
+        story: the trace.
+        ones: the parameters of the network.
+        others: those of the other one.
+        shared: whether a call came after a statement that gave the network that memory, where no call tells when.
+    """
+    since = {t: story.first_seen_on(t, meta.storage) for t in ones if (meta := story.observations.get(t)) is not None}
+    if set(ones) & set(others) or len(since) < len(ones) or _filled(story).intersection(ones):
+        return None
+    if any(call.index > since[one] for one in ones for call, _mutation in story.writes_to_tensor.get(one, ())):
+        return None
+    stepped = (entry for tensor in others for entry in story.writes_to_tensor.get(tensor, ()))
+    moved = [entry for entry in stepped if entry[0].index > max(since.values()) or shared(entry[0])]
+    call, mutation = min(moved, key=lambda entry: entry[0].index, default=(None, None))
+    if call is None or mutation is None:
+        return None
+    runs = (read for one in ones for read in story.given_to.get(one, ()) if read.modules and read.index > call.index)
+    read = min(runs, key=lambda read: read.index, default=None)
+    return (call, mutation, read) if read is not None else None
+
+
+def shallow_attributes(story: Story, listing: Listing) -> Iterator[Moved]:
+    """For each attribute that is a shallow copy of another one: where it was moved along, and ran again."""
+    shared = _shallow(listing)
     trained = min(story.executed, default=None)
     for call in story.trace.calls if shared and trained is not None else ():
         attribute = next((name for name in _called(call.callsite) if name in shared), None)
@@ -43,18 +121,27 @@ def moved_with(
             writes = story.writes_to_storage.get(meta.storage, ())
             write = next((entry for entry in writes if (trained or 0) < entry[0].index < call.index), None)
             if write is not None and attribute in shared:
-                yield f"self.{attribute}", shared.pop(attribute), *write, call
+                yield f"self{attribute}", shared.pop(attribute), *write, call
 
 
-def held_against_itself(story: Story) -> Iterator[tuple[str, str, CallEvent, Mutation, CallEvent]]:
-    """(network, the one that it is, writing call, its mutation, the run that followed), for two attributes that a
-    statement made one network: by one it ran without recording, to be held against what it gives by the other one."""
-    given = dict.fromkeys((alias.target, alias.source) for alias in story.aliases)
-    pairs = [pair for pair in given if all(path.startswith("self.") for path in pair)]
-    by_attribute = _runs(story, {path.rpartition(".")[2] for pair in pairs for path in pair})
+def _filled(story: Story) -> set[int | None]:
+    """The leaves that a backward came to."""
+    return {node.variable for node in story.trace.nodes if node.variable is not None and node.node in story.ran_through}
+
+
+def held_against_itself(story: Story) -> Iterator[Moved]:
+    """For two names, or two attributes, that a statement gave one network: by one it ran without recording, to be held
+    against what it gives by the other one."""
+    given = dict.fromkeys((a.target, a.source, a.function) for a in story.aliases if a.target != "return")
+    pairs = [
+        {path: _callee(path, function) for path in paths}
+        for *paths, function in given
+        if all(path.isidentifier() for path in paths) or all(path.startswith("self.") for path in paths)
+    ]
+    runs_by = _runs(story, {callee for pair in pairs for callee in pair.values()})
     for pair in pairs:
-        for still, moving in (pair, pair[::-1]):
-            runs, online = (by_attribute[path.rpartition(".")[2]] for path in (still, moving))
+        for (still, one), (moving, other) in permutations(pair.items()):
+            runs, online = runs_by[one], runs_by[other]
             memories = _parameters(runs) & _parameters(online)
             if not memories or any(output.node is not None for call in runs for output in call.outputs):
                 continue
@@ -67,15 +154,15 @@ def held_against_itself(story: Story) -> Iterator[tuple[str, str, CallEvent, Mut
                     break
 
 
-def _runs(story: Story, attributes: set[str]) -> dict[str, list[CallEvent]]:
-    """The calls that were made by way of each of some attributes."""
-    found: dict[str, list[CallEvent]] = {attribute: [] for attribute in attributes}
+def _runs(story: Story, callees: set[str]) -> dict[str, list[CallEvent]]:
+    """The calls that were made by way of each of some names and attributes."""
+    found: dict[str, list[CallEvent]] = {callee: [] for callee in callees}
     known: dict[int, set[str]] = {}
-    for call in story.trace.calls if attributes else ():
+    for call in story.trace.calls if callees else ():
         if id(call.callsite) not in known:
-            known[id(call.callsite)] = attributes.intersection(_called(call.callsite))
-        for attribute in known[id(call.callsite)] if call.inputs else ():
-            found[attribute].append(call)
+            known[id(call.callsite)] = callees.intersection(_called(call.callsite))
+        for callee in known[id(call.callsite)] if call.inputs else ():
+            found[callee].append(call)
     return found
 
 
@@ -105,29 +192,33 @@ def _meet(story: Story, runs: list[CallEvent], online: list[CallEvent]) -> bool:
     return False
 
 
-def _shared(listing: Listing, stands: Callable[[str], bool]) -> dict[str, str]:
-    """What the classes of a cell say: attribute -> the expression whose parameters it has, wherever it is bound."""
+def _shallow(listing: Listing) -> dict[str, str]:
+    """What the classes of a cell say: attribute -> what it is a shallow copy of, wherever it is bound."""
     found: dict[str, str] = {}
     others: set[str] = set()
     for node in ast.walk(listing.tree):
         targets = node.targets if isinstance(node, ast.Assign) else []
         for path in (expressions.path_text(target) or "" for target in targets):
-            owner, _dot, attribute = path.rpartition(".")
-            if owner != "self" or not stands(attribute) or not isinstance(node, ast.Assign):
+            if not path.startswith("self.") or not isinstance(node, ast.Assign):
                 continue
-            source = source_of(node.value)
-            if source is not None and source.startswith("self."):
+            source, attribute = source_of(node.value), _callee(path)
+            if source is not None and source.startswith("self.") and is_shallow_copy(node.value):
                 found[attribute] = source
             else:
                 others.add(attribute)
     return {attribute: source for attribute, source in found.items() if attribute not in others}
 
 
+def _callee(path: str, function: str = "") -> str:
+    """A network as the lines that run it tell it: an attribute, whoever has it, or a name of one function."""
+    return f".{path.rpartition('.')[2]}" if "." in path else f"{function}:{path}"
+
+
 def _called(site: Callsite | None) -> Iterator[str]:
-    """The attributes that a place and those above it call: ``target`` of ``self.target(x)``."""
+    """What a place and those above it call: the attribute of ``self.target(x)``, the name of ``target(x)``."""
     while site is not None:
         node = expressions.parse(site.expression)
         path = expressions.path_text(node.func) if isinstance(node, ast.Call) else None
-        if path is not None and "." in path:
-            yield path.rpartition(".")[2]
+        if path is not None:
+            yield _callee(path, site.function)
         site = site.caller

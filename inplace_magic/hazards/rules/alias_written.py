@@ -19,14 +19,14 @@ Good::
     labels = ids.clone()
 
 Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own
-(``x.zero_()``, meant as such), where the other name is an attribute taken for short (``cache = self.cache``), where
-the tensor began as a buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it
-both names (``m = v = torch.zeros(3)``), and where the old name is not read again.
+(``x.zero_()``, meant as such), where the other name is an attribute or an entry taken for short (``cache =
+self.cache``; `same-memory-compared` tells where the two are held against each other), where the tensor began as a
+buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it both names (``m = v =
+torch.zeros(3)``), and where the old name is not read again.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from operator import itemgetter
@@ -64,10 +64,6 @@ from inplace_magic.source import expressions
 from inplace_magic.source.chains import level, paths_read
 
 CODE = "alias-written"
-
-_SNAPSHOT = re.compile(
-    r"(^|_)(before|old|prev|previous|init|initial|best|orig|original|saved|snapshot|backup|copy)($|_|\d)"
-)
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -190,11 +186,7 @@ def _other_names(story: Story, owned: Owned) -> Iterator[tuple[str, AliasStateme
     for alias in story.aliases_beside(owned.site):
         if alias.line >= owned.site.line:
             continue
-        if (
-            not alias.source.isidentifier()
-            and not _SNAPSHOT.search(alias.target.lower())
-            and not sums_its_list(story, owned, alias)
-        ):
+        if not alias.source.isidentifier() and not sums_its_list(story, owned, alias):
             continue  # `cache = self.cache`: a short name for state that is there to be changed
         if alias.source == owned.path:
             yield alias.target, alias

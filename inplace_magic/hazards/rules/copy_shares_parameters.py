@@ -14,14 +14,20 @@ Good::
 
     target = copy.deepcopy(online)
 
-Found where all parameters of a network are those of another one, its name says that it is to stay behind (``target``,
-``teacher``, ``old``, ``best``, ``ema``, ``frozen``, …), they were written below the statement that shared them, and the
-network ran again after that. Found whatever it is called is a network that an object holds by two attributes
-(``self.target = self.online``), where it runs by one of them without recording and what it gives is held against what
-it gives by the other one. So are two parameters that lie on the same elements and are both written: each step of one
-moves the other. Silent for one parameter under two names (weight tying), for networks that share some of their layers,
-and where the name was given after the last write. Networks that variables name are told from the text of the watched
-cell, which ``with watch():`` and a story of several cells do not have.
+Found where all parameters of a network are those of another one, they were written below the statement that shared
+them, the network ran again after that, and something says that it was to stay behind:
+
+- a shallow copy was made of it (``copy.copy``);
+- it has parameters of its own, given the memory of the other's (``t.data = o.data``, ``load_state_dict(…,
+  assign=True)``), and no backward fills them and nobody writes them, while the other's are stepped;
+- what it gives without recording is held against what the other name gives with it (``self.target = self.online``);
+- a condition in the training loop chooses when it is taken (``if loss < least: best = model``), which means nothing
+  where it is the same network at any time.
+
+So are two parameters that lie on the same elements and are both written: each step of one moves the other. Silent for
+one parameter under two names (weight tying), for networks that share some of their layers, for a second name of one
+network (``net = model``) of which none of this is so, and where the name was given after the last write. What names
+variables have is told from the text of a cell or of a file that is what ran.
 """
 
 from __future__ import annotations
@@ -29,6 +35,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 
 from inplace_magic.analysis.overlap import region_of
@@ -40,44 +47,58 @@ from inplace_magic.hazards.fixes.deep_copy import deep_copied
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.hazards.shared_networks import held_against_itself, moved_with, source_of
+from inplace_magic.hazards.shared_networks import (
+    Moved,
+    bindings,
+    held_against_itself,
+    is_chosen,
+    is_shallow_copy,
+    shallow_attributes,
+    source_of,
+    taken_over,
+)
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
-from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, texts
 from inplace_magic.source.tops import Top
 
 CODE = "copy-shares-parameters"
 
-_STANDS = re.compile(
-    r"(^|_)(target|teacher|old|best|ema|average|averaged|frozen|ref|reference|prev|previous|initial|init|backup|orig"
-    r"|original|snapshot|anchor|momentum|slow|shadow|before)($|_|\d)"
-)
 _Memory = tuple[int | None, Region | None]
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each pair of networks, and one for each pair of parameters that are both written."""
     memories = _parameters(story)
-    for top, (still, moving) in product(story.tops, _pairs(memories)):
-        shared_at = _shared_at(story, top, still, moving)
-        found = _moved(story, top, memories, still, shared_at) if shared_at is not None else None
-        if found is not None:
-            yield _network(story, still, moving, *found)
     told: set[str] = set()
-    for listing in texts(story.trace):
-        for still, moving, call, mutation, read in moved_with(story, listing, _stands):
-            told.add(still)
-            yield _network(story, still, moving, call, mutation, read)
-    for still, moving, call, mutation, read in held_against_itself(story):
+    for still, moving, call, mutation, read in _shared(story, memories):
         if still not in told:
+            told.add(still)
             yield _network(story, still, moving, call, mutation, read)
     for memory, named in memories.items():
         tensors = dict.fromkeys(tensor for tensor, _name in named)
         writes = [last for tensor in tensors if (last := _last_write(story, tensor, memory[0])) is not None]
         if len(writes) > 1:
             yield _two_parameters(story, writes)
+
+
+def _shared(story: Story, memories: dict[_Memory, list[tuple[int, str]]]) -> Iterator[Moved]:
+    pairs = list(_pairs(memories))
+    for top, (still, moving) in product(story.tops, pairs):
+        shared_at = _shared_at(top, still, moving)
+        found = _moved(story, top, memories, still, shared_at) if shared_at is not None else None
+        if found is not None:
+            yield still, moving, *found
+    named = [entry for entries in memories.values() for entry in entries]
+    for still, moving in pairs:
+        ones, others = ([tensor for tensor, name in named if _root(name) == root] for root in (still, moving))
+        over = taken_over(story, ones, others, partial(_comes_after_loading, story.tops, still))
+        if over is not None:
+            yield still, moving, *over
+    for listing in texts(story.trace):
+        yield from shallow_attributes(story, listing)
+    yield from held_against_itself(story)
 
 
 def _last_write(story: Story, tensor: int, storage: int | None) -> tuple[CallEvent, Mutation] | None:
@@ -104,55 +125,39 @@ def _pairs(memories: dict[_Memory, list[tuple[int, str]]]) -> Iterator[tuple[str
         root = _root(name)
         roots.setdefault(root, []).append(name[len(root) :])
     for still, rests in roots.items():
-        if not _stands(still) or rests == [""]:
+        if rests == [""]:
             continue
         for moving in roots:
-            if moving == still or _stands(moving):
-                continue
-            if all(where.get(moving + rest) == where[still + rest] for rest in rests):
+            if moving != still and all(where.get(moving + rest) == where[still + rest] for rest in rests):
                 yield still, moving
-
-
-def _stands(name: str) -> bool:
-    return _STANDS.search(name.lower()) is not None
 
 
 def _root(name: str) -> str:
     return re.split(r"[.\[]", name, maxsplit=1)[0]
 
 
-def _shared_at(story: Story, top: Top, still: str, moving: str) -> int | None:
-    """The line from which on the two share their parameters."""
-    for call in story.trace.calls:
-        place = top.place(call.callsite)
-        if call.does("takes memory") and place is not None and still in _names_in(top.listing, place.line):
-            return place.line
+def _shared_at(top: Top, still: str, moving: str) -> int | None:
+    """The line that made one network a shallow copy of the other one, or that takes it when a condition says so."""
     for node in ast.walk(top.scope):
-        if isinstance(node, ast.Assign) and top.is_own(node):
-            for target, value in _bindings(node):
-                if target == still and source_of(value) == moving:
-                    return node.lineno
-        assigns = isinstance(node, ast.Call) and any(entry.arg == "assign" for entry in node.keywords)
-        if isinstance(node, ast.Call) and assigns and expressions.root_name(node.func) == still:
-            return node.lineno
+        for target, value in bindings(node) if isinstance(node, ast.Assign) and top.is_own(node) else ():
+            if target != still or source_of(value) != moving or not isinstance(node, ast.Assign):
+                continue
+            if is_shallow_copy(value) or is_chosen(top.listing, node, still, moving):
+                return node.lineno
     return None
 
 
-def _names_in(listing: Listing, line: int) -> set[str]:
-    """The names in a statement and in the heads of the loops around it."""
-    statement = listing.statement_on(line)
-    if statement is None:
-        return set()
-    heads = [node.iter for node in listing.around(statement) if isinstance(node, ast.For)]
-    return {n.id for part in (statement, *heads) for n in ast.walk(part) if isinstance(n, ast.Name)}
-
-
-def _bindings(node: ast.Assign) -> Iterator[tuple[str | None, ast.expr]]:
-    for target in node.targets:
-        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-            yield from ((expressions.path_text(t), v) for t, v in zip(target.elts, node.value.elts, strict=False))
-        else:
-            yield expressions.path_text(target), node.value
+def _comes_after_loading(tops: list[Top], still: str, call: CallEvent) -> bool:
+    """Whether a call stands below ``ema.load_state_dict(state, assign=True)``, which takes what the state holds."""
+    for top in tops:
+        place = top.place(call.callsite)
+        above = (node for node in ast.walk(top.scope) if place is not None and isinstance(node, ast.Call))
+        for node in above:
+            loads = expressions.path_text(node.func) == f"{still}.load_state_dict"
+            assigns = any(entry.arg == "assign" for entry in node.keywords)
+            if loads and assigns and place is not None and node.lineno < place.line:
+                return True
+    return False
 
 
 def _moved(
@@ -225,12 +230,6 @@ def _two_parameters(story: Story, writes: list[tuple[CallEvent, Mutation]]) -> H
     )
 
 
-def _function_of(site: Callsite) -> str:
-    node = expressions.parse(site.expression)
-    path = expressions.path_text(node.func) if isinstance(node, ast.Call) else None
-    return (path or "").rpartition(".")[2]
-
-
 def data_copied(write: Written) -> Fix | None:
     """``t.data = o.data.clone()`` for ``t.data = o.data``."""
     listing, shared = write.listing, None
@@ -248,19 +247,23 @@ def data_copied(write: Written) -> Fix | None:
 def deeply_copied(write: Written) -> Fix | None:
     """``target = copy.deepcopy(online)`` for ``target = online`` and for ``copy.copy(online)``."""
     listing, ran = write.listing, write.hazard.read
-    while ran is not None and not _stands(_function_of(ran)):
-        ran = ran.caller
-    called = expressions.parse(ran.expression) if ran is not None else None
-    if not listing.whole or not isinstance(called, ast.Call):
-        return None
-    path = expressions.path_text(called.func) or ""
-    still = f"self.{path.rpartition('.')[2]}" if "." in path else path
+    for place in ran.chain if ran is not None and listing.whole else ():
+        called = expressions.parse(place.expression)
+        path = expressions.path_text(called.func) if isinstance(called, ast.Call) else None
+        still = f"self.{path.rpartition('.')[2]}" if path is not None and "." in path else path
+        found = _alias_of(listing, still) if still is not None else None
+        if found is not None:
+            return deep_copied(write, *found)
+    return None
+
+
+def _alias_of(listing: Listing, still: str) -> tuple[ast.Assign, ast.expr, ast.expr] | None:
+    """The statement that binds a network to another one, what it binds it to, and of what that is a shallow copy."""
     for node in ast.walk(listing.tree):
-        for target, value in _bindings(node) if isinstance(node, ast.Assign) else ():
-            shallow = isinstance(value, ast.Call) and expressions.path_text(value.func) in ("copy.copy", "copy")
-            copied = value.args[0] if shallow and isinstance(value, ast.Call) else value
+        for target, value in bindings(node) if isinstance(node, ast.Assign) else ():
+            copied = value.args[0] if isinstance(value, ast.Call) and is_shallow_copy(value) else value
             if target == still and isinstance(node, ast.Assign) and isinstance(copied, (ast.Name, ast.Attribute)):
-                return deep_copied(write, node, value, copied)
+                return node, value, copied
     return None
 
 

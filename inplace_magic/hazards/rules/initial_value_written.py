@@ -20,17 +20,18 @@ Good::
         for x in sequence:
             h += x
 
-Found where the name says that it is there to begin with (``h0``, ``init``, ``start``, ``default``, … or a constant in
-capitals that is not zero), the statement that gives the second name ran again after the write, and the write depends on
-the old values; and where a tensor was made in a cached function, written outside of it, and met there again. Silent for
-accumulators, which begin as zeros and are there to be added to (``counts = COUNTS; counts += 1``). It takes the text
-around the line, of a cell or of a file that is what ran.
+Found where a loop binds a name to another one of the same function, the statement ran again after a write that
+depends on the old values, and the other name serves for nothing else from the loop on: a statement that gives the same
+tensor each time has an effect only where it is to begin anew. And where a tensor was made in a cached function, written
+outside of it, and met there again. A function that moves a value of the module by constants, under a name of its own
+(``std = STD; std *= 255``), is told as a fact worth knowing: a schedule means it, a constant does not. Silent for
+accumulators, which other lines read (``counts = COUNTS; counts += 1``). It takes the text around the line, of a cell or
+of a file that is what ran.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -50,9 +51,7 @@ from inplace_magic.source.listing import Listing, whole_listing
 
 CODE = "initial-value-written"
 
-_BEGINS = re.compile(
-    r"(^|_)(\w0|init|initial|start|begin|zero|zeros|empty|blank|template|default|base|orig|original)($|_)"
-)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -73,13 +72,13 @@ def check(story: Story) -> Iterator[Hazard]:
                 first[key] = _first_write(story, listing, call, site, mutation)
                 continue
             before = first[key]
-            again = before.alias is not None and before.again < call.index
-            if before.alias is not None and before.by_caller:
-                again = before.site.caller != site.caller
+            ran = before.site.caller != site.caller if before.by_caller else before.again < call.index
+            again = before.alias is not None and ran and not _filled(story, mutation, before.at, call.index)
             maker = before.maker if before.site != site else None
             if again or maker is not None:
                 told.add(place)
-                yield _hazard(story, call, mutation, before.alias if again else None, maker)
+                found = _hazard(story, call, mutation, before.alias if again else None, maker)
+                yield _worth_knowing(found, before.alias) if again and before.by_caller else found
                 break
 
 
@@ -87,6 +86,8 @@ def check(story: Story) -> Iterator[Hazard]:
 class _First:
     """The first write of a tensor at a place."""
 
+    at: int
+    """Index of the call."""
     site: Callsite
     maker: str | None
     """The cached function that made the tensor, where another one writes it."""
@@ -99,7 +100,7 @@ class _First:
 
 
 def _first_write(story: Story, listing: Listing, call: CallEvent, site: Callsite, mutation: Mutation) -> _First:
-    plain = _First(site, _cached(story, listing, site, mutation.tensor))
+    plain = _First(call.index, site, _cached(story, listing, site, mutation.tensor))
     aliases = story.aliases_beside(site)
     written = expressions.path_text(story.bindings.written_operand(call, mutation.tensor)) if aliases else None
     if written is None or not written.isidentifier():
@@ -109,10 +110,10 @@ def _first_write(story: Story, listing: Listing, call: CallEvent, site: Callsite
         named = isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and len(node.targets) == 1
         if alias.target != written or alias.line >= site.line or not named or node is None:
             continue
-        if not _is_initial(alias.source, call, mutation.tensor) or _is_bound(listing, node, alias.source):
-            continue
         around = listing.parents.get(node)
-        if isinstance(around, ast.FunctionDef):
+        if _is_bound(listing, node, alias.source) or _serves_otherwise(listing, node, alias.source):
+            continue
+        if isinstance(around, ast.FunctionDef) and _moves_by_constants(call, mutation):
             return replace(plain, alias=alias, by_caller=True)
         again = _next_pass(story, around, call, site, mutation.tensor)
         if again is not None:
@@ -134,23 +135,50 @@ def _next_pass(story: Story, loop: ast.AST | None, call: CallEvent, site: Callsi
     return first.index if first is not None else None
 
 
-def _is_initial(name: str, first: CallEvent, tensor: int) -> bool:
-    if _BEGINS.search(name.lower()) is not None:
+def _moves_by_constants(call: CallEvent, mutation: Mutation) -> bool:
+    """Whether nothing but numbers moves a tensor that did not begin as zeros: no count, no sum, no average."""
+    old = mutation.values_before
+    return old is not None and any(value != 0 for value in old) and {m.tensor for m in call.inputs} == {mutation.tensor}
+
+
+def _filled(story: Story, mutation: Mutation, since: int, until: int) -> bool:
+    """Whether the memory was given new values between two writes, as a buffer is that each round uses again."""
+    writes = story.writes_to_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
+    between = (write for write, _mutation in writes if since < write.index < until)
+    return any(write.does("overwrites") or write.does("sets item") for write in between)
+
+
+def _serves_otherwise(listing: Listing, statement: ast.stmt, name: str) -> bool:
+    """Whether a name that a statement gives another one serves for anything else, or belongs to another function than
+    a loop around the statement: read in a function, or from that loop on, but by such a statement."""
+    scope, above = listing.scope_of(statement), list(listing.around(statement))
+    loops = [node for node in above[: above.index(scope)] if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
+    while loops and name in _bound_in(loops[-1]):
+        loops.pop()
+    if loops and not isinstance(scope, ast.Module) and name not in _bound_in(scope):
         return True
-    old = next((entry.values_before for entry in first.mutations if entry.tensor == tensor), None)
-    return name.isupper() and old is not None and any(value != 0 for value in old)
+    whole: ast.AST = scope if loops else listing.tree
+    for node in ast.walk(whole):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            holder = listing.parents.get(node)
+            gives = isinstance(holder, ast.Assign) and holder.value is node and isinstance(holder.targets[0], ast.Name)
+            earlier = loops and listing.scope_of(node) is scope and node.lineno < loops[-1].lineno
+            if not gives and not earlier:
+                return True
+    return False
+
+
+def _bound_in(node: ast.AST) -> set[str]:
+    """The names that a loop or function binds, its parameters among them."""
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    parameters = ast.walk(node.args) if isinstance(node, _FUNCTIONS) else ()
+    return names | {entry.arg for entry in parameters if isinstance(entry, ast.arg)}
 
 
 def _is_bound(listing: Listing, statement: ast.stmt, name: str) -> bool:
     """Whether the loop or function around a statement binds a name itself, so that each round has a new one."""
     around = next((n for n in listing.around(statement) if isinstance(n, (ast.For, ast.While, ast.FunctionDef))), None)
-    bound = (
-        {n.id for n in ast.walk(around) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        if around
-        else set()
-    )
-    parameters = {a.arg for a in around.args.args} if isinstance(around, ast.FunctionDef) else set()
-    return name in bound | parameters
+    return around is not None and name in _bound_in(around)
 
 
 def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str | None:
@@ -166,7 +194,11 @@ def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str 
 
 
 def _hazard(
-    story: Story, call: CallEvent, mutation: Mutation, alias: AliasStatement | None, maker: str | None
+    story: Story,
+    call: CallEvent,
+    mutation: Mutation,
+    alias: AliasStatement | None,
+    maker: str | None,
 ) -> Hazard:
     site = call.callsite
     variable = expressions.path_text(story.bindings.written_operand(call, mutation.tensor))
@@ -194,6 +226,13 @@ def _hazard(
         tensor=mutation.tensor,
         call=call.index,
     )
+
+
+def _worth_knowing(found: Hazard, alias: AliasStatement | None) -> Hazard:
+    """The finding as a fact, where the program does not tell whether it is meant."""
+    fix = _("If each run is to begin with the same values, begin with a copy: {code}.")
+    code = wording.code(f"{alias.text}.clone()") if alias is not None else ""
+    return replace(found, severity="info", fix=fix.format(code=code))
 
 
 def begun_with_a_copy(write: Written) -> Fix | None:

@@ -22,10 +22,10 @@ Good::
 
 Found where two statements, each the only one that binds its name, gave the two names, the tensor was written after the
 first and no later than in the second, and the first name is read afterwards. A gradient's name needs no second one
-where it says that it keeps the old values (``raw``, ``before``, ``previous``), or where zeros are read that
-``zero_grad`` has just written. Silent where the second statement got the first result as an argument, and where nobody
-reads the first name again. It takes lines that ran by themselves and once, those of a cell, of a script or of its
-``main()``, and their text.
+where zeros are read that ``zero_grad`` has just written. Silent where the second statement got the first result as an
+argument, where nobody reads the first name again, and for one name of a gradient that was clipped or added to since
+then (``raw = p.grad``): it may well be there to follow. It takes lines that ran by themselves and once, those of a
+cell, of a script or of its ``main()``, and their text.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ CODE = "results-share-memory"
 
 _MOST_NAMES = 8
 """Names of one tensor that are held against each other, the first ones."""
-_KEEPS = re.compile(r"(^|_)(before|old|prev|previous|raw|orig|original|unclipped|kept|saved|snapshot|backup)($|_|\d)")
 
 
 @dataclass(frozen=True)
@@ -77,18 +76,10 @@ def check(story: Story) -> Iterator[Hazard]:
                 seen.add(found[0].site)
                 yield _hazard(story, tensor, first, second, *found)
         for first in kept:
-            found = (
-                _overwritten(story, top, tensor, first, None)
-                if _says_so(first)
-                else _cleared(story, top, tensor, first)
-            )
+            found = _cleared(story, top, tensor, first)
             if found is not None and found[0].site not in seen:
                 seen.add(found[0].site)
                 yield _hazard(story, tensor, first, None, *found)
-
-
-def _says_so(kept: _Kept) -> bool:
-    return kept.gradient and _KEEPS.search(kept.name.lower()) is not None
 
 
 def _roots(names: list[str]) -> list[str]:
@@ -112,28 +103,24 @@ def _kept(top: Top, name: str) -> _Kept | None:
     return _Kept(name, statement, gradient=False) if isinstance(statement.value, ast.Call) else None
 
 
-def _overwritten(
-    story: Story, top: Top, tensor: int, first: _Kept, second: _Kept | None
-) -> tuple[Write, CallEvent] | None:
+def _overwritten(story: Story, top: Top, tensor: int, first: _Kept, second: _Kept) -> tuple[Write, CallEvent] | None:
     """The write that came between the two statements, and the first call after it that reads the first name."""
     meta = story.observations.get(tensor)
-    if meta is None or (meta.is_leaf and meta.requires_grad) or first.statement is (second and second.statement):
+    if meta is None or (meta.is_leaf and meta.requires_grad) or first.statement is second.statement:
         return None
-    if second is not None and first.name in _names_in(second.statement.value):
+    if first.name in _names_in(second.statement.value):
         return None
-    end = len(top.listing.lines) if second is None else second.statement.end_lineno or second.statement.lineno
+    end = second.statement.end_lineno or second.statement.lineno
     after = first.statement.end_lineno or first.statement.lineno
     writes = (
         w for w in story.writes_to_memory(meta.storage) if (line := _line(top, w)) is not None and after < line <= end
     )
     write = next(writes, None)
-    line = _line(top, write) if write is not None else None
-    if write is None or line is None or (second is None and first.name in _names_in(top.listing.statement_on(line))):
-        return None  # written by way of that very name: meant for it
-    least = line if second is None else end
+    if write is None:
+        return None
     for call in story.given_to.get(tensor, ()):
         place = top.place(call.callsite)
-        if place is None or place.line <= least or not _looks(call) or call.index <= write.at:
+        if place is None or place.line <= end or not _looks(call) or call.index <= write.at:
             continue
         if first.name in _names_in(expressions.parse(place.statement)):
             return write, call
