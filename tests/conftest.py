@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -21,6 +22,13 @@ RUN_ON = ("torch", "ipython", "ipykernel", "ipywidgets", "anywidget", "traitlets
 def pytest_report_header() -> str:
     """The versions that a run of the tests says something about."""
     return ", ".join(f"{name} {version(name)}" for name in RUN_ON)
+
+
+def pytest_collection_finish() -> None:
+    """Takes what is imported by now out of the garbage collector's rounds: every shell of a test asks for one when it
+    ends, and most of that time went into half a million objects of torch and pandas that live to the end anyway."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
