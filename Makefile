@@ -1,6 +1,8 @@
 # Everything runs from a fresh checkout with Python (3.10 or later) and make alone:
 #
-#   make test     style, types and tests; pytest's closing line is the last one
+#   make check    while you work: style, types, every rule on the stored traces, and the fast tests
+#   make test     everything: also kernels, browsers, the oldest tools, other people's suites, PyTorch's own databases,
+#                 every labelled program run anew; pytest's closing line is the last one
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html
 #   make lint     style and types only
 #   make lessons  runs the teaching notebooks and saves them with their outputs
@@ -20,10 +22,16 @@ INSTALLED := $(VENV)/.installed
 OLDEST := .venv-min
 OLDEST_INSTALLED := $(OLDEST)/.installed
 
-.PHONY: test demo lint lessons docs bench suites browser
+.PHONY: check test demo lint lessons docs bench suites browser
+
+# Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
+export PYTHONDONTWRITEBYTECODE :=
+
+check: lint
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 test: lint browser $(OLDEST_INSTALLED)
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 # The tests in tests/browser want a Chromium. Where there is none and this may install it, as in CI, it does.
 browser:
