@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -15,6 +16,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 import inplace_magic
+
+# There are as many workers as cores, and the processes and kernels that tests start read this too: on small tensors
+# a second thread only waits for the first, on a busy machine ten times as long.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 RUN_ON = ("torch", "ipython", "ipykernel", "ipywidgets", "anywidget", "traitlets", "pandas", "numpy")
 

@@ -30,7 +30,7 @@ def tensors_of(value: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]
 
 def seed_everything(seed: int = 20_240_229) -> None:
     """Puts every random generator that a program may use to one state."""
-    torch.default_generator.manual_seed(seed)  # torch.manual_seed also puts the whole stack by, as text, for CUDA
+    torch.manual_seed(seed)
     random.seed(seed)
     numpy = _numpy()
     if numpy is not None:

@@ -201,7 +201,7 @@ def run(
     namespace: dict[str, Any] = {"__name__": "fuzzed"}
     given = {"torch": torch, "nn": nn, "F": F, "begin": lambda: begin(filename), **(extra or {})}
     namespace.update(given)
-    torch.default_generator.manual_seed(SEED)  # torch.manual_seed also puts the whole stack by, as text, for CUDA
+    torch.manual_seed(SEED)
     error: BaseException | None = None
     try:
         with warnings.catch_warnings(record=True) as caught:

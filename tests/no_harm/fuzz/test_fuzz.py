@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from random import Random
 
 import pytest
-import torch
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from no_harm.fuzz import judge as judging
@@ -39,12 +38,7 @@ SHARDS = 4
 """Each makes all the cells and judges one in four, so that no test is much longer than the others."""
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)  # tensors of six elements: more threads only wait for each other
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("cheap_seeds")
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
