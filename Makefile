@@ -1,8 +1,9 @@
 # Everything runs from a fresh checkout with Python (3.10 or later) and make alone:
 #
-#   make check    while you work: style, types, every rule on the stored traces, and the fast tests
-#   make test     everything: also kernels, browsers, the oldest tools, other people's suites, PyTorch's own databases,
-#                 every labelled program run anew; pytest's closing line is the last one
+#   make check    while one works: style, types, the rules on the stored traces of the labelled programs, and all tests
+#                 that tests/conftest.py does not call slow
+#   make test     everything: also each labelled program run anew, PyTorch's own databases, generated cells, kernels with
+#                 the newest and the oldest tools, browsers, other people's suites; pytest's closing line is the last one
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html
 #   make lint     style and types only
 #   make lessons  runs the teaching notebooks and saves them with their outputs
@@ -12,7 +13,7 @@
 #                 packages, and for most of them a checkout: make suites CHECKOUTS=~/src SUITES="gpytorch kornia".
 #                 A fixed sample of two minutes is part of make test
 #
-# The first of them makes .venv, and for the tests .venv-min with the oldest Jupyter tools. Another interpreter:
+# The first of them makes .venv, and make test makes .venv-min with the oldest Jupyter tools. Another interpreter:
 # make test PYTHON=python3.12
 
 PYTHON ?= python3

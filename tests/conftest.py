@@ -71,6 +71,11 @@ def slowness(item: pytest.Item) -> int:
     return next((place for place, name in enumerate(SLOW) if item.nodeid.startswith(name)), len(SLOW))
 
 
+def pytest_collection_finish() -> None:
+    """No bytecode is written from here on: a module that a test writes twice within a second would be read from it."""
+    sys.dont_write_bytecode = True
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _imported_objects_are_not_walked_again() -> None:
     """Takes what is alive before a file's tests out of the garbage collector's rounds: every shell of a test asks for
