@@ -1,6 +1,9 @@
 # Everything runs from a fresh checkout with Python (3.10 or later) and make alone:
 #
-#   make test     style, types and tests; pytest's closing line is the last one
+#   make check    while one works: style, types, the rules on the stored traces of the labelled programs, and all tests
+#                 that tests/conftest.py does not call slow
+#   make test     everything: also each labelled program run anew, PyTorch's own databases, generated cells, kernels with
+#                 the newest and the oldest tools, browsers, other people's suites; pytest's closing line is the last one
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html
 #   make lint     style and types only
 #   make lessons  runs the teaching notebooks and saves them with their outputs
@@ -10,7 +13,7 @@
 #                 packages, and for most of them a checkout: make suites CHECKOUTS=~/src SUITES="gpytorch kornia".
 #                 A fixed sample of two minutes is part of make test
 #
-# The first of them makes .venv, and for the tests .venv-min with the oldest Jupyter tools. Another interpreter:
+# The first of them makes .venv, and make test makes .venv-min with the oldest Jupyter tools. Another interpreter:
 # make test PYTHON=python3.12
 
 PYTHON ?= python3
@@ -20,10 +23,16 @@ INSTALLED := $(VENV)/.installed
 OLDEST := .venv-min
 OLDEST_INSTALLED := $(OLDEST)/.installed
 
-.PHONY: test demo lint lessons docs bench suites browser
+.PHONY: check test demo lint lessons docs bench suites browser
+
+# Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
+export PYTHONDONTWRITEBYTECODE :=
+
+check: lint
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 test: lint browser $(OLDEST_INSTALLED)
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 # The tests in tests/browser want a Chromium. Where there is none and this may install it, as in CI, it does.
 browser:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import gc
+import os
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -15,12 +17,71 @@ from traitlets.config import Config
 
 import inplace_magic
 
+# There are as many workers as cores, and the processes and kernels that tests start read this too: on small tensors
+# a second thread only waits for the first, on a busy machine ten times as long.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 RUN_ON = ("torch", "ipython", "ipykernel", "ipywidgets", "anywidget", "traitlets", "pandas", "numpy")
+
+SLOW = (
+    "tests/lessons/test_run_oldest.py",  # kernels, with the oldest tools
+    "tests/suites",  # processes of pytest
+    "tests/no_harm/test_operators.py",
+    "tests/test_docs_site.py",
+    "tests/browser",
+    "tests/no_harm",
+    "tests/lessons/test_run",  # kernels
+    "tests/test_notebooks.py",
+    "tests/magics/test_kernel.py",
+    "tests/test_demo.py",
+    "tests/test_wheel.py",
+    "tests/test_command_line.py",  # processes of Python
+    "tests/lessons/test_exercises.py",
+    "tests/test_scaling.py",
+    "tests/test_healthy_models.py",
+    "tests/asked/test_resnet_step.py",
+    "tests/memory/test_oracle.py",
+    "tests/compare/test_real_programs.py",
+    "tests/render/test_budgets.py",
+    "tests/hazards/test_fixes.py",  # every labelled program, run
+    "tests/test_further_programs.py::test_a_further_program",
+    "tests/test_programs_in_files.py",
+    "tests/test_programs.py::test_a_program",
+)
+"""Beginnings of the names of tests that ``make check`` leaves to ``make test``, which begins with them in this order:
+the longest single tests first, so that no worker is left alone with one at the end."""
 
 
 def pytest_report_header() -> str:
     """The versions that a run of the tests says something about."""
     return ", ".join(f"{name} {version(name)}" for name in RUN_ON)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the slow tests and puts them first; tests of one file stay together."""
+    for item in items:
+        if slowness(item) < len(SLOW):
+            item.add_marker("slow")
+    items.sort(key=slowness)
+
+
+def slowness(item: pytest.Item) -> int:
+    """The place of a test's file in ``SLOW``, or behind its end."""
+    return next((place for place, name in enumerate(SLOW) if item.nodeid.startswith(name)), len(SLOW))
+
+
+def pytest_collection_finish() -> None:
+    """No bytecode is written from here on: a module that a test writes twice within a second would be read from it."""
+    sys.dont_write_bytecode = True
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _imported_objects_are_not_walked_again() -> None:
+    """Takes what is alive before a file's tests out of the garbage collector's rounds: every shell of a test asks for
+    some, and most of that time went into half a million objects of torch and pandas, which live to the end anyway."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

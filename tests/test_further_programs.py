@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 from programs import score
+from stored import out_of_date, stored
+
+from inplace_magic.report import Report
 
 FOLDER = Path(__file__).parent / "programs" / "further"
 CASES = {case["case"]: case for case in score.cases_in(FOLDER)}
@@ -35,6 +38,19 @@ def test_a_further_program_is_told_as_its_label_says(loaded_shell: Any, name: st
     figures = dict(pairs)
     assert figures.pop("same"), "under the watch the program ended otherwise than without it"
     assert report is not None
+    assert not out_of_date(report, name), "the stored trace is out of date: run `python tests/stored.py`"
+    told_as_labelled(name, report, figures)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_a_stored_trace_is_told_as_its_label_says(name: str) -> None:
+    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    report = stored(name)
+    told_as_labelled(name, report, dict(score.judge(CASES[name], source, report)))
+
+
+def told_as_labelled(name: str, report: Report, figures: dict[str, bool]) -> None:
+    assert report.faults == []
     wrong = [figure for figure, right in figures.items() if not right]
     if name in NOT_YET_FOUND:
         assert wrong, "it is found now: take its name off NOT_YET_FOUND"

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from programs import score
+from stored import FOLDERS, TRACES, out_of_date, stored
 
 PROGRAMS = Path(__file__).parent / "programs"
 CASES: dict[str, dict[str, Any]] = {case["case"]: case for case in score.cases_in(PROGRAMS)}
@@ -29,6 +30,20 @@ def test_a_program_ends_as_unwatched_and_its_report_names_the_statement_or_is_qu
     assert figures, "nothing was judged"
     wrong = [figure for figure, right in figures.items() if not right]
     assert wrong == [], report.to_text()
+    if level == "calls":
+        assert not out_of_date(report, name), "the stored trace is out of date: run `python tests/stored.py`"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_report_of_a_stored_trace_names_the_statement_or_is_quiet(name: str) -> None:
+    source = (PROGRAMS / f"{name}.py").read_text(encoding="utf-8")
+    report = stored(name)
+    assert [figure for figure, right in score.judge(CASES[name], source, report) if not right] == [], report.to_text()
+
+
+def test_every_program_has_a_stored_trace() -> None:
+    programs = {case["case"] for folder in FOLDERS for case in score.cases_in(folder)}
+    assert programs == {path.name.partition(".")[0] for path in TRACES.iterdir()}
 
 
 def test_every_symptom_has_programs_and_every_program_a_label() -> None:

@@ -14,3 +14,12 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def cheap_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seeds nothing for accelerators that are not there. For each of them ``torch.manual_seed`` puts a call by with the
+    whole stack as text, and below pytest that takes longer than what is seeded."""
+    for device in (torch.cuda, torch.xpu, torch.mtia):
+        if not device.is_available():
+            monkeypatch.setattr(device, "manual_seed_all", lambda seed: None)
