@@ -155,7 +155,7 @@ def _comes_after_loading(tops: list[Top], still: str, call: CallEvent) -> bool:
         for node in above:
             loads = expressions.path_text(node.func) == f"{still}.load_state_dict"
             assigns = any(entry.arg == "assign" for entry in node.keywords)
-            if loads and assigns and place is not None and node.lineno < place.line:
+            if loads and assigns and top.is_own(node) and place is not None and node.lineno < place.line:
                 return True
     return False
 
