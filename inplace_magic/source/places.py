@@ -274,8 +274,8 @@ class Sources:
         )
 
     def _statements(self) -> Iterator[tuple[str, int | None, str | None, Text, ast.stmt]]:
-        """(function, cell, file, its text, statement) of all that the files and cells met so far hold; of a file that
-        was changed, what is in the functions that ran."""
+        """(function, cell, file, its text, statement) of all that the files and cells with places found so far hold; of
+        a file that was changed, what is in the functions that ran."""
         for filename, file in self._files.items():
             cell = self._cells.get(filename)
             path = None if cell is not None or filename.startswith("<") else filename
@@ -283,8 +283,8 @@ class Sources:
                 ran = {
                     function for (function, *where), its in self._texts.items() if where == [cell, path] and its is text
                 }
-                everything = not file.edited and len(file.versions) == 1
-                if text.tree is None or not (everything or ran):
+                everything = not file.edited and len(file.versions) == 1 and (ran or filename in self._shown)
+                if not (everything or ran) or text.tree is None:
                     continue
                 for function, node in statements_by_function(in_force(text.tree)):
                     if everything or function in ran:
