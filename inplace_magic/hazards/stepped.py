@@ -132,7 +132,7 @@ def backward_after(story: Story, hazard: Hazard) -> CallEvent | None:
     wrote = hazard.call if hazard.call is not None else -1
     for call in story.trace.calls:
         if call.index > wrote and call.index in story.backwards and call.callsite is not None:
-            if hazard.raised and call.refusal is not None and call.refusal.kind == "saved tensor changed":
+            if hazard.raised and call.was_refused("saved tensor changed"):
                 return call
             if not hazard.raised and call.error is None and _went_through(story, hazard, call.index):
                 return call

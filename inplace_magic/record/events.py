@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from inplace_magic.record.places import Callsite
-from inplace_magic.record.refusal import Refusal
+from inplace_magic.record.refusal import Refusal, RefusalKind
 from inplace_magic.record.traits import Trait
 
 Kind = Literal["ordinary", "view", "in-place", "metadata", "query"]
@@ -165,6 +165,10 @@ class CallEvent:
     def does(self, trait: Trait) -> bool:
         """Whether the operation does that in any call."""
         return trait in self.traits
+
+    def was_refused(self, kind: RefusalKind) -> bool:
+        """Whether autograd refused the call for this reason."""
+        return self.refusal is not None and self.refusal.kind == kind
 
     @property
     def operation(self) -> str:

@@ -87,9 +87,10 @@ def can_bind_anew(write: Written) -> bool:
     if path is None or not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
         return False
     leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
-    refused = write.call.refusal.kind if write.call is not None and write.call.refusal is not None else None
-    leaf = leaf and refused != "view of a custom function written"  # seen before the function gave it its history
-    if leaf and (refused != "leaf written" or not path.isidentifier()):
+    if leaf and write.call is not None and write.call.was_refused("view of a custom function written"):
+        leaf = False  # seen before the function gave it its history
+    may_go = write.call is not None and write.call.was_refused("leaf written") and path.isidentifier()
+    if leaf and not may_go:
         return False  # a parameter must stay the object that the optimizer knows
     if not _assignable(write, path) or seen_by_others(write):
         return False

@@ -100,9 +100,7 @@ def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Chan
     changes += [_Change(f.noticed, foreign=f) for f in story.foreign_writes.get(saved.storage, ()) if f.noticed > since]
     if not written and not changes and saved.changed is not None and not story.writes_after(saved, saved.version):
         noticed = story.calls.get(saved.changed)
-        if (
-            noticed is None or noticed.refusal is None or noticed.refusal.kind != "saved tensor changed"
-        ):  # else PyTorch did notice
+        if noticed is None or not noticed.was_refused("saved tensor changed"):  # else PyTorch did notice
             changes.append(_Change(saved.changed))
     return min(changes, key=lambda change: change.at) if changes else None
 
