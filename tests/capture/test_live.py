@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 
 import pytest
@@ -10,12 +9,6 @@ import torch
 
 import inplace_magic
 from inplace_magic.capture.live import FIRST, WeakTensors
-
-
-@pytest.fixture(autouse=True)
-def _tensors_of_the_parameters_are_found() -> None:
-    """They were made before ``tests/conftest.py`` froze what was alive, and a tensor is looked for by the collector."""
-    gc.unfreeze()
 
 
 def test_reading_changes_neither_version_nor_gradient_nor_graph() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -23,3 +24,10 @@ def cheap_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     for device in (torch.cuda, torch.xpu, torch.mtia):
         if not device.is_available():
             monkeypatch.setattr(device, "manual_seed_all", lambda seed: None)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _imported_objects_are_not_walked_again() -> None:
+    """They are, here: what a watch finds by the garbage collector is part of what is tested, and that passes over what
+    is frozen; see the fixture of that name in ``tests/conftest.py``."""
+    gc.unfreeze()
