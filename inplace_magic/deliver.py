@@ -48,7 +48,8 @@ def tell(report: Report, *, quiet: bool = False) -> None:
     """
     sys.stdout.flush()
     try:
-        from inplace_magic.render.text import to_findings, verdict
+        from inplace_magic.render.text import to_findings
+        from inplace_magic.render.verdict import verdict
 
         serious = [hazard for hazard in report.hazards if hazard.severity != "info"]
         said = f"\n{to_findings(report, serious)}\n" if serious else f"inplace_magic: {verdict(report)}"

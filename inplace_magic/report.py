@@ -92,7 +92,7 @@ class Report:
     @property
     def verdict(self) -> str:
         """One sentence: the worst finding, or that there is none."""
-        from inplace_magic.render.text import verdict
+        from inplace_magic.render.verdict import verdict
 
         return verdict(self)
 

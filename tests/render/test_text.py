@@ -11,8 +11,10 @@ from render.samples import fine_report, hostile_report, long_report
 
 import inplace_magic
 from inplace_magic.hazards import Hazard
+from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
-from inplace_magic.render.text import verdict
+from inplace_magic.render.style import SEVERITY_SYMBOL
+from inplace_magic.render.verdict import verdict
 from inplace_magic.report import Report
 
 
@@ -59,7 +61,7 @@ def test_the_verdict_of_other_findings_is_their_first_sentence():
     assert verdict(Report(Trace(), (finding,))) == "≠ `a.b` was written by `x[0] = 2.5`."
 
 
-def test_an_error_that_no_rule_explains_is_not_called_fine():
+def test_an_error_of_autograd_that_no_rule_explains_is_not_called_fine():
     trace = sigmoid_report().trace
     report = Report(replace(trace, error=trace.calls[-1].error))
 
@@ -68,10 +70,33 @@ def test_an_error_that_no_rule_explains_is_not_called_fine():
     )
 
 
-def test_an_error_outside_of_torch_is_not_called_fine_either():
-    assert verdict(Report(Trace(error="NameError: name 'y' is not defined"))) == (
-        "✗ The watched code raised `NameError`; no rule of inplace_magic explains it."
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("NameError: name 'y' is not defined", "The watched code raised `NameError`."),
+        ("KeyboardInterrupt: ", "The watched code was interrupted."),
+    ],
+)
+def test_an_error_that_is_none_of_ours_is_told_in_a_neutral_line_with_what_was_done(error: str, said: str):
+    done = "7 torch calls, 1 of them in-place"
+    trace = replace(sigmoid_report().trace, error=error, calls=tuple(quiet_calls()))
+
+    assert verdict(Report(trace)) == f"{SEVERITY_SYMBOL['info']} {said} Until then: {done}."
+    assert verdict(Report(Trace(error=error))).endswith(f"{said} Until then: no torch call was seen.")
+
+
+def test_sizes_that_do_not_fit_are_told_with_the_call_and_without_blame():
+    text = "RuntimeError: The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0"
+    *calls, last = quiet_calls()
+    report = Report(replace(sigmoid_report().trace, error=text, calls=(*calls, replace(last, error=text))))
+
+    assert verdict(report).startswith(
+        f"{SEVERITY_SYMBOL['info']} `Tensor.backward` (Cell In[7], line 8) raised `RuntimeError`. Until then: 7 torch"
     )
+
+
+def quiet_calls() -> list[CallEvent]:
+    return [replace(call, error=None, refusal=None) for call in sigmoid_report().trace.calls]
 
 
 def test_an_error_that_the_code_caught_is_mentioned_and_nothing_is_wrong():

@@ -10,7 +10,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.render import diffs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from inplace_magic.render.markup import code, details, esc, prose, tag
-from inplace_magic.render.text import headline, verdict
+from inplace_magic.render.verdict import headline, is_unexplained, verdict
 from inplace_magic.report import Report
 
 FEW_CARDS = 8
@@ -43,8 +43,9 @@ def verdict_bar(report: Report) -> str:
     if serious:
         accent, ink, tint = style.SEVERITY_COLOURS[serious[0].severity]
     else:
-        fine = style.FINE_COLOURS if report.trace.calls else style.SEVERITY_COLOURS["info"]
-        accent, ink, tint = style.SEVERITY_COLOURS["error"] if report.trace.error else fine
+        judged = report.trace.calls and report.trace.error is None
+        fine = style.FINE_COLOURS if judged else style.SEVERITY_COLOURS["info"]
+        accent, ink, tint = style.SEVERITY_COLOURS["error"] if is_unexplained(report) else fine
     css = (
         f"background-color:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px;"
         "font-size:16px;font-weight:bold"

@@ -25,8 +25,8 @@ from inplace_magic.render.page.sections import (
     tensor_section,
 )
 from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
-from inplace_magic.render.text import verdict
 from inplace_magic.render.timeline.timeline import timeline_svg
+from inplace_magic.render.verdict import verdict
 from inplace_magic.report import Report
 
 _PAGE = (

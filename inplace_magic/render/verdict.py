@@ -1,0 +1,121 @@
+"""The report in one sentence: the worst finding, what stopped the code, or that nothing wrong was found."""
+
+from __future__ import annotations
+
+from inplace_magic.hazards import Hazard
+from inplace_magic.language import _, listed, ngettext
+from inplace_magic.record.blindness import unseen_work
+from inplace_magic.render import words
+from inplace_magic.render.reading import in_its_language
+from inplace_magic.render.style import FINE_SYMBOL, SEVERITY_SYMBOL
+from inplace_magic.report import Report
+
+
+@in_its_language
+def verdict(report: Report) -> str:
+    """One sentence with a symbol: the worst finding, else what the code raised, else that nothing wrong was found."""
+    return words.printable(_verdict(report))
+
+
+def _verdict(report: Report) -> str:
+    serious = [finding for finding in report.findings if finding.severity != "info"]
+    if serious:
+        said = headline(serious[0])
+        if more := len(serious) - 1:
+            said = ngettext(
+                "{headline} ({count} more finding below.)", "{headline} ({count} more findings below.)", more
+            ).format(headline=said, count=more)
+        return f"{SEVERITY_SYMBOL[serious[0].severity]} {said}"
+    if is_unexplained(report):
+        return _unexplained(report, report.trace.error or "")
+    if report.trace.error is not None:
+        return _stopped(report, report.trace.error)
+    symbol = FINE_SYMBOL if report.trace.calls else SEVERITY_SYMBOL["info"]
+    return f"{symbol} {_fine(report)}"
+
+
+def _counted(report: Report) -> str:
+    calls = report.trace.calls
+    if not calls:
+        return _("no torch call was seen")
+    said = ngettext("{count} torch call", "{count} torch calls", len(calls)).format(count=len(calls))
+    writes = sum(call.kind == "in-place" for call in calls)
+    told = _("{calls}, {count} of them in-place") if writes else _("{calls}, none of them in-place")
+    return told.format(calls=said, count=writes)
+
+
+def _fine(report: Report) -> str:
+    calls = report.trace.calls
+    unseen = listed(unseen_work(report.trace.blindness))
+    said = _counted(report)
+    if caught := sum(call.error is not None for call in calls):
+        said = _("{said}, {count} raised an error that the code caught").format(said=said, count=caught)
+    if notes := len(report.findings):
+        said = ngettext("{said}; {count} note below", "{said}; {count} notes below", notes).format(
+            said=said, count=notes
+        )
+    if report.trace.faults:
+        said = _("{said}; a part of this report failed, see below").format(said=said)
+    if not calls:
+        told = _("Nothing was judged: {said}.")
+        if unseen:
+            told = _("Nothing was judged: {said}; the work may have run in {unseen}.")
+        return told.format(said=said, unseen=unseen)
+    if unseen:
+        told = _("Nothing wrong found in what was seen: {said}. Not seen: {unseen}.")
+        return told.format(said=said, unseen=unseen)
+    return _("Nothing wrong found: {said}.").format(said=said)
+
+
+def is_unexplained(report: Report) -> bool:
+    """Whether autograd refused what the block did, and no finding tells why. Any other error is none of ours."""
+    trace = report.trace
+    return trace.error is not None and (
+        trace.refusal is not None or any(call.refusal is not None and call.error == trace.error for call in trace.calls)
+    )
+
+
+def _stopped(report: Report, error: str) -> str:
+    """An interrupt, a NameError, sizes that do not fit: what stopped the block, and what it had done."""
+    call = next((call for call in reversed(report.trace.calls) if call.error == error), None)
+    kind = error.split(":", 1)[0]
+    if kind == "KeyboardInterrupt":
+        said = _("The watched code was interrupted. Until then: {done}.")
+    elif call is None:
+        said = _("The watched code raised `{error}`. Until then: {done}.")
+    else:
+        said = _("`{call}` ({place}) raised `{error}`. Until then: {done}.")
+    place, name = (words.place(call.callsite), call.name) if call is not None else ("", "")
+    told = said.format(error=kind, done=_counted(report), call=name, place=place)
+    return f"{SEVERITY_SYMBOL['info']} {told}"
+
+
+def _unexplained(report: Report, error: str) -> str:
+    call = next((call for call in reversed(report.trace.calls) if call.error == error), None)
+    kind = error.split(":", 1)[0]
+    if call is None:
+        said = _("The watched code raised `{error}`; no rule of inplace_magic explains it.").format(error=kind)
+    else:
+        said = _("`{call}` ({place}) raised `{error}`; no rule of inplace_magic explains it.").format(
+            call=call.name, place=words.place(call.callsite), error=kind
+        )
+    return f"{SEVERITY_SYMBOL['error']} {said}"
+
+
+def headline(finding: Hazard) -> str:
+    """The finding in one sentence."""
+    if finding.saved is None or finding.mutation is None or finding.severity != "error":
+        return words.first_sentence(finding.message)
+    who = f"`{finding.variable}`" if finding.variable else f"T{finding.tensor}" if finding.tensor else _("A tensor")
+    said = (
+        _(
+            "{tensor} was overwritten ({write}) after it had been saved for backward ({save}), so backward raised an "
+            "error."
+        )
+        if finding.raised
+        else _(
+            "{tensor} was overwritten ({write}) after it had been saved for backward ({save}), so backward will raise "
+            "an error."
+        )
+    )
+    return said.format(tensor=who, write=words.place(finding.mutation), save=words.place(finding.saved))
