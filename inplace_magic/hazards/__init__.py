@@ -9,6 +9,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.cures import with_fix
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
 from inplace_magic.hazards.grouping import grouped, told_once
+from inplace_magic.hazards.losses import write_lost
 from inplace_magic.hazards.notes import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.notes.note import quiet
 from inplace_magic.hazards.rule import Cures, Rule
@@ -51,6 +52,7 @@ RULES: tuple[Rule, ...] = (
     overlapping_write.RULE,
     operand_overwritten_first.RULE,
     swapped_through_views.RULE,
+    write_lost.RULE,
     expanded_tensor_written.RULE,
     shared_gradient_edited.RULE,
     alias_written.RULE,

@@ -36,6 +36,7 @@ Trait = Literal[
     "may hand back",  # taken for a copy by many; where it gives a view, or the tensor itself, it made none
     "detached",  # a tensor on the same memory that is no part of the graph
     "buffer",  # a tensor that is there to be filled
+    "picks",  # elements of its input, unchanged: as a view, or in a new tensor
     "clone",  # a copy, always
     "copy",  # a copy, or new memory of the same size
     "gathers",  # a list of tensors put together into a new one

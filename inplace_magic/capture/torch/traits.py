@@ -83,6 +83,14 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
             *("new_zeros", "new_empty", "new_full", "new_ones", "empty_strided", "empty_permuted"),
         ),
     ),
+    (
+        "picks",
+        (
+            *(NOT_ALWAYS_COPIES - {"detach"}),
+            *("__getitem__", "index_select", "masked_select", "take", "take_along_dim", "gather"),
+            *("reshape", "flatten", "ravel"),
+        ),
+    ),
     ("clone", ("clone",)),
     (
         "copy",

@@ -102,6 +102,19 @@ def out_of_place(listing: Listing, statement: ast.stmt, path: str) -> str | None
     return None
 
 
+def assigned_back(listing: Listing, statement: ast.stmt) -> str | None:
+    """``x[rows] = x[rows].clamp(0, 1)`` for ``x[rows].clamp_(0, 1)``; None for any other form, and without a twin."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in _TWINS:
+        return None
+    picked = call.func.value
+    simple = isinstance(picked, ast.Subscript) and isinstance(picked.value, (ast.Name, ast.Attribute))
+    if not simple or "\n" in listing.text(call):
+        return None
+    text = listing.text(picked)
+    return f"{text} = {_one_link(listing, call, text)}"
+
+
 def _augmented(listing: Listing, statement: ast.AugAssign) -> str | None:
     target, text = listing.text(statement.target), listing.text(statement)
     sign, _, value = listing.text_between(statement.target, statement).partition("=")

@@ -1,0 +1,1 @@
+"""Rules for writes that were lost, one file each."""

@@ -1,0 +1,125 @@
+"""A write that was lost: it went into a copy that nobody could read any more when the line was over.
+
+A slice (``x[1:3]``) is a view of ``x``; a list, a mask or a tensor as an index picks elements into a new tensor
+(https://docs.pytorch.org/docs/stable/tensor_view.html: "advanced indexing … returns a copy"). ``reshape``, ``flatten``
+and ``contiguous`` copy where the elements do not lie in the right order, and ``to`` and ``float`` where there is
+something to convert. An in-place method of such a copy leaves the tensor as it was.
+
+Bad::
+
+    boxes[:, [0, 2]].clamp_(0, 16)  # boxes stay as they were
+    boxes[mask][0] = 1              # and here
+
+Good::
+
+    boxes[:, [0, 2]] = boxes[:, [0, 2]].clamp(0, 16)
+    boxes[:, 0:3:2].clamp_(0, 16)
+
+Told from the record alone: the written memory was made in the same statement, by a call that gives elements of another
+tensor unchanged; no call read it after the write; it died with the statement; and the other memory was read afterwards,
+or has a name still. Silent for an explicit ``clone()``, and where the result of the write is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.out_of_place import assigned_back
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+
+CODE = "write-lost"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each place of such a write."""
+    ended = {storage.storage: storage.ended for storage in story.trace.storages}
+    seen = set()
+    for call in story.trace.calls:
+        site = call.callsite
+        if call.kind != "in-place" or call.error is not None or site is None or not site.direct or site in seen:
+            continue
+        for mutation in call.mutations[:1]:
+            made = _copied_for(story, call, mutation)
+            over = _end_of_statement(story, call, mutation) if made is not None else None
+            died = ended.get(mutation.storage) if mutation.storage is not None else None
+            if made is None or over is None or died is None or died > over:
+                continue
+            if _is_needed(story, made.inputs[0], over):
+                seen.add(site)
+                yield _hazard(story, call, mutation, made)
+
+
+def _copied_for(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | None:
+    """The call of the same statement that made the written memory, out of elements of another tensor."""
+    made, site = story.maker_of_storage(mutation.storage), call.callsite
+    if made is None or made.kind != "ordinary" or not made.does("picks") or not made.inputs or site is None:
+        return None
+    here = site.same_statement(made.callsite) and made.callsite is not None and made.callsite.direct
+    source = made.inputs[0]
+    return made if here and source.storage is not None and source.storage != mutation.storage else None
+
+
+def _end_of_statement(story: Story, call: CallEvent, mutation: Mutation) -> int | None:
+    """Index of the first call behind the statement; None where one in it read what was written, but for Python's own
+    ``x[i] = …`` at the end of ``x[i] += 1``, which puts the result into the copy that it was taken from."""
+    index = call.index + 1
+    while (later := story.calls.get(index)) is not None and call.callsite is not None:
+        if not call.callsite.same_statement(later.callsite):
+            break
+        puts_back = later.does("sets item") and later.mutations and later.mutations[0].storage == mutation.storage
+        if not puts_back and any(meta.storage == mutation.storage for meta in later.inputs):
+            return None
+        index += 1
+    return index
+
+
+def _is_needed(story: Story, source: TensorMetadata, since: int) -> bool:
+    """Whether anybody can miss the write: the memory is read afterwards, or named when the watch ends."""
+    tensors = story.bindings.by_storage.get(source.storage, ()) if source.storage is not None else ()
+    if any(story.names.get(tensor) for tensor in tensors):
+        return True
+    return any(call.index >= since for tensor in tensors for call in story.given_to.get(tensor, ()))
+
+
+def _hazard(story: Story, call: CallEvent, mutation: Mutation, made: CallEvent) -> Hazard:
+    site, source = call.callsite, story.bindings.name(made.inputs[0].tensor)
+    copied = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
+    kept = f"`{source}`" if source is not None else _("the other tensor")
+    return Hazard(
+        code=CODE,
+        severity="silent",
+        message=_(
+            "{line} writes into a copy, and the write is lost: {copied} made the copy out of elements of {tensor}, and "
+            "nobody read it before it was gone. {tensor} keeps its old values. PyTorch gives no error."
+        ).format(line=wording.spot(site), copied=wording.code(copied), tensor=kept),
+        fix=_(
+            "Write into the tensor itself: assign the result to its elements (`x[index] = …`), or write a view of it. "
+            "A slice gives a view; a list, a mask or a tensor as an index never does."
+        ),
+        variable=copied or source,
+        mutation=site,
+        mutations=(site,) if site is not None else (),
+        origin=made.callsite,
+        tensor=mutation.tensor,
+        call=call.index,
+    )
+
+
+def _assigned(write: Written) -> Fix | None:
+    """``x[rows] = x[rows].clamp(0, 1)`` for ``x[rows].clamp_(0, 1)``."""
+    made = write.story.maker_of_storage(write.mutation.storage) if write.mutation is not None else None
+    source = made.inputs[0] if made is not None and made.inputs else None
+    if source is None or (source.is_leaf and source.requires_grad):
+        return None
+    text = assigned_back(write.listing, write.statement)
+    edit = write.listing.replace(write.statement, text) if text is not None else None
+    return Fix(write.site, write.listing, (edit,)) if edit is not None else None
+
+
+RULE = Rule(check, {CODE: Cures((_assigned,))})
