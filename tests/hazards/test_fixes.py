@@ -29,7 +29,6 @@ WITHOUT_A_DIFF = {
     "silent_batch_dicts_scaled_every_epoch": "whether the dict keeps the image or its multiple is the author's choice",
     "silent_checkpoint_recomputes_with_another_temperature": "what is to move is the author's choice",
     "silent_checkpoints_of_live_weights_averaged": "what the list keeps is made by a comprehension inside the call",
-    "silent_clamp_of_an_indexed_copy_is_lost": "no finding",
     "silent_constant_scaled_by_every_call": "whether each run is to begin anew is the author's choice",
     "silent_dict_fromkeys_one_counter": "what the keys are is told by a call",
     "silent_flat_view_standardised": "no finding",
