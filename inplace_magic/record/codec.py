@@ -15,6 +15,8 @@ from inplace_magic.errors import ReportFormatError
 from inplace_magic.language import _
 
 T = TypeVar("T")
+_FEW = 10
+"""Words of a choice that an error lists."""
 INT64_MIN, UINT64_MAX = -(2**63), 2**64 - 1
 """No size, address, serial number or tensor element lies outside; what does would overflow wherever it is shown."""
 
@@ -29,7 +31,8 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(hint: type[T], value: Any, where: str = "report") -> T:
-    """The inverse of :func:`to_plain`. Unknown keys are ignored, so that an older reader opens a newer minor format.
+    """The inverse of :func:`to_plain`. Unknown keys, and unknown words where there may be several or none, are ignored,
+    so that an older reader opens a newer minor format.
 
     Raises:
         ReportFormatError: a value of another type than hinted; the text names the place.
@@ -46,12 +49,15 @@ def _read(hint: Any, value: Any, where: str) -> Any:
         if not isinstance(value, list):
             raise _mismatch("a list", value, where)
         item = get_args(hint)[0]
+        if get_origin(item) is Literal:  # a newer version may know more words
+            value = [entry for entry in value if not isinstance(entry, str) or entry in get_args(item)]
         return tuple(_read(item, entry, f"{where}[{i}]") for i, entry in enumerate(value))
     if origin in (Union, types.UnionType):
         return _read_union(get_args(hint), value, where)
     if origin is Literal:
         if not isinstance(value, str) or value not in get_args(hint):
-            raise _mismatch("one of " + ", ".join(get_args(hint)), value, where)
+            words = get_args(hint)
+            raise _mismatch("one of " + ", ".join(words[:_FEW]) + (", …" if len(words) > _FEW else ""), value, where)
         return value
     if isinstance(value, int) and not INT64_MIN <= value <= UINT64_MAX:
         raise ReportFormatError(
@@ -85,7 +91,7 @@ def _read_union(options: tuple[Any, ...], value: Any, where: str) -> Any:
         if option is type(None):
             continue
         if get_origin(option) is Literal and isinstance(value, str):
-            return _read(option, value, where)
+            return value if value in get_args(option) else None  # unknown here, though a newer version may know it
         plain = option in (bool, int, float, str)
         if (plain and type(value) is option) or (not plain and isinstance(value, (dict, list))):
             return _read(option, value, where)

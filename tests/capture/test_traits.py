@@ -10,12 +10,14 @@ from typing import Any, get_args
 import pytest
 import torch
 import torch.nn.functional as F
+from builders import sigmoid_report
 from torch import nn
 
 import inplace_magic
 from inplace_magic import analysis, comparing, hazards
 from inplace_magic.capture.torch import traits
 from inplace_magic.record.traits import Trait
+from inplace_magic.report import Report
 
 WHERE = (torch.Tensor, torch, F, nn.init)
 
@@ -163,3 +165,12 @@ def test_no_rule_goes_by_the_end_of_a_name_or_spells_one_itself(room: Any) -> No
                 ends = SPELLING.search(text) and '.name.endswith("_")' not in text  # in place, whatever it does
                 assert not ends, f"{path.name}: {text}"
                 assert not FULL.search(text), f"{path.name}: {text}"
+
+
+def test_words_of_a_newer_version_are_left_out_of_a_saved_report() -> None:
+    data = sigmoid_report().to_dict()
+    data["calls"][4]["traits"].append("folds")
+    data["trace"]["saved"][0]["role"] = "third input"
+    trace = Report.from_dict(data).trace
+    assert trace.calls[4] == sigmoid_report().trace.calls[4]
+    assert [saved.role for saved in trace.saved] == [None, "result"]
