@@ -6,9 +6,10 @@ offsets and strides. What is found is therefore real; what is not found may stil
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
@@ -86,7 +87,14 @@ def reads_what_it_writes(written: Region, read: Region, *, copied: bool = False)
 
 @lru_cache(maxsize=4096)
 def writes_one_element_twice(region: Region) -> bool:
-    """Whether two positions of the region are one element, as in an expanded tensor."""
+    """Whether two positions of the region are one element, as in an expanded tensor, or in overlapping frames."""
+    moving = [(size, abs(stride)) for size, stride in zip(region.shape, region.strides, strict=True) if size > 1]
+    if _empty(region) or not all(stride for _, stride in moving):
+        return not _empty(region)
+    for (size, stride), (other, step) in combinations(moving, 2):
+        both = math.lcm(stride, step)
+        if both // stride < size and both // step < other:
+            return True
     clipped = Region(region.offset, tuple(min(size, _clip(len(region.shape))) for size in region.shape), region.strides)
     offsets = [offset for _, offset in _elements(clipped)]
     return len(offsets) != len(set(offsets))

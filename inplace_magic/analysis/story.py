@@ -13,6 +13,7 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.backwards import Backwards
 from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.analysis.effects import Effect, effects_of
+from inplace_magic.analysis.given_back import given_back
 from inplace_magic.analysis.put_back import Restoration, restorations
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
 from inplace_magic.analysis.wrapped import told_by_the_call
@@ -56,24 +57,27 @@ class Story(Backwards):
             for call in self.trace.calls
             if call.does("sets item") and (site := call.callsite) is not None
         }
-        bound = {(a.function, a.cell, a.file, a.line, a.target) for a in self.trace.aliases}
+        known = (*self.trace.aliases, *given_back(self.trace))
+        bound = {(a.function, a.cell, a.file, a.line, a.target) for a in known}
         return [
             a
-            for a in self.trace.aliases
+            for a in known
             if (a.function, a.cell, a.file, a.line) not in copying
             and (a.function, a.cell, a.file, a.line, a.source) not in bound
         ]
 
     @cached_property
     def handed_back(self) -> dict[tuple[str, int | None, str | None, int], list[tuple[int, int]]]:
-        """By line, (given, got) of calls that look like copies and made none: ``x.detach()``, and ``x.to(device)``
-        where it gave `x` itself."""
+        """By line, (given, got) of calls that look like copies and made none: ``x.detach()``, and ``x.to(device)`` or
+        dropout in evaluation, where they gave `x` itself."""
         found: dict[tuple[str, int | None, str | None, int], list[tuple[int, int]]] = {}
         for call in self.trace.calls:
             site = call.callsite
-            if call.kind != "view" or site is None or not call.does("may hand back") or not call.outputs:
+            if call.kind != "view" or site is None or not call.outputs or not call.inputs:
                 continue
             pair = call.inputs[0].tensor, call.outputs[0].tensor
+            if not call.does("may hand back") and pair[0] != pair[1]:
+                continue
             found.setdefault((site.function, site.cell, site.file, site.line), []).append(pair)
         return found
 
@@ -152,11 +156,10 @@ class Story(Backwards):
                 for call, m in self.writes_to_storage.get(storage, ())
             ]
             counters = self._counters_on.get(storage, ())
-            found += [
-                Write(unseen.version_before, unseen.version_after, *self._noticed(unseen))
-                for unseen in self.trace.unseen
-                if unseen.counter in counters
-            ]
+            added = self.added_to.get(storage, ())
+            unseen = [self._unseen(entry) for entry in self.trace.unseen if entry.counter in counters]
+            found += [write for write in unseen if write.at not in added]
+            found += [Write(None, None, at, site=self.calls[at].callsite) for at in added]
             foreign = self.foreign_writes.get(storage, ())
             found += [Write(None, None, entry.noticed, site=entry.callsite) for entry in foreign]
             self._writes_to_memory[storage] = sorted(found, key=lambda write: write.at)
@@ -168,15 +171,32 @@ class Story(Backwards):
             return None
         return self.bindings.written_name(write.call, write.mutation.tensor)
 
-    def _noticed(self, unseen: UnseenWrite) -> tuple[int, CallEvent | None, Mutation | None, Callsite | None]:
+    @cached_property
+    def stepping(self) -> frozenset[Callsite]:
+        """The lines in which library code moved leaves that are trained, as an optimizer does."""
+        moving = (call for call in self.trace.calls if call.mutated and not call.does("overwrites"))
+        wrote = (call for call in moving if any(meta.is_leaf and meta.requires_grad for meta in call.mutated))
+        return frozenset(call.callsite for call in wrote if call.callsite is not None and not call.callsite.direct)
+
+    @cached_property
+    def added_to(self) -> dict[int, list[int]]:
+        """The backwards that added to a gradient which was there already, by its memory, oldest first."""
+        found: dict[int, list[int]] = {}
+        for backward in self.trace.backwards:
+            for entry in backward.added_to if backward.call in self.calls else ():
+                found.setdefault(entry.storage, []).append(backward.call)
+        return found
+
+    def _unseen(self, unseen: UnseenWrite) -> Write:
         """Where an unseen write goes among the others. A gradient that changed while nobody was seen writing it was
         added to by the last backward before."""
+        before, after = unseen.version_before, unseen.version_after
         tensors = self.tensors_counted_by.get(unseen.counter, ())
         gradient = any(name.endswith(".grad") for tensor in tensors for name in self.names.get(tensor, ()))
         ran = [index for index in self.executed if index < unseen.noticed] if gradient else []
         if unseen.callsite is not None or not ran:
-            return unseen.noticed, None, None, unseen.callsite
-        return max(ran), None, None, self.calls[max(ran)].callsite
+            return Write(before, after, unseen.noticed, site=unseen.callsite)
+        return Write(before, after, max(ran), site=self.calls[max(ran)].callsite)
 
     @cached_property
     def _writes_to_memory(self) -> dict[int, list[Write]]:

@@ -42,7 +42,16 @@ from inplace_magic.record.blindness import (
     TOO_DEEP,
     TOO_LARGE,
 )
-from inplace_magic.record.events import Access, CallEvent, ForeignWrite, Mutation, OpEvent, TensorMetadata, UnseenWrite
+from inplace_magic.record.events import (
+    Access,
+    CallEvent,
+    Dropped,
+    ForeignWrite,
+    Mutation,
+    OpEvent,
+    TensorMetadata,
+    UnseenWrite,
+)
 from inplace_magic.record.memory import Resize, Storage
 from inplace_magic.record.names import LocalName
 from inplace_magic.record.options import WatchOptions
@@ -74,7 +83,7 @@ def frozen_trace(
     log, nodes, identity = recorder.log, recorder.nodes, recorder.identity
     pending = nodes.pending(forget=last)
     sites = recorder.sites.resolve(sources)
-    freezer = Freezer(sites, recorder.sites.modules, recorder.sites.library_expressions(sources))
+    freezer = Freezer(sites, recorder.sites.modules, recorder.sites.library_expressions(sources), recorder.log.dropped)
     names: dict[int, tuple[str, ...]] = {}
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
@@ -173,11 +182,16 @@ class Freezer:
     """Makes each observation readable once, however many calls refer to it."""
 
     def __init__(
-        self, sites: list[Callsite], modules: list[tuple[str, ...]], within: Mapping[tuple[int, str], str]
+        self,
+        sites: list[Callsite],
+        modules: list[tuple[str, ...]],
+        within: Mapping[tuple[int, str], str],
+        dropped: Mapping[int, Dropped],
     ) -> None:
         self._sites = sites
         self._modules = modules
         self._within = within
+        self._dropped = dropped
         self._made: dict[int, TensorMetadata] = {}
 
     def call(self, done: ClosedCall) -> CallEvent:
@@ -199,6 +213,7 @@ class Freezer:
                     values_before=describe.flat(old),
                     values_after=describe.flat(new),
                     region=region,
+                    dropped=self._dropped.get(done.number),
                 )
                 for (record, storage, version, *_), before, old, new, region in done.mutations
             ),

@@ -16,6 +16,7 @@ import torch
 from inplace_magic.capture.backward import backward_of
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.forgetting import forget
+from inplace_magic.capture.gradients import gradients_before, gradients_written
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
@@ -36,7 +37,7 @@ from inplace_magic.capture.torch import describe, describe_nodes
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.capture.torch.hooked import HookedLayers
-from inplace_magic.capture.torch.memory import MemoryMeter, note_gradients, without_gradient
+from inplace_magic.capture.torch.memory import MemoryMeter
 from inplace_magic.record.events import Kind
 from inplace_magic.record.options import WatchOptions
 
@@ -146,7 +147,7 @@ class Recorder:
             if call.parent != call.index - 1 or not running[-1].facts.runs_backward:
                 self.nodes.compare_values(call.index)  # `Tensor.backward` has looked before it calls the function
             log.backwards.append(backward_of(facts, call.index, args, kwargs, self.identity, self.nodes))
-            call.bare_leaves = without_gradient(self.nodes.live_leaves())
+            call.gradients = gradients_before(self.nodes.live_leaves(), self.identity)
         if not self.meter.idle:
             self.meter.read(call.index)
         running.append(call)
@@ -174,6 +175,10 @@ class Recorder:
                 call.values = {**call.values, id(tensor): values}
         if facts.sets_item and call.before:
             call.region = written_region(call.before[0], args)
+        if facts.dropped is not None:
+            dropped = facts.dropped(args, kwargs)
+            if dropped is not None:
+                self.log.dropped[call.index] = dropped
 
     def close(self, call: OpenCall, result: Any = None, error: BaseException | None = None) -> None:
         """Notes how a call ended; :meth:`drop` must follow."""
@@ -188,7 +193,7 @@ class Recorder:
         facts = call.facts
         nodes = self.nodes
         if facts.runs_backward:
-            note_gradients(call.bare_leaves, self.identity, call.index)
+            self.log.note_added(call.index, gradients_written(call.gradients, self.identity, call.index))
         if call.parent is not None and not self.meter.idle:
             self.meter.read(call.parent)
         if not call.keeps_layout:

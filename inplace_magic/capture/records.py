@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -11,8 +12,8 @@ import torch
 from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.capture.torch.layouts import Layout
-from inplace_magic.record.autograd import Backward
-from inplace_magic.record.events import Kind, Region
+from inplace_magic.record.autograd import AddedTo, Backward
+from inplace_magic.record.events import Dropped, Kind, Region
 from inplace_magic.record.names import KeptByHook
 
 _MOST_WRITES = 256
@@ -249,6 +250,8 @@ class Log:
         """How many calls have begun."""
         self.calls: list[RawCall] = []
         self.ops: list[RawOp] = []
+        self.dropped: dict[int, Dropped] = {}
+        """Values that a call's write did not keep, by its number."""
         self.hooked: list[int] = []
         """Numbers of the calls whose output a forward hook kept, see :mod:`.hooked`."""
         self.kept: list[KeptByHook] = []
@@ -263,3 +266,10 @@ class Log:
         """Whether calls went unrecorded because the user's recursion had used up the stack."""
         self.not_seen: dict[tuple[str, str, int | None], None] = {}
         """Work that was not watched: (what the report says of it, name of its call, place)."""
+
+    def note_added(self, call: int, added: tuple[AddedTo, ...]) -> None:
+        """Notes to which gradients the backward of a call added."""
+        for place in range(len(self.backwards) - 1, -1, -1) if added else ():
+            if self.backwards[place].call == call:
+                self.backwards[place] = replace(self.backwards[place], added_to=added)
+                return

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from inplace_magic.capture.gradients import Before
 from inplace_magic.capture.records import LAYOUT, Observation, TensorRecord
 from inplace_magic.capture.regions import basic_index_region
 from inplace_magic.capture.torch.functions import FunctionFacts
@@ -16,9 +17,9 @@ class OpenCall:
     """One call from its beginning to its end."""
 
     __slots__ = (
-        "bare_leaves",
         "before",
         "facts",
+        "gradients",
         "index",
         "keeps_layout",
         "nodes_before",
@@ -43,8 +44,8 @@ class OpenCall:
     site: int | None
     sequence: int
     nodes_before: int
-    bare_leaves: list[TensorRecord]
-    """Of a backward: the leaves that had no gradient when it began."""
+    gradients: list[Before]
+    """Of a backward: the leaves' gradients when it began."""
     parent: int | None
     targets: list[torch.Tensor]
     """What the call announces to write."""

@@ -72,6 +72,14 @@ class AutogradNode:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedTo:
+    """A gradient that was there already when a backward began, and that it added to in place."""
+
+    leaf: int
+    storage: int
+
+
+@dataclass(frozen=True, slots=True)
 class Backward:
     """A run of the autograd engine."""
 
@@ -80,3 +88,5 @@ class Backward:
     inputs: tuple[int, ...] | None = None
     """Nodes (or leaves' nodes) that the gradients were asked for; None means all leaves."""
     retain_graph: bool = False
+    added_to: tuple[AddedTo, ...] = ()
+    """Empty where it made every gradient anew."""

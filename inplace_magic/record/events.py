@@ -62,6 +62,28 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """Values that a write was given and did not keep."""
+
+    kind: Literal["repeats", "flags", "fraction", "precision", "range"]
+    """``repeats``: the index named elements more than once. ``flags``: it was made of a zero or a one for each row.
+    ``fraction``: an integer tensor was given fractions. ``precision``: the dtype has no fractions of numbers so large.
+    ``range``: it cannot hold them."""
+    values: int
+    """How many."""
+    among: int
+    """Of so many that were given; with ``repeats``, of so many that the index named."""
+    example: Number | None = None
+    """One of them."""
+    largest: Number | None = None
+    """The largest magnitude of all that were given."""
+    scalar: bool = False
+    """Whether a Python number was given, and no tensor."""
+    differ: bool = False
+    """With ``repeats``: whether one element was given two different values."""
+
+
+@dataclass(frozen=True, slots=True)
 class Mutation:
     """A write that changed an existing tensor."""
 
@@ -76,6 +98,8 @@ class Mutation:
     values_after: tuple[Number, ...] | None = None
     region: Region | None = None
     """The elements written by ``x[index] = …`` with a basic index; None: all of the tensor, or unknown ones."""
+    dropped: Dropped | None = None
+    """None: nothing, as far as small CPU tensors tell."""
 
 
 @dataclass(frozen=True, slots=True)

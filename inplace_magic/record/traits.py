@@ -12,6 +12,7 @@ Trait = Literal[
     # how it is called
     "method",  # on its first input: `x.add_(1)`
     "of lists",  # on lists of tensors, one line for all of them
+    "has a form in place",  # a method that writes the tensor it is called on
     "takes a flag",  # has a parameter that makes it write its input
     # what it does to elements
     "sets item",  # copies values into some elements: `x[index] = values`
@@ -19,13 +20,17 @@ Trait = Literal[
     "assigns",  # either of the two
     "zeroes",  # leaves nothing but zeros
     "fills",  # gives all elements one value
+    "draws",  # gives all elements random numbers
     "overwrites",  # leaves nothing of what stood there
     "repeatable",  # done again, it changes nothing more, or not much
+    "adds",  # or subtracts, as an operator or in place
     "shifts",  # moves all values by an amount, and once more when it is done again
     "scales",  # multiplies or divides all values
     "subtracts or divides",  # takes a mean off, or divides by a scale
     "elementwise",  # goes through memory element by element, and takes no precautions against an overlap
     "saves nothing",  # writes in place with a gradient that needs none of the values
+    "takes in order",  # the elements of its source, whatever their places
+    "mixes",  # reads an input's elements more than once, or elsewhere than it writes
     "turns",  # leaves the values alone and changes which of them stands where
     "frees its input",  # has a form in place that saves no more than the ordinary one does
     # what it gives

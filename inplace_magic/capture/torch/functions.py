@@ -21,6 +21,7 @@ from torch.nn import functional as F
 
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.arguments import Arguments, Keywords
+from inplace_magic.capture.torch.dropped import READERS
 from inplace_magic.capture.torch.traits import traits_of
 from inplace_magic.capture.torch.uncounted import uncounted_writes
 from inplace_magic.record.traits import Trait
@@ -58,6 +59,7 @@ class FunctionFacts:
         "attribute",
         "cannot_warn",
         "code",
+        "dropped",
         "exports",
         "foreign",
         "func",
@@ -106,6 +108,7 @@ class FunctionFacts:
         self.inplace_position = _position(func, "inplace") if isinstance(func, FunctionType) else None
         self.may_write = self.predicts_write or self.inplace_position is not None
         self.uncounted = uncounted_writes(func, bare)
+        self.dropped = READERS.get(bare) if hasattr(func, "__objclass__") or type(func) in _BUILT_IN else None
         self.traits: tuple[Trait, ...] = traits_of(self.name)
         if self.inplace_position is not None:
             self.traits = (*self.traits, "takes a flag")

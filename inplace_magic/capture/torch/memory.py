@@ -1,4 +1,4 @@
-"""What accelerators say of their own memory, read as calls begin; and the gradients that backward leaves.
+"""What accelerators say of their own memory, read as calls begin.
 
 The CPU has no counter of its own: there the births and deaths of storages (:mod:`.identity`) are the account. An
 accelerator's allocator counts every block, so that differences of its readings sum exactly to what
@@ -14,9 +14,6 @@ from typing import Protocol
 
 import torch
 
-from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.records import TensorRecord
-from inplace_magic.capture.torch import describe
 from inplace_magic.record.memory import MemoryReading
 
 
@@ -160,23 +157,3 @@ def _nothing_yet(reading: MemoryReading, call: int | None, op: int | None) -> Me
 
 def _same_totals(before: MemoryReading, now: MemoryReading) -> bool:
     return (before.allocated_total, before.freed_total) == (now.allocated_total, now.freed_total)
-
-
-def without_gradient(leaves: Iterable[TensorRecord]) -> list[TensorRecord]:
-    """The leaves that have no gradient yet, as backward begins."""
-    found = []
-    for record in leaves:
-        leaf = record()
-        if leaf is not None and describe.gradient(leaf) is None:
-            found.append(record)
-    return found
-
-
-def note_gradients(leaves: Iterable[TensorRecord], identity: IdentityMap, call: int) -> None:
-    """Bills the memory of gradients that leaves have now to the backward call that made them; no operator of it is
-    seen at level ``calls``."""
-    for record in leaves:
-        leaf = record()
-        gradient = describe.gradient(leaf) if leaf is not None else None
-        if gradient is not None:
-            identity.storage_of(gradient, call)

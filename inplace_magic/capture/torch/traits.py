@@ -10,16 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
+import torch
+
 from inplace_magic.record.traits import Role, Trait
 from inplace_magic.source.vocabulary import NOT_ALWAYS_COPIES
 
 _ZEROING = ("zero_", "_foreach_zero_")
+_DRAWING = (
+    *("normal_", "uniform_", "log_normal_", "exponential_", "cauchy_", "geometric_", "random_", "bernoulli_"),
+    *("kaiming_uniform_", "kaiming_normal_", "xavier_uniform_", "xavier_normal_", "trunc_normal_", "orthogonal_"),
+)
 _OVERWRITING = (
     *_ZEROING,
+    *_DRAWING,
     *("fill_", "copy_", "_foreach_copy_"),
-    *("normal_", "uniform_", "log_normal_", "exponential_", "cauchy_", "geometric_", "random_", "bernoulli_"),
-    *("kaiming_uniform_", "kaiming_normal_", "xavier_uniform_", "xavier_normal_", "trunc_normal_", "constant_"),
-    *("ones_", "zeros_", "eye_", "orthogonal_", "dirac_"),
+    *("constant_", "ones_", "zeros_", "eye_", "dirac_"),
 )
 _SUBTRACTING = ("sub_", "subtract_", "__isub__")
 _DIVIDING = ("div_", "divide_", "true_divide_", "__itruediv__")
@@ -30,6 +35,7 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ("assigns", ("__setitem__", "copy_")),
     ("zeroes", _ZEROING),
     ("fills", ("fill_", "zero_")),
+    ("draws", _DRAWING),
     ("overwrites", _OVERWRITING),
     (
         "repeatable",
@@ -39,8 +45,9 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
             *("clamp_", "clamp_min_", "clamp_max_", "clip_"),
         ),
     ),
+    ("adds", ("add", "sub", "subtract", "rsub", "add_", "__iadd__", *_SUBTRACTING)),
     ("shifts", ("add_", "__iadd__", *_SUBTRACTING)),
-    ("scales", ("mul_", "multiply_", "__imul__", *_DIVIDING)),
+    ("scales", ("mul_", "multiply_", "__imul__", "_foreach_mul_", "_foreach_div_", *_DIVIDING)),
     ("subtracts or divides", (*_SUBTRACTING, *_DIVIDING)),
     (
         "elementwise",
@@ -53,6 +60,14 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
         ),
     ),
     ("saves nothing", ("__setitem__", "copy_", "fill_", "zero_", "add_", "sub_", "neg_")),
+    (
+        "mixes",
+        (
+            *("mm", "mv", "matmul", "bmm", "addmm", "addmv", "baddbmm", "addbmm", "gather", "index_select", "take"),
+            *("take_along_dim", "roll", "flip"),
+        ),
+    ),
+    ("takes in order", ("masked_scatter_",)),
     ("turns", ("t_", "transpose_", "swapaxes_", "swapdims_")),
     (
         "frees its input",
@@ -140,6 +155,8 @@ def traits_of(name: str) -> tuple[Trait, ...]:
     known = [trait for trait, names in _NAMES.items() if name in names or bare in names]
     if name.startswith("Tensor."):
         known.append("method")
+        if hasattr(torch.Tensor, f"{bare}_"):
+            known.append("has a form in place")
     if bare.startswith("_foreach_"):
         known.append("of lists")
     return tuple(known)

@@ -1,0 +1,80 @@
+"""What happened to a gradient's buffer, in order: backward added to it, it was scaled, a step was made by it, it was
+read, it was cleared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Literal
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.record.events import CallEvent
+
+
+@dataclass(frozen=True, slots=True)
+class GradientEvent:
+    """One thing that happened to the gradient of a leaf."""
+
+    kind: Literal["added", "scaled", "stepped", "read", "cleared"]
+    call: CallEvent
+    """The backward, or the call that wrote; of ``stepped``, the one that wrote the parameter."""
+
+    @property
+    def at(self) -> int:
+        """Index of the call."""
+        return self.call.index
+
+
+def gradient_histories(story: Story) -> Iterator[tuple[int, list[GradientEvent]]]:
+    """(leaf, events, oldest first) for each gradient that more than one backward added to. One that is made anew each
+    time has no history."""
+    told = set()
+    for backward in story.trace.backwards:
+        for entry in backward.added_to:
+            if entry.storage not in told:
+                told.add(entry.storage)
+                yield entry.leaf, _events(story, entry.leaf, entry.storage)
+
+
+def _events(story: Story, leaf: int, storage: int) -> list[GradientEvent]:
+    found = [GradientEvent("added", story.calls[at]) for at in story.added_to.get(storage, ())]
+    maker = story.maker_of_storage(storage)
+    if maker is not None:
+        found.append(GradientEvent("added", maker))
+    for call, _mutation in story.writes_to_storage.get(storage, ()):
+        if call.does("zeroes") or call.does("overwrites") or call.does("assigns"):
+            found.append(GradientEvent("cleared", call))
+        elif call.does("scales"):
+            found.append(GradientEvent("scaled", call))
+    steps = {call.index: call for call in (*_steps(story, leaf, storage), *steps_by(story, storage))}
+    found += (GradientEvent("stepped", call) for call in steps.values())
+    found += (GradientEvent("read", call) for call in _reads(story, storage))
+    return sorted(found, key=attrgetter("at"))
+
+
+def _reads(story: Story, storage: int) -> list[CallEvent]:
+    """The calls that computed something from a gradient, oldest first."""
+    calls = (call for tensor in story.bindings.by_storage.get(storage, ()) for call in story.given_to.get(tensor, ()))
+    found = (call for call in calls if call.kind not in ("query", "view") and not story.wrote(call.index, storage))
+    return sorted(found, key=attrgetter("index"))
+
+
+def steps_by(story: Story, storage: int) -> list[CallEvent]:
+    """The calls by which library code, an optimizer's, read a gradient where it moves leaves; oldest first."""
+    return [call for call in _reads(story, storage) if call.callsite in story.stepping]
+
+
+def _steps(story: Story, leaf: int, storage: int) -> Iterator[CallEvent]:
+    """The calls that moved a leaf after somebody had read its gradient, since the leaf was moved last."""
+    meta = story.observations.get(leaf)
+    reads = [call.index for call in _reads(story, storage)]
+    last, place = -1, 0
+    for call, _mutation in story.writes_to_storage.get(meta.storage, ()) if meta and meta.storage is not None else ():
+        if call.does("overwrites"):
+            continue
+        while place < len(reads) and reads[place] <= last:
+            place += 1
+        if place < len(reads) and reads[place] <= call.index:
+            yield call
+        last = call.index
