@@ -8,8 +8,25 @@ from __future__ import annotations
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.cures import with_fix
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
+from inplace_magic.hazards.gradients import (
+    frozen_but_moved,
+    gradient_not_cleared,
+    gradient_not_renewed,
+    gradient_scaled_early,
+)
 from inplace_magic.hazards.grouping import grouped, told_once
-from inplace_magic.hazards.losses import write_lost
+from inplace_magic.hazards.losses import (
+    flags_as_index,
+    index_repeats,
+    overwritten_unread,
+    rebound_lost,
+    result_thrown_away,
+    scaled_again,
+    source_in_order,
+    updated_again,
+    values_cut_off,
+    write_lost,
+)
 from inplace_magic.hazards.notes import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.notes.note import quiet
 from inplace_magic.hazards.rule import Cures, Rule
@@ -38,6 +55,13 @@ from inplace_magic.hazards.rules import (
     swapped_through_views,
     view_written,
 )
+from inplace_magic.hazards.stale import (
+    out_is_input,
+    row_overwritten_first,
+    state_of_two,
+    taken_memory_trained,
+    view_outdated,
+)
 from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _
 from inplace_magic.record.trace import Trace
@@ -52,7 +76,25 @@ RULES: tuple[Rule, ...] = (
     overlapping_write.RULE,
     operand_overwritten_first.RULE,
     swapped_through_views.RULE,
+    view_outdated.RULE,
+    row_overwritten_first.RULE,
+    out_is_input.RULE,
+    state_of_two.RULE,
+    taken_memory_trained.RULE,
     write_lost.RULE,
+    result_thrown_away.RULE,
+    index_repeats.RULE,
+    flags_as_index.RULE,
+    source_in_order.RULE,
+    values_cut_off.RULE,
+    overwritten_unread.RULE,
+    updated_again.RULE,
+    scaled_again.RULE,
+    rebound_lost.RULE,
+    gradient_not_cleared.RULE,
+    gradient_not_renewed.RULE,
+    gradient_scaled_early.RULE,
+    frozen_but_moved.RULE,
     expanded_tensor_written.RULE,
     shared_gradient_edited.RULE,
     alias_written.RULE,

@@ -7,8 +7,10 @@ call `x`. Each of them owns a name of it, and may read it again.
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
@@ -57,13 +59,23 @@ def _argument_of_helper(story: Story, call: CallEvent, mutation: Mutation) -> Ow
     site = call.callsite.caller if call.callsite is not None else None
     while site is not None:
         node = expressions.parse(site.expression)
-        for argument in node.args if isinstance(node, ast.Call) and site.function == "<module>" else ():
+        for argument in node.args if isinstance(node, ast.Call) else ():
             path = expressions.path_text(argument)
-            known = story.bindings.owners.get(path) if path is not None else None
+            known = _held(story, site, path, call.index) if path is not None else None
             if path is not None and known == mutation.tensor and story.first_seen(mutation.tensor) < call.index:
                 return Owned(path, site)
         site = site.caller
     return None
+
+
+def _held(story: Story, site: Callsite, path: str, before: int) -> int | None:
+    """The tensor that a name stands for where a call was made: in the cell, as last seen; in a function, what an
+    assignment there bound it to last."""
+    if site.function == "<module>":
+        return story.bindings.owners.get(path)
+    bound = story.bindings.scopes.get((site.function, path), [])
+    last = bisect_left(bound, before, key=itemgetter(0)) - 1
+    return bound[last][1] if last >= 0 else None
 
 
 def _by_parameters(story: Story, call: CallEvent, mutation: Mutation, path: str | None) -> list[Owned]:

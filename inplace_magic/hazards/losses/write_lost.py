@@ -3,21 +3,24 @@
 A slice (``x[1:3]``) is a view of ``x``; a list, a mask or a tensor as an index picks elements into a new tensor
 (https://docs.pytorch.org/docs/stable/tensor_view.html: "advanced indexing … returns a copy"). ``reshape``, ``flatten``
 and ``contiguous`` copy where the elements do not lie in the right order, and ``to`` and ``float`` where there is
-something to convert. An in-place method of such a copy leaves the tensor as it was.
+something to convert. ``torch.diag(x)`` gives a new tensor, and so does a parametrized layer each time its ``weight`` is
+asked for. An in-place method of such a result leaves the tensor as it was.
 
 Bad::
 
     boxes[:, [0, 2]].clamp_(0, 16)  # boxes stay as they were
     boxes[mask][0] = 1              # and here
+    torch.diag(x).fill_(1)
 
 Good::
 
     boxes[:, [0, 2]] = boxes[:, [0, 2]].clamp(0, 16)
     boxes[:, 0:3:2].clamp_(0, 16)
+    x.fill_diagonal_(1)
 
-Told from the record alone: the written memory was made in the same statement, by a call that gives elements of another
-tensor unchanged; no call read it after the write; it died with the statement; and the other memory was read afterwards,
-or has a name still. Silent for an explicit ``clone()``, and where the result of the write is used.
+Told from the record alone: the written memory was made in the same statement, out of another tensor; no call read it
+after the write; it died with the statement; and the other memory was read afterwards, or has a name still. Silent for
+an explicit ``clone()``, and where the result of the write is used.
 """
 
 from __future__ import annotations
@@ -45,24 +48,45 @@ def check(story: Story) -> Iterator[Hazard]:
         if call.kind != "in-place" or call.error is not None or site is None or not site.direct or site in seen:
             continue
         for mutation in call.mutations[:1]:
-            made = _copied_for(story, call, mutation)
-            over = _end_of_statement(story, call, mutation) if made is not None else None
             died = ended.get(mutation.storage) if mutation.storage is not None else None
-            if made is None or over is None or died is None or died > over:
+            made = _made_for(story, call, mutation) if died is not None else None
+            over = _end_of_statement(story, call, mutation) if made is not None else None
+            if over is None or (died is not None and died > over):
+                made = _never_read(story, call, mutation) if died is not None else None
+                over = call.index + 1
+            if made is None:
                 continue
             if _is_needed(story, made.inputs[0], over):
                 seen.add(site)
                 yield _hazard(story, call, mutation, made)
 
 
-def _copied_for(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | None:
-    """The call of the same statement that made the written memory, out of elements of another tensor."""
+def _made_for(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | None:
+    """The call of the same statement that made the written memory, out of another tensor."""
     made, site = story.maker_of_storage(mutation.storage), call.callsite
-    if made is None or made.kind != "ordinary" or not made.does("picks") or not made.inputs or site is None:
+    if made is None or made.kind != "ordinary" or made.does("clone") or not made.inputs or made.index == call.index:
         return None
-    here = site.same_statement(made.callsite) and made.callsite is not None and made.callsite.direct
     source = made.inputs[0]
-    return made if here and source.storage is not None and source.storage != mutation.storage else None
+    other = (
+        source.storage is not None
+        and source.storage != mutation.storage
+        and made.modules[: len(call.modules)] == call.modules
+    )
+    return made if other and site is not None and site.same_statement(made.callsite) else None
+
+
+def _never_read(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | None:
+    """The call that made the written memory, as a copy of elements that might have been a view, where the write was the
+    last thing that happened to it."""
+    made = story.maker_of_storage(mutation.storage)
+    if made is None or made.kind != "ordinary" or not made.does("picks") or not made.inputs:
+        return None
+    tensors = story.bindings.by_storage.get(mutation.storage or 0, ())
+    later = any(used.index > call.index for tensor in tensors for used in story.given_to.get(tensor, ())[-1:])
+    source = made.inputs[0]
+    others = story.bindings.by_storage.get(source.storage or 0, ())
+    goes_on = any(used.index > call.index for tensor in others for used in story.given_to.get(tensor, ())[-1:])
+    return None if later or not goes_on or source.storage in (None, mutation.storage) else made
 
 
 def _end_of_statement(story: Story, call: CallEvent, mutation: Mutation) -> int | None:
@@ -91,13 +115,21 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, made: CallEvent) 
     site, source = call.callsite, story.bindings.name(made.inputs[0].tensor)
     copied = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
     kept = f"`{source}`" if source is not None else _("the other tensor")
+    told = (
+        _(
+            "{line} writes into a copy, and the write is lost: {copied} made the copy out of elements of {tensor}, and "
+            "nobody read it before it was gone. {tensor} keeps its old values. PyTorch gives no error."
+        )
+        if made.does("picks")
+        else _(
+            "{line} writes into a new tensor, and the write is lost: {copied} computed it from {tensor}, and "
+            "nobody read it before it was gone. {tensor} keeps its old values. PyTorch gives no error."
+        )
+    )
     return Hazard(
         code=CODE,
         severity="silent",
-        message=_(
-            "{line} writes into a copy, and the write is lost: {copied} made the copy out of elements of {tensor}, and "
-            "nobody read it before it was gone. {tensor} keeps its old values. PyTorch gives no error."
-        ).format(line=wording.spot(site), copied=wording.code(copied), tensor=kept),
+        message=told.format(line=wording.spot(site), copied=wording.code(copied), tensor=kept),
         fix=_(
             "Write into the tensor itself: assign the result to its elements (`x[index] = …`), or write a view of it. "
             "A slice gives a view; a list, a mask or a tensor as an index never does."

@@ -1,18 +1,25 @@
-"""A write into an expanded tensor: one element in memory stands for many positions, so the write changes all of them.
+"""A write into a tensor in which one element in memory stands for several positions, so the write changes all of them.
 
 ``expand`` and broadcasting views repeat elements with stride 0 and copy nothing
 (https://docs.pytorch.org/docs/stable/generated/torch.Tensor.expand.html: "you should clone the tensor first").
-PyTorch raises when the whole tensor is written; a write by index goes through. To fill all of it with one value is
-no mistake.
+PyTorch raises when the whole tensor is written; a write by index goes through. The frames that ``unfold`` gives overlap
+where the step is smaller than the frame, and PyTorch lets them be written
+(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.unfold.html). To fill all of it with one value is no
+mistake.
 
 Bad::
 
     mask = torch.zeros(1, 4).expand(3, 4)
     mask[0, 1] = 1                  # all three rows
 
+    frames = torch.arange(6.0).unfold(0, 4, 2)
+    frames *= 10                    # the two samples in the middle twice
+
 Good::
 
     mask = torch.zeros(1, 4).expand(3, 4).clone()
+
+    frames = torch.arange(6.0).unfold(0, 4, 2) * 10
 """
 
 from __future__ import annotations

@@ -107,9 +107,8 @@ def _reading(
 
 def _writes(story: Story, mutation: Mutation, at: Callsite, index: int) -> bool:
     """Whether a line writes the memory itself, from a call of it on."""
-    storage = mutation.storage
-    later = (call for call, _ in story.writes_to_storage.get(storage, ()) if call.index >= index) if storage else ()
-    return any(at.same_line(level(call.callsite, at)) for call in later)
+    last = story.last_writes(mutation.storage).get((at.function, at.cell, at.file, at.line))
+    return last is not None and last >= index
 
 
 def _says_the_values_of(site: Callsite, name: str) -> bool:

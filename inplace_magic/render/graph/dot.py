@@ -23,6 +23,10 @@ from inplace_magic.report import Report
 MAX_GRAD_FNS = 2
 """Autograd nodes that the box of a call names."""
 
+_MANY = 150
+"""Boxes from which on Graphviz looks for good places and no longer for the best: 300 side by side took it 20 seconds
+(https://graphviz.org/docs/attrs/nslimit/)."""
+
 LEGEND = {
     "mutated": N_("Double border ✎: mutated in place."),
     "saved": N_("Dashed arrow: kept for backward."),
@@ -82,6 +86,8 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
             "fontsize": "10",
         },
     )
+    if len(shown.tensors) + len(shown.calls) > _MANY:
+        dot.graph_attr.update(nslimit="1", nslimit1="1")
     for tensor in shown.tensors:
         dot.node(tensor.key, **_tensor(tensor, roles, _made(tensor, drawing, reading), raw))
     for call in shown.calls:

@@ -1,0 +1,1 @@
+"""Rules about the buffers that backward adds to."""

@@ -1,0 +1,84 @@
+"""Two steps were made by one gradient, though backward ran in between: it filled other tensors than the step reads.
+
+``zero_grad`` drops the gradients (``set_to_none=True`` since PyTorch 2.0,
+https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html) and backward makes new ones; who
+kept the old ones, as ``shared.grad = local.grad``, steps by them for ever.
+
+Bad::
+
+    for x in batches:
+        local.grad = None
+        (local * x).sum().backward()
+        if shared.grad is None:
+            shared.grad = local.grad        # the first one, for all steps
+        opt.step()
+
+Good::
+
+    for x in batches:
+        local.grad = None
+        (local * x).sum().backward()
+        shared.grad = local.grad
+        opt.step()
+
+Told from the record: an optimizer read the memory of a gradient, a backward ran, and the optimizer read it again
+without anybody having written it. Silent for several steps after one backward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from inplace_magic.analysis.gradients import steps_by
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.rule import Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent
+
+CODE = "gradient-not-renewed"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each line that steps so."""
+    ran = sorted(story.executed)
+    seen = set()
+    for storage in story.trace.storages:
+        if storage.born not in story.backwards:
+            continue
+        for first, second in pairwise(steps_by(story, storage.storage)):
+            between = [at for at in ran if first.index < at < second.index]
+            site = second.callsite
+            if not between or site in seen or first.callsite != site:
+                continue
+            writes = story.writes_to_memory(storage.storage)
+            if not any(first.index <= write.at <= second.index for write in writes):
+                seen.add(site)
+                yield _hazard(story, first, second, story.calls[between[-1]])
+
+
+def _hazard(story: Story, first: CallEvent, second: CallEvent, backward: CallEvent) -> Hazard:
+    site = second.callsite
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{step} steps by a gradient that it had used before: {backward} ran in between and did not write it, so it "
+            "filled the `.grad` of other tensors. PyTorch gives no error."
+        ).format(step=wording.spot(site), backward=wording.spot(backward.callsite)),
+        fix=_(
+            "Hand the new gradients over before each step (`shared.grad = local.grad`), or let backward fill those of "
+            "the tensors that the optimizer moves."
+        ),
+        mutation=site,
+        mutations=(site,) if site is not None else (),
+        origin=backward.callsite,
+        read=site,
+        read_call=second.index,
+        call=second.index,
+    )
+
+
+RULE = Rule(check)

@@ -1,0 +1,164 @@
+"""Values put into a parameter on purpose were overwritten before anybody read them.
+
+Initialising a whole model goes over every layer, those included that were loaded or set up a moment ago. So does a
+first ``forward`` that takes its scale from the data, where the flag that says "done" is no part of what is loaded.
+
+Bad::
+
+    model.emb.weight.data.copy_(vectors)
+    model.apply(init_weights)       # draws random numbers over them
+
+    nn.init.constant_(head.bias, -4)
+    for layer in layers:
+        nn.init.zeros_(layer.bias)  # the head's too
+
+Good::
+
+    model.apply(init_weights)
+    model.emb.weight.data.copy_(vectors)
+
+    for layer in layers:
+        nn.init.zeros_(layer.bias)
+    nn.init.constant_(head.bias, -4)
+
+Told from the record alone: a line wrote a parameter, no call read it, and another line overwrote all of it, with other
+values. Found where the later line went over more parameters than the earlier one, all of the earlier ones among them;
+where it drew random numbers over what had been copied into the same parameters; or where it ran inside ``forward`` and
+the earlier one did not. What a layer's own constructor puts there counts for nothing, and neither do random numbers: to
+initialise first and load afterwards, or to draw a new head for a loaded model, is the right order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.rule import Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.places import Callsite
+
+CODE = "overwritten-unread"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each line that overwrote such values."""
+    written = {storage: story.writes_to_storage.get(storage, []) for storage in _parameters(story)}
+    reach: dict[object, set[int]] = {}
+    for storage, writes in written.items():
+        for call, _mutation in writes:
+            if call.callsite is not None:
+                reach.setdefault(call.callsite, set()).add(storage)
+                reach.setdefault(_run(call.callsite), set()).add(storage)
+    seen = set()
+    for storage, writes in written.items():
+        for place, ((first, before), (second, mutation)) in enumerate(pairwise(writes)):
+            one, other = first.callsite, second.callsite
+            if one is None or other is None or other in seen or one == other:
+                continue
+            on_purpose, equal = _is_purpose(story, first, before), _equal(first, before, second, mutation)
+            if on_purpose and _replaces(second, mutation) and not equal:
+                by_maker = _by_its_maker(story, first, before)
+                wide = reach[one] < reach[other] or reach[_run(one)] < reach[_run(other)] or by_maker
+                drawn = reach[one] == reach[other] and first.does("assigns") and second.does("draws")
+                inside = bool(second.modules) and not first.modules and first.does("copies in")
+                third = writes[place + 2][0] if place + 2 < len(writes) else None
+                if third is not None and not _read_between(story, storage, second.index, third.index):
+                    continue  # not the last word either: the row of zeros, say, is put back
+                if (wide or drawn or inside) and not _read_between(story, storage, first.index, second.index):
+                    seen.add(other)
+                    yield _hazard(story, first, second, mutation)
+
+
+def _parameters(story: Story) -> list[int]:
+    """The memory of leaves that are trained, in the order in which it was met."""
+    found: dict[int, None] = {}
+    for call in story.trace.calls:
+        for meta in (*call.inputs, *call.outputs):
+            if meta.requires_grad and meta.is_leaf and meta.storage is not None:
+                found[meta.storage] = None
+    return list(found)
+
+
+def _run(site: Callsite) -> tuple[object, ...]:
+    """Stands for the runs of a function that one line began."""
+    return site.function, site.cell, site.file, site.caller
+
+
+def _is_purpose(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    """Whether a write put something there that is worth keeping: not random numbers, and not what the line that made
+    the memory put everywhere in it."""
+    if call.error is not None or call.does("draws"):
+        return False
+    return not _by_its_maker(story, call, mutation) or _is_part(story, call, mutation)
+
+
+def _by_its_maker(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    maker = story.maker_of_storage(mutation.storage)
+    return maker is not None and maker.callsite == call.callsite
+
+
+def _is_part(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    """Whether a write went to some elements of the memory alone, as the row of zeros for padding in an embedding."""
+    maker = story.maker_of_storage(mutation.storage)
+    whole = next((meta.nbytes for meta in maker.outputs if meta.storage == mutation.storage), None) if maker else None
+    part = next((meta.nbytes for meta in call.mutated if meta.tensor == mutation.tensor), None)
+    return None not in (whole, part) and part < whole  # type: ignore[operator]
+
+
+def _replaces(call: CallEvent, mutation: Mutation) -> bool:
+    return call.error is None and call.does("overwrites") and mutation.region is None
+
+
+def _equal(first: CallEvent, before: Mutation, second: CallEvent, mutation: Mutation) -> bool:
+    """Whether the later write left what the earlier one had written, as far as is known; large tensors are not read,
+    and two writes of one value may have written the same."""
+    if mutation.values_before is not None:
+        return mutation.values_before == mutation.values_after
+    return not second.does("draws") and not first.does("assigns") and before.values_after is None
+
+
+def _read_between(story: Story, storage: int, since: int, until: int) -> bool:
+    for tensor in story.bindings.by_storage.get(storage, ()):
+        for call in story.given_to.get(tensor, ()):
+            if since < call.index < until and call.kind not in ("query", "view"):
+                return True
+            if call.index == until and [m.storage for m in call.inputs].count(storage) > 1:
+                return True  # computed from itself
+    return False
+
+
+def _hazard(story: Story, first: CallEvent, second: CallEvent, mutation: Mutation) -> Hazard:
+    site = second.callsite
+    name = story.bindings.written_name(second, mutation.tensor) or story.bindings.name(mutation.tensor)
+    whole = story.bindings.name(mutation.tensor) or name
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{line} overwrote {tensor} before anybody had read what {earlier} had put there, so those values are lost. "
+            "PyTorch gives no error."
+        ).format(
+            line=wording.spot(site),
+            tensor=f"`{whole}`" if whole else _("a parameter"),
+            earlier=wording.spot(first.callsite),
+        ),
+        fix=_(
+            "Keep the flag that says whether it was initialised in a buffer (`register_buffer`), so that loading "
+            "brings it along."
+        )
+        if second.modules and not first.modules
+        else _("Initialise the model first, and load or set single parameters afterwards."),
+        variable=name,
+        mutation=site,
+        mutations=(site,) if site is not None else (),
+        origin=first.callsite,
+        tensor=mutation.tensor,
+        call=second.index,
+    )
+
+
+RULE = Rule(check)

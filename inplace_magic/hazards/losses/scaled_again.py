@@ -1,0 +1,90 @@
+"""One run over a model's parameters changed some of them more than once.
+
+``model.modules()`` goes through every level, and ``named_parameters()`` of each level through all below it, so the
+weights of inner layers come several times (https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html). So
+does a block that stands in a list several times.
+
+Bad::
+
+    with torch.no_grad():
+        for module in model.modules():
+            for p in module.parameters():
+                p.mul_(0.9)
+
+Good::
+
+    with torch.no_grad():
+        for p in model.parameters():
+            p.mul_(0.9)
+
+Told from the record alone: one line multiplied or shifted leaves that are trained, by numbers, pass after pass, and had
+one of them again before any other line computed anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.rule import Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent
+
+CODE = "scaled-again"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each such line."""
+    times: Counter[int] = Counter()
+    site = None
+    seen = set()
+    for call in story.trace.calls:
+        if call.kind in ("query", "view"):
+            continue
+        if call.callsite != site:
+            site, times = call.callsite, Counter()
+        if site is None or site in seen or not _changes_a_leaf(call):
+            continue
+        times[call.mutated[0].tensor] += 1
+        if times[call.mutated[0].tensor] > 1:
+            seen.add(site)
+            yield _hazard(story, call)
+
+
+def _changes_a_leaf(call: CallEvent) -> bool:
+    """Whether a call changes one trained leaf by numbers alone."""
+    changed = call.mutated[0] if len(call.mutated) == 1 else None
+    alone = changed is not None and {meta.tensor for meta in call.inputs} == {changed.tensor}
+    trained = changed is not None and changed.is_leaf and changed.requires_grad
+    site = call.callsite
+    builds = call.does("scales") or call.does("shifts")
+    return alone and trained and builds and site is not None and site.direct and call.error is None
+
+
+def _hazard(story: Story, call: CallEvent) -> Hazard:
+    site, tensor = call.callsite, call.mutations[0].tensor
+    name = story.bindings.written_name(call, tensor)
+    whole = story.bindings.name(tensor) or name
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{line} changed {tensor} more than once in one go, as if each pass had another parameter. PyTorch gives no "
+            "error."
+        ).format(line=wording.spot(site), tensor=f"`{whole}`" if whole else _("a parameter")),
+        fix=_(
+            "Go through each parameter once: `model.parameters()`, or `named_parameters(recurse=False)` of each "
+            "module; and give a list of blocks blocks of their own (`copy.deepcopy`)."
+        ),
+        variable=name,
+        mutation=site,
+        mutations=(site,) if site is not None else (),
+        tensor=tensor,
+        call=call.index,
+    )
+
+
+RULE = Rule(check)
