@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -50,11 +51,14 @@ NEVER = [
     ("hazards/fixes/", "hazards/losses/"),
     ("hazards/fixes/", "hazards/notes/"),
     ("hazards/fixes/", "hazards/cures.py"),
-    ("hazards/rules/", "hazards/losses/"),
+    *(
+        (f"hazards/{one}/", f"hazards/{other}/")
+        for one, other in permutations(("rules", "stale", "gradients", "losses"), 2)
+    ),
+    *((f"hazards/{family}/", "hazards/cures.py") for family in ("rules", "stale", "gradients", "losses")),
+    *((f"hazards/{family}/", "hazards/notes/") for family in ("stale", "gradients", "losses")),
+    *(("hazards/fixes/", f"hazards/{family}/") for family in ("stale", "gradients")),
     ("hazards/rules/", "hazards/notes/"),
-    ("hazards/losses/", "hazards/rules/"),
-    ("hazards/losses/", "hazards/cures.py"),
-    ("hazards/rules/", "hazards/cures.py"),
     ("render/graph/", "render/page/"),
     ("render/timeline/", "render/page/"),
     ("render/tables/", "render/page/"),

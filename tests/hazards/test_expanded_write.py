@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
@@ -50,10 +51,19 @@ def test_to_fill_all_of_it_with_one_value_is_no_mistake(tmp_path: Path) -> None:
 
 def test_the_bad_program_gives_the_write_and_the_expand(tmp_path: Path) -> None:
     ran = watched(tmp_path, example(rule, "Bad"))
-    finding = ran.the(rule.CODE)
+    finding, of_frames = (found for found in ran.report.hazards if found.code == rule.CODE)
     assert ran.at(finding.mutation) == "mask[0, 1] = 1"
     assert ran.at(finding.origin) == "mask = torch.zeros(1, 4).expand(3, 4)"
     assert finding.variable == "mask"
+    assert ran.at(of_frames.mutation).startswith("frames *= 10")
+    assert ran.at(of_frames.origin) == "frames = torch.arange(6.0).unfold(0, 4, 2)"
+
+
+@pytest.mark.parametrize(("size", "step", "twice"), [(64, 16, True), (64, 63, True), (64, 64, False), (16, 64, False)])
+def test_frames_that_overlap_are_told_from_those_that_do_not(size: int, step: int, twice: bool, tmp_path: Path) -> None:
+    ran = watched(tmp_path, f"frames = torch.zeros(3, 512).unfold(-1, {size}, {step})", "frames += 1")
+    assert (rule.CODE in ran.codes()) is twice
+    assert (ran.names["frames"].max().item() > 1) is twice  # PyTorch alone says nothing
 
 
 def test_the_good_program_is_quiet(tmp_path: Path) -> None:
@@ -68,3 +78,4 @@ def test_without_us_all_rows_change_and_nothing_is_said(tmp_path: Path) -> None:
     ran = plainly(tmp_path, example(rule, "Bad"), "ones = mask.sum().item()")
     assert ran.error is None
     assert ran.names["ones"] == 3.0
+    assert ran.names["frames"].max() == 300.0

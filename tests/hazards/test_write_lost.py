@@ -49,7 +49,14 @@ def test_a_write_into_a_copy_that_died_unread_is_found() -> None:
 
 def test_a_copy_that_lives_on_is_no_loss() -> None:
     assert find_hazards(lost(ended=None)) == ((), ())
-    assert find_hazards(lost(ended=3)) == ((), ())
+
+
+def test_a_copy_that_dies_later_is_a_loss_unless_somebody_read_it() -> None:
+    trace = lost(ended=3)
+    (finding,) = find_hazards(trace)[0]
+    assert finding.code == rule.CODE
+    read = made(2, "Tensor.sum", site(2, CELL), (tensor(2),), (tensor(4),))
+    assert find_hazards(replace(trace, calls=(*trace.calls[:2], read))) == ((), ())
 
 
 def test_a_tensor_that_nobody_reads_or_names_again_misses_nothing() -> None:

@@ -1,0 +1,226 @@
+"""Rules that rest on the record alone: the bad program of each page is named at its line, in a file as in a cell, its
+good one is quiet, and PyTorch by itself says nothing and gives other numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hazards.running import example, plainly, watched
+
+from inplace_magic.hazards import RULES
+from inplace_magic.hazards.gradients import (
+    frozen_but_moved,
+    gradient_not_cleared,
+    gradient_not_renewed,
+    gradient_scaled_early,
+)
+from inplace_magic.hazards.losses import (
+    flags_as_index,
+    index_repeats,
+    overwritten_unread,
+    rebound_lost,
+    result_thrown_away,
+    scaled_again,
+    source_in_order,
+    updated_again,
+    values_cut_off,
+)
+from inplace_magic.hazards.stale import (
+    out_is_input,
+    row_overwritten_first,
+    state_of_two,
+    taken_memory_trained,
+    view_outdated,
+)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the two programs of a rule's page need, and what is expected of them."""
+
+    rule: ModuleType
+    setup: str
+    blamed: tuple[str, ...]
+    """The statements blamed in the bad program, in its order."""
+    result: str
+    """An expression over the program's names in which the bad and the good one differ."""
+    tail: str = ""
+
+
+PAGES = {
+    page.rule.__name__.rpartition(".")[2]: page
+    for page in (
+        Page(
+            index_repeats,
+            "count, labels = torch.zeros(10), torch.tensor([1, 1, 2])\n"
+            "grad, rows, step = torch.zeros(3), torch.tensor([0, 0]), torch.ones(2)",
+            ("count[labels] += 1", "grad[rows] = grad[rows] + step"),
+            "(count[1].item(), grad[0].item())",
+        ),
+        Page(
+            values_cut_off,
+            "values, n = torch.tensor([0.0, 0.5]), torch.tensor(8)\nindex = torch.zeros(2, dtype=torch.long)",
+            ("mean[0] = values.mean()",),
+            "mean[0].item()",
+        ),
+        Page(
+            overwritten_unread,
+            "vectors, model = torch.ones(4, 2), nn.Module()\n"
+            "model.emb, model.out = nn.Embedding(4, 2), nn.Linear(2, 2)\n"
+            "def init_weights(layer):\n    if hasattr(layer, 'weight'):\n        nn.init.normal_(layer.weight)\n"
+            "layers = [nn.Linear(2, 2), nn.Linear(2, 1)]\nhead = layers[1]",
+            ("nn.init.normal_(layer.weight)", "nn.init.zeros_(layer.bias)"),
+            "(model.emb.weight.sum().item() == 8, head.bias.item())",
+            "out = layers[0](model.emb(torch.tensor([1]))) + head.bias + model.out.weight.sum()",
+        ),
+        Page(
+            result_thrown_away,
+            "scores, padding = torch.ones(3), torch.tensor([False, True, True])",
+            ("scores.masked_fill(padding, -1e9)",),
+            "scores.sum().item()",
+            "chances = scores.softmax(0)",
+        ),
+        Page(
+            flags_as_index,
+            "values, done = torch.ones(5), torch.tensor([0, 0, 1, 0, 1])",
+            ("values[done] = 0",),
+            "values.tolist()",
+        ),
+        Page(
+            source_in_order,
+            "filled, gaps, estimate = torch.zeros(4), torch.tensor([False, True, False, True]), torch.arange(4.0)",
+            ("filled.masked_scatter_(gaps, estimate)",),
+            "filled.tolist()",
+        ),
+        Page(
+            frozen_but_moved,
+            "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1, momentum=0.9)\n"
+            "w.sum().backward()\nopt.step()",
+            ("opt.step()",),
+            "w[0].item()",
+        ),
+        Page(
+            updated_again,
+            "from torch.utils.checkpoint import checkpoint\nnet, seen = nn.Linear(2, 2), torch.zeros(())\n"
+            "x = torch.randn(3, 2, requires_grad=True)",
+            ("seen.add_(len(x))",),
+            "seen.item()",
+        ),
+        Page(
+            scaled_again,
+            "model = nn.Sequential(nn.Sequential(nn.Linear(2, 2, bias=False)))\n"
+            "with torch.no_grad():\n    model[0][0].weight.fill_(1)",
+            ("p.mul_(0.9)",),
+            "round(model[0][0].weight[0, 0].item(), 4)",
+        ),
+        Page(
+            rebound_lost,
+            "model = nn.Linear(2, 1)\naverages = [torch.zeros_like(p) for p in model.parameters()]",
+            ("p = average.detach()",),
+            "all((p == 0).all().item() for p in model.parameters())",
+            "out = model(torch.ones(1, 2))",
+        ),
+        Page(
+            gradient_not_cleared,
+            "model, batches = nn.Linear(2, 1), [torch.ones(1, 2)] * 3\n"
+            "opt = torch.optim.SGD(model.parameters(), lr=1)\nnn.init.zeros_(model.bias)\n"
+            "w, rows = torch.ones(3, requires_grad=True), []\ny = w * w",
+            ("model(x).sum().backward()", "y[k].backward(retain_graph=True)"),
+            "(model.bias.item(), rows[2].sum().item())",
+        ),
+        Page(
+            gradient_scaled_early,
+            "w, parts = torch.ones(2, requires_grad=True), [1.0, 2.0]\ndef loss(part):\n    return (w * part).sum()",
+            ("w.grad /= len(parts)",),
+            "w.grad[0].item()",
+            "with torch.no_grad():\n    w -= 0.1 * w.grad",
+        ),
+        Page(
+            gradient_not_renewed,
+            "local, shared = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)\n"
+            "batches, opt = [1.0, 10.0], torch.optim.SGD([shared], lr=1)",
+            ("opt.step()",),
+            "shared[0].item()",
+        ),
+        Page(
+            view_outdated,
+            "curve, x, c, s = torch.tensor([4.0, 2.0, 1.0]), torch.arange(4.0), 0.6, 0.8",
+            ("curve -= curve[-1].item()", "x[:2] = left * c - right * s"),
+            "(curve[0].item(), round(x[3].item(), 4))",
+        ),
+        Page(
+            row_overwritten_first,
+            "x, order = torch.arange(4.0), [2, 0, 1, 3]",
+            ("x[i] = x[j]",),
+            "x.tolist()",
+        ),
+        Page(
+            out_is_input,
+            "step, state = torch.arange(9.0).reshape(3, 3), torch.ones(3)",
+            ("torch.mv(step, state, out=state)",),
+            "state.tolist()",
+        ),
+        Page(
+            state_of_two,
+            "import copy\na, b, x = nn.Linear(2, 1), nn.Linear(2, 1), torch.ones(1, 2)\n"
+            "leader = torch.optim.SGD(a.parameters(), lr=0.1, momentum=0.9)\n"
+            "follower = torch.optim.SGD(b.parameters(), lr=0.1, momentum=0.9)\na(x).sum().backward()\nleader.step()\n"
+            "b(x).sum().backward()",
+            ("follower.step()",),
+            "leader.state[a.bias]['momentum_buffer'].item()",
+        ),
+        Page(
+            taken_memory_trained,
+            "from torch.nn.utils import parameters_to_vector, vector_to_parameters\nmodel = nn.Linear(2, 1)\n"
+            "rates, x = [0.1, 0.2], torch.ones(4, 2)\nstart = parameters_to_vector(model.parameters()).detach()\n"
+            "first = start.clone()\ndef fit(model, rate):\n"
+            "    opt = torch.optim.SGD(model.parameters(), lr=rate)\n    model(x).sum().backward()\n    opt.step()\n"
+            "    model.zero_grad()",
+            ("opt.step()",),
+            "torch.equal(start, first)",
+        ),
+    )
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_bad_program_is_named_at_its_lines(name: str, tmp_path: Path) -> None:
+    page = PAGES[name]
+    ran = watched(tmp_path, page.setup, example(page.rule, "Bad"), page.tail)
+    assert ran.error is None
+    found = [finding for finding in ran.report.hazards if finding.code == page.rule.CODE]
+    assert [ran.at(finding.mutation) for finding in sorted(found, key=lambda finding: finding.call or 0)] == [
+        *page.blamed
+    ]
+    assert all(finding.severity in ("silent", "warning") and finding.fix for finding in found)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_good_program_is_quiet(name: str, tmp_path: Path) -> None:
+    page = PAGES[name]
+    ran = watched(tmp_path, page.setup, example(page.rule, "Good"), page.tail)
+    assert ran.error is None
+    assert {finding.code for finding in ran.report.hazards if finding.severity != "info"} == set()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_path: Path) -> None:
+    page = PAGES[name]
+
+    def result(title: str) -> Any:
+        ran = plainly(tmp_path, "torch.manual_seed(0)", page.setup, example(page.rule, title), page.tail)
+        assert ran.error is None
+        return eval(page.result, dict(ran.names))
+
+    assert result("Bad") != result("Good")
+
+
+def test_every_rule_of_these_families_has_its_page_here() -> None:
+    families = ("gradients", "losses", "stale")
+    known = {rule.check.__module__ for rule in RULES if rule.check.__module__.split(".")[-2] in families}
+    elsewhere = {"inplace_magic.hazards.losses.write_lost"}
+    assert known - elsewhere == {page.rule.__name__ for page in PAGES.values()}
