@@ -49,7 +49,20 @@ These are development programs: rules were written with them in view, so the fig
 what they will find in your code. First scores, on programs that nobody had seen who wrote a rule, were taken of version
 0.1.0 and are lower: 53 of 61 failing programs of all kinds; of silent ones alone 13 of 19, and of 30 more after public
 reports 4 as cells and 2 as files; quiet on 52 of 53 healthy ones. Those programs are not in this repository, so no
-command here repeats that."""
+command here repeats that.
+
+## Rounds: first scores on silent failures
+
+Each round is 20 silent failures and 20 healthy look-alikes, written after public reports by somebody who had not seen
+the rules, and proven wrong or right by PyTorch alone (`tests/programs/rounds/`). A first score is taken before anybody
+has looked at the round; after that the round serves development, and what is found then is a development score.
+
+| round | first score: culprit named, as cells and as files | quiet | the version before the first round | development
+score | |---|---|---|---|---| | 1 | 3 of 20 | 20 of 20 | 1 of 20 | 16 of 20 | | 2 | 7 of 20 | 20 of 20 | 4 of 20 | 14 of
+20 | | 3 | 8 of 20 | 20 of 20 | 3 of 20 | 13 of 20 | | 4 | 2 of 20 | 20 of 20 | 2 of 20 | 7 of 20 |
+
+The development scores: `python tests/programs/score.py --programs tests/programs/rounds/1`, and so on. First scores
+cannot be taken twice. What is not found, with the reason for each, stands in `tests/test_rounds.py`."""
 HEAD = """\
 | program | PyTorch's message | shows the write | anomaly mode: save | write | here: write | save | name |
 |---|---|---|---|---|---|---|---|"""
