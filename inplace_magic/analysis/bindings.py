@@ -42,6 +42,8 @@ class Bindings:
     """Tensors in the order in which they were met, by storage."""
     activations: frozenset[int] = frozenset()
     """Tensors that a module's ``forward`` made."""
+    _operands: dict[tuple[int, int], ast.expr | None] = field(default_factory=dict, compare=False, repr=False)
+    """What :meth:`written_operand` found, by call and tensor."""
 
     @classmethod
     def from_trace(cls, trace: Trace) -> Bindings:
@@ -120,6 +122,12 @@ class Bindings:
     def written_operand(self, call: CallEvent, tensor: int) -> ast.expr | None:
         """The variable, as an expression, that the writing line hands to the writing call; None where the line has
         none."""
+        key = call.index, tensor
+        if key not in self._operands:
+            self._operands[key] = self._operand(call, tensor)
+        return self._operands[key]
+
+    def _operand(self, call: CallEvent, tensor: int) -> ast.expr | None:
         site = call.callsite
         if site is None or is_state(call, tensor):
             return None

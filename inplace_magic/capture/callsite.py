@@ -78,8 +78,9 @@ class CallsiteTable:
         module stands between it and the user's line."""
         self._numbers: dict[tuple[int, ...], int] = {}
         """Of places by their paths, and by what is left of them when cut: (*chain, mark, *forwards, *marks)."""
-        self._library: dict[tuple[int, str], set[tuple[int, int]]] = {}
-        """By number of the place and name of a writing call: the library's own instructions that made such a call."""
+        self._library: set[tuple[int, str, int, int]] = set()
+        """(place, name of a writing call, ``id`` of the code, ``f_lasti``): the library's own instructions
+        that made such calls."""
         self._root: CodeType | None = None
         self._root_file: str | None = None
         self._cell_globals: Mapping[str, Any] | None = None
@@ -199,7 +200,7 @@ class CallsiteTable:
             if kind & (_USER | _END):
                 return
             if kind and code is not function:
-                self._library.setdefault((place, name), set()).add((id(code), frame.f_lasti))
+                self._library.add((place, name, id(code), frame.f_lasti))
                 return
             frame = frame.f_back
 
@@ -210,12 +211,10 @@ class CallsiteTable:
     def library_expressions(self, sources: Sources) -> dict[tuple[int, str], str]:
         """By number of the place and name of a writing call: the library's own expression that made it; those of
         which one line of the user's reached several are left out."""
-        found = {}
-        for key, places in self._library.items():
-            texts = {sources.expression_at(self._codes[code], lasti) for code, lasti in places}
-            if len(texts) == 1:
-                found[key] = texts.pop()
-        return found
+        found: dict[tuple[int, str], set[str]] = {}
+        for place, name, code, lasti in self._library:
+            found.setdefault((place, name), set()).add(sources.expression_at(self._codes[code], lasti))
+        return {key: texts.pop() for key, texts in found.items() if len(texts) == 1}
 
     def is_users(self, code: CodeType) -> tuple[bool, bool]:
         """Whether code is the user's, and whether chains of callers end at it."""

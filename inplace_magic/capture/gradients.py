@@ -3,47 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.records import StorageRecord, TensorRecord
 from inplace_magic.capture.torch import describe
 from inplace_magic.record.autograd import AddedTo
 
-
-class Before(NamedTuple):
-    """A leaf as backward begins."""
-
-    leaf: TensorRecord
-    storage: StorageRecord | None
-    """Of its gradient; None where it has none yet."""
-    version: int | None
+Before = dict[TensorRecord, tuple[StorageRecord | None, int | None] | None]
+"""By leaf, the memory and the version of its gradient; None where it has none yet."""
 
 
-def gradients_before(leaves: Iterable[TensorRecord], identity: IdentityMap) -> list[Before]:
+def gradients_before(leaves: Iterable[TensorRecord], identity: IdentityMap) -> Before:
     """What gradients the leaves have as backward begins."""
-    found = []
+    found: Before = {}
     for record in leaves:
         leaf = record()
-        if leaf is None:
-            continue
-        gradient = describe.gradient(leaf)
-        if gradient is None:
-            found.append(Before(record, None, None))
-        else:
-            found.append(Before(record, identity.storage_of(gradient), describe.version(gradient)))
+        gradient = describe.gradient(leaf) if leaf is not None else None
+        known = None if gradient is None else (identity.storage_of(gradient), describe.version(gradient))
+        found[record] = known
     return found
 
 
-def gradients_written(before: Iterable[Before], identity: IdentityMap, call: int) -> tuple[AddedTo, ...]:
+def gradients_written(before: Before, identity: IdentityMap, call: int) -> tuple[AddedTo, ...]:
     """The gradients that backward added to. The memory of those that it made is billed to its call."""
     added = []
-    for record, storage, version in before:
+    for record, known in before.items():
         leaf = record()
         gradient = describe.gradient(leaf) if leaf is not None else None
         if gradient is None:
             continue
         now = identity.storage_of(gradient, call)
-        if storage is not None and now is storage and describe.version(gradient) != version:
-            added.append(AddedTo(record.serial, storage.serial))
+        if known is None or now is None:
+            continue
+        storage, version = known
+        if now is storage and describe.version(gradient) != version:
+            added.append(AddedTo(record.serial, now.serial))
     return tuple(added)

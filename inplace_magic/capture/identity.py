@@ -15,6 +15,7 @@ import torch
 
 from inplace_magic.capture.addresses import AddressIndex
 from inplace_magic.capture.records import (
+    NO_WRITES,
     AnotherStorageObject,
     CounterRecord,
     InsideRecord,
@@ -247,8 +248,11 @@ class IdentityMap:
         if base is not None:
             return self.register(base).counter
         self._counters += 1
-        counter = CounterRecord(self._counters, version)
-        if storage is not None:
+        counter = CounterRecord()  # its fields are set here, since a call of an `__init__` would cost as much again
+        counter.serial, counter.version, counter.seen_at, counter.writes = self._counters, version, None, NO_WRITES
+        if storage is None:
+            counter.neighbour = None
+        else:
             counter.neighbour, storage.counter = storage.counter, counter
         return counter
 

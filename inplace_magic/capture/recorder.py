@@ -114,14 +114,17 @@ class Recorder:
         observer.site = site
         call.before = before = []
         known = self.identity.tensors
-        version = describe.version
         for tensor in tensors:
             record = known.get(id(tensor))
             if record is None:
                 before.append(observer.first_look(tensor))
                 continue
             latest = record.latest
-            if latest is None or latest[VERSION] != version(tensor):
+            try:  # as `describe.version`, whose call costs more than its answer
+                version = tensor._version if type(tensor) in _PLAIN_TYPES else describe.version(tensor)
+            except RuntimeError:
+                version = None
+            if latest is None or latest[VERSION] != version:
                 latest = observer.look(tensor, record, None, direct=False)
             else:  # an unchanged version means an unchanged tensor
                 record.counter.seen_at = site
@@ -170,7 +173,10 @@ class Recorder:
         limit = self._options.max_values
         for tensor in call.targets:
             latest = self.identity.register(tensor).latest
-            values = None if latest is None else describe.values(tensor, latest[LAYOUT], limit)
+            if latest is None:
+                continue
+            storage = latest[STORAGE]
+            values = describe.values(tensor, latest[LAYOUT], limit, storage() if storage is not None else None)
             if values is not None:
                 call.values = {**call.values, id(tensor): values}
         if facts.sets_item and call.before:

@@ -17,7 +17,7 @@ from inplace_magic.record.events import Dropped, Kind, Region
 from inplace_magic.record.names import KeptByHook
 
 _MOST_WRITES = 256
-_NO_WRITES: list[Any] = []
+NO_WRITES: list[Any] = []
 
 
 class Reference(weakref.ref[Any]):
@@ -40,16 +40,15 @@ class CounterRecord:
 
     __slots__ = ("neighbour", "seen_at", "serial", "version", "writes")
 
-    def __init__(self, serial: int, version: int | None) -> None:
-        self.serial = serial
-        self.version = version
-        """As last seen; None for inference tensors, which do not count."""
-        self.seen_at: int | None = None
-        """Number of the place where the version was last read."""
-        self.writes: list[int | None] = _NO_WRITES
-        """Autograd sequence number at the time, version before, and so on, of the latest writes seen, oldest first."""
-        self.neighbour: CounterRecord | None = None
-        """The next counter of tensors on the same storage."""
+    serial: int
+    version: int | None
+    """As last seen; None for inference tensors, which do not count."""
+    seen_at: int | None
+    """Number of the place where the version was last read."""
+    writes: list[int | None]
+    """Autograd sequence number at the time, version before, and so on, of the latest writes seen, oldest first."""
+    neighbour: CounterRecord | None
+    """The next counter of tensors on the same storage."""
 
     def note_write(self, sequence: int, before: int | None) -> None:
         """Adds a write; of many only the later half is kept."""

@@ -13,6 +13,7 @@ from inplace_magic.capture.running import OpenCall, Written, is_among
 from inplace_magic.capture.torch import describe
 
 _NONE: list[Any] = []
+_PLAIN_TYPES = describe.PLAIN_TYPES
 
 
 class Results:
@@ -37,7 +38,10 @@ class Results:
         before = call.before
         for place, tensor in enumerate(call.tensors):
             seen = before[place]
-            version = version_of(tensor)
+            try:  # as `describe.version`, whose call costs more than its answer
+                version = tensor._version if type(tensor) in _PLAIN_TYPES else version_of(tensor)
+            except RuntimeError:
+                version = None
             if version != seen[VERSION]:
                 found = self._moved(call, tensor, seen, version, found, produced)
         if call.facts.metadata_only and call.tensors:
@@ -77,7 +81,10 @@ class Results:
         if after is None:
             after = self._observer.look(tensor, record, call, direct=False)
         old = call.values.get(id(tensor))
-        new = describe.values(tensor, after[LAYOUT], self._limit) if old is not None else None
+        new = None
+        if old is not None:
+            storage = after[STORAGE]
+            new = describe.values(tensor, after[LAYOUT], self._limit, storage() if storage is not None else None)
         return after, before, old, new, call.region if tensor is call.tensors[0] else None
 
     def outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:
@@ -103,7 +110,9 @@ class Results:
                 record = identity.enter(tensor, storage, None if call.facts.aliases_data else donor)
                 direct = True
             else:
-                direct = any(tensor is entry[0] for entry in call.written) if call.written else False
+                direct = False
+                for entry in call.written:
+                    direct = direct or entry[0] is tensor
             entered.append((tensor, record, direct))
         # Looked at when all are known: the node of ``values, indices = x.topk(2)`` keeps the second output.
         look = self._observer.look

@@ -44,7 +44,7 @@ class OpenCall:
     site: int | None
     sequence: int
     nodes_before: int
-    gradients: list[Before]
+    gradients: Before
     """Of a backward: the leaves' gradients when it began."""
     parent: int | None
     targets: list[torch.Tensor]

@@ -148,5 +148,5 @@ def _digest_of(record: StorageRecord, layout: Layout) -> int | None:
     untyped: Any = record()
     if untyped is None:
         return None
-    address, begin, nbytes = describe.storage_address(untyped), layout.begin, layout.span or 0
-    return hash(layout.memory_at(address + begin).raw) if address and begin + nbytes <= untyped.nbytes() else None
+    address = describe.memory_in(untyped, layout.begin, layout.span or 0)
+    return hash(layout.memory_at(address).raw) if address else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import permutations
 
 from inplace_magic.analysis.story import Story
@@ -111,7 +112,7 @@ def taken_over(
 
 def shallow_attributes(story: Story, listing: Listing) -> Iterator[Moved]:
     """For each attribute that is a shallow copy of another one: where it was moved along, and ran again."""
-    shared = _shallow(listing)
+    shared = dict(_shallow(listing))
     trained = min(story.executed, default=None)
     for call in story.trace.calls if shared and trained is not None else ():
         attribute = next((name for name in _called(call.callsite) if name in shared), None)
@@ -192,6 +193,7 @@ def _meet(story: Story, runs: list[CallEvent], online: list[CallEvent]) -> bool:
     return False
 
 
+@lru_cache(maxsize=8)
 def _shallow(listing: Listing) -> dict[str, str]:
     """What the classes of a cell say: attribute -> what it is a shallow copy of, wherever it is bound."""
     found: dict[str, str] = {}

@@ -29,7 +29,7 @@ from inplace_magic.source.statements import (
     statement_text,
     statements_by_function,
 )
-from inplace_magic.source.text import Function, Text, first_line_of
+from inplace_magic.source.text import Function, Text, first_line_of, text_of
 from inplace_magic.source.versions import Compiled, Loads, Twin
 
 _Whose = tuple[str, int | None, str | None]
@@ -333,13 +333,13 @@ class Sources:
             file.read_again = True
             lines = _on_disk(code.co_filename)
             if lines is not None and lines != file.versions[0].lines:
-                file.versions.append(Text(lines))
+                file.versions.append(text_of(tuple(lines)))
                 return look(file.versions[-1])
         return None
 
     def _file(self, filename: str) -> _File:
         if filename not in self._files:
-            text = Text([line.rstrip("\n") for line in linecache.getlines(filename)])
+            text = text_of(tuple(line.rstrip("\n") for line in linecache.getlines(filename)))
             entry = linecache.cache.get(filename)
             on_disk = entry is not None and len(entry) > 1 and entry[1] is not None  # and not put there, as cells are
             older = on_disk and filename not in self._cells and filename not in self._shown

@@ -11,7 +11,7 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -107,6 +107,12 @@ class Text:
     def line(self, number: int) -> str:
         """A line without the space around it; empty for one that it does not have."""
         return self.lines[number - 1].strip() if 0 < number <= len(self.lines) else ""
+
+
+@lru_cache(maxsize=16)
+def text_of(lines: tuple[str, ...]) -> Text:
+    """A text; of those asked for last, the one that was made then: the files of a session are in many reports."""
+    return Text(list(lines))
 
 
 def first_line_of(node: ast.stmt) -> int:

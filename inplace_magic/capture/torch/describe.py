@@ -220,14 +220,24 @@ def requires_grad(tensor: torch.Tensor) -> bool:
     return tensor.requires_grad if type(tensor) in PLAIN_TYPES else bool(_carefully(tensor, "requires_grad"))
 
 
-def values(tensor: torch.Tensor, layout: Layout, limit: int) -> Any:
-    """The elements, as nested lists or (a letter of ``struct`` and raw memory) as bytes, of a small plain tensor in CPU
-    memory; else None. Reading a CUDA tensor would wait for the device, so that is never done here."""
+def values(tensor: torch.Tensor, layout: Layout, limit: int, known: Any = None) -> Any:
+    """The elements of a small plain tensor in CPU memory, as nested lists or (a letter of ``struct`` and raw memory) as
+    bytes; else None. Reading a CUDA tensor would wait for the device, so that is never done here.
+
+    Args:
+        tensor: the live tensor.
+        layout: what it looks like.
+        limit: up to how many elements are read.
+        known: its storage, where that is known: to prove once more that the memory is its own costs twice as much.
+    """
     if layout.numel is None or layout.numel > limit or type(tensor) not in PLAIN_TYPES:
         return None
     try:
-        if layout.letter is not None and not tensor.is_neg() and (address := own_memory(tensor, layout.span or 0)):
-            return layout.letter + layout.memory_at(address).raw  # one object instead of one for each element
+        if layout.letter is not None and not tensor.is_neg():
+            nbytes = layout.span or 0
+            address = own_memory(tensor, nbytes) if known is None else memory_in(known, layout.begin, nbytes)
+            if address:
+                return layout.letter + layout.memory_at(address).raw  # one object instead of one for each element
         if layout.device is None or layout.device.type != "cpu" or layout.strides is None:
             return None
         if layout.numel and not own_memory(tensor, 1):
@@ -263,6 +273,15 @@ def storage_address(untyped: Any) -> int | None:
         return _address_by_tensor(untyped) if _CopyOnWrite.seen else untyped.data_ptr()
     except Exception:  # as in `_try`, which costs more; this runs for every saved tensor
         return None
+
+
+def memory_in(untyped: Any, begin: int, nbytes: int) -> int:
+    """The address of the byte `begin` of a storage, where so many from there on are its own; else 0."""
+    try:
+        address = _address_by_tensor(untyped) if _CopyOnWrite.seen else untyped.data_ptr()
+        return address + begin if address and begin + nbytes <= untyped.nbytes() else 0
+    except Exception:  # as in `_try`, which costs more; this runs for every saved tensor
+        return 0
 
 
 def _address_by_tensor(untyped: Any) -> int | None:
