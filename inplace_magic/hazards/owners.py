@@ -98,5 +98,11 @@ def _by_parameters(story: Story, call: CallEvent, mutation: Mutation, path: str 
 
 
 def _is_result_of(story: Story, call: CallEvent, site: Callsite, path: str) -> bool:
-    """Whether the parameter was bound anew only by this very call or later."""
-    return all(at >= call.index for at, _ in story.bindings.scopes[(site.function, path)])
+    """Whether the parameter was bound anew only by this very call or later; or by calls that gave back what they were
+    given, as ``x = x.float()`` does where `x` has that dtype."""
+    bound = story.bindings.scopes[(site.function, path)]
+    return all(at >= call.index or _gave_back(story.calls[at], tensor) for at, tensor in bound)
+
+
+def _gave_back(call: CallEvent, tensor: int) -> bool:
+    return not call.mutations and any(meta.tensor == tensor for meta in call.inputs)

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.owners import Owned
+from inplace_magic.hazards.second_names import handed_back_by
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
@@ -47,6 +49,23 @@ def in_the_next_pass(story: Story, at: Callsite, owned: Owned, aliases: Sequence
         end = getattr(loop, "end_lineno", None)
         if isinstance(loop, (ast.For, ast.While)) and end is not None and loop.lineno <= at.line <= end:
             return not any(loop.lineno <= line <= end for line in aliases)
+    return False
+
+
+def in_the_next_run(story: Story, at: Callsite, owned: Owned, names: dict[str, AliasStatement | None]) -> bool:
+    """Whether `at` is where the function begins with ``bias = mask.float()``, which gave `mask` itself, and its caller
+    hands the same `mask` to each run: the next one then takes what this one wrote for the mask."""
+    site = owned.site
+    for alias in names.values():
+        if alias is None or site.caller is None or (alias.line, alias.target) != (at.line, owned.path):
+            continue
+        if not any(given == got for given, got in handed_back_by(story, alias)):
+            continue
+        argument = expressions.parameter_argument(site.caller.expression, site.parameters, alias.source)
+        path = expressions.path_text(argument) if argument is not None else None
+        targets = expressions.bound_targets(site.caller.statement, site.caller.expression)
+        if path is not None and targets is not None and path not in targets:
+            return True
     return False
 
 

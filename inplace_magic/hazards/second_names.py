@@ -94,7 +94,16 @@ def hands_out_another_name(owned: Owned) -> bool:
     if targets is not None:
         return owned.path not in targets
     statement = expressions.parse(site.statement)
-    return not _same(statement, node) and isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return))
+    kinds = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Call)  # the last is `outs.append(mask(x))`
+    return not _same(statement, node) and isinstance(statement, kinds)
+
+
+def name_given_by_the_write(owned: Owned) -> str | None:
+    """`probs` of ``probs = lprobs.exp_()``, which wrote `lprobs` and gave it that second name."""
+    targets = expressions.bound_targets(owned.site.statement, owned.site.expression)
+    if "." in owned.path or targets is None or len(targets) != 1 or targets[0] is None:
+        return None
+    return targets[0] if targets[0].isidentifier() and targets[0] != owned.path else None
 
 
 def _same(one: ast.AST | None, other: ast.AST) -> bool:

@@ -37,10 +37,12 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
+from inplace_magic.hazards.meant_writes import is_read_by_both, moves_its_argument
 from inplace_magic.hazards.owners import Owned, owners_of, whole_of_a_part
 from inplace_magic.hazards.rereading import (
     comes_later,
     in_the_next_pass,
+    in_the_next_run,
     names_of_tensor,
     reads_beside,
     reads_it_as,
@@ -152,7 +154,7 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         and (alias is None or is_one_tensor(story, alias, mutation.tensor))
         and (not buffer or (alias is not None and are_taken_for_two(story, alias, mutation)))
     }
-    if not buffer and hands_out_another_name(owned):
+    if not buffer and (hands_out_another_name(owned) or is_read_by_both(story, call, mutation, owned)):
         names.setdefault(owned.path, None)
     if not names:
         return None
@@ -163,7 +165,8 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         at = level(site, owned.site)
         if site is None or at is None:
             return False
-        if not (comes_later(at, owned) or reads_beside(at, owned, site) or in_the_next_pass(story, at, owned, aliases)):
+        reached = comes_later(at, owned) or reads_beside(at, owned, site)
+        if not (reached or in_the_next_pass(story, at, owned, aliases) or in_the_next_run(story, at, owned, names)):
             return False
         paths = sorted(paths_read(site, owned.site) | names_of_tensor(story, at, mutation.tensor))
         named = ((path, path if path in names else f"{path.split('[')[0]}[]") for path in paths)
@@ -176,6 +179,8 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                 if not reads_it_as(read, at, tensor, path) or not reads_what_was_written(read, call, mutation):
                     continue
                 anew = _bound_anew(story, owned, path, call.index, read.index, tensor)
+                if names[name] is None and moves_its_argument(story, call, mutation, owned):
+                    return None
                 if not anew and not _given_again(story, owned, names[name], at):
                     return _hazard(story, call, mutation, owned, read, at, path, names[name])
     return None

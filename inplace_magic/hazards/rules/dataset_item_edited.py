@@ -16,11 +16,11 @@ Good::
 
 Silent where a statement of its own writes something of the dataset's, such as ``self.seen[i] += 1``.
 
-Found when one line of a ``__getitem__`` has written the same elements twice, with arithmetic that depends on the old
-values. So has a line anywhere else that writes an entry of a shallow copy (``sample = dict(samples[i])``, which keeps
-the stored tensors), or adds to integer labels in a list of batches, which then go into ``cross_entropy`` or the like;
-and one that normalises, in every epoch, the same batch of a list or the same slice of the data (``xb = X[i : i + 32];
-xb -= mean``), which then goes through a model that is trained.
+Found when one line of a ``__getitem__``, or of a transform that it calls, has written the same stored elements twice,
+with arithmetic that depends on the old values. So has a line anywhere else that writes an entry of a shallow copy
+(``sample = dict(samples[i])``, which keeps the stored tensors), or adds to integer labels in a list of batches, which
+then go into ``cross_entropy`` or the like; and one that normalises, in every epoch, the same batch of a list or the
+same slice of the data (``xb = X[i : i + 32]; xb -= mean``), which then goes through a model that is trained.
 ``torch.as_tensor(self.rows[i])`` gives another tensor, on the memory of the same array, each time; there it takes
 small items, of which the trace has the values: at the same address stands what the last edit has left.
 """
@@ -59,12 +59,13 @@ def check(story: Story) -> Iterator[Hazard]:
         site = call.callsite
         if site is None or call.kind != "in-place":
             continue
-        fetched = site.function.endswith("__getitem__")
+        fetched = _is_fetching(site) and (site.direct or site.function.endswith("__getitem__"))
         line = (site.cell, site.file, site.line)
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
             if line in told or call.does("repeatable"):
                 continue
-            if _counts_fetches(site) if fetched else not _is_stored(story, call, after, site):
+            own = _counts_fetches(site) or (not arrays.holds(after) and _is_of_the_item(story, after))
+            if own if fetched else not _is_stored(story, call, after, site):
                 continue
             where, same_item = arrays.place_of(after, mutation)
             key = (replace(site, caller=None), where)
@@ -73,6 +74,17 @@ def check(story: Story) -> Iterator[Hazard]:
                 told.add(line)
                 yield _hazard(story, call, mutation.tensor, site)
                 break
+
+
+def _is_fetching(site: Callsite) -> bool:
+    """Whether a line runs while an item is fetched: in a ``__getitem__``, or in a transform that it calls."""
+    return any(place.function.endswith("__getitem__") for place in site.chain)
+
+
+def _is_of_the_item(story: Story, after: TensorMetadata) -> bool:
+    """Whether the memory was made while an item was fetched, so that it is that item's own."""
+    maker = story.maker_of_storage(after.storage)
+    return maker is not None and maker.callsite is not None and _is_fetching(maker.callsite)
 
 
 def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
@@ -131,9 +143,13 @@ class _Arrays:
         self._going_on: dict[int | None, bool] = {}
         """By storage: whether its first edit met what an edit of another storage had left."""
 
+    def holds(self, after: TensorMetadata) -> bool:
+        """Whether a tensor lies on memory that was there before any tensor."""
+        return after.storage in self._foreign
+
     def place_of(self, after: TensorMetadata, mutation: Mutation) -> tuple[object, bool]:
         """What was written, and whether it is certain that an equal answer meant the same item."""
-        if after.storage not in self._foreign:
+        if not self.holds(after):
             return (after.storage, region_of(after)), True
         where = after.data_ptr, after.shape
         before = mutation.values_before

@@ -51,6 +51,22 @@ _AT = attrgetter("at")
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place that made a snapshot follow."""
     seen = set()
+    found = list(_comparisons(story))
+    first: dict[Callsite | None, int] = {}
+    since: set[Callsite | None] = set()
+    for call, write, _taken in found:
+        if write.at > first.setdefault(call.callsite, call.index):
+            since.add(call.callsite)
+    for call, write, taken in found:
+        early = taken is None and call.callsite in since and write.at < first[call.callsite]
+        if write.site in seen or early:  # of a loop's passes, those tell more that a write between two of them explains
+            continue
+        seen.add(write.site)
+        yield _hazard(story, call, call.inputs[0], write, taken)
+
+
+def _comparisons(story: Story) -> Iterator[tuple[CallEvent, Write, int | None]]:
+    """The calls that got one memory twice, the write that was in both, and when the second side was taken."""
     for call in story.trace.calls:
         if call.error is not None or len(call.inputs) < 2:
             continue
@@ -60,10 +76,8 @@ def check(story: Story) -> Iterator[Hazard]:
             continue
         taken = second_taken(story, call)
         write = scaling or _write_between(story, call, taken)
-        if write is None or write.site in seen or _within_one_statement(call, write):
-            continue
-        seen.add(write.site)
-        yield _hazard(story, call, one, write, taken)
+        if write is not None and not _within_one_statement(call, write):
+            yield call, write, taken
 
 
 def _scaled_before(story: Story, call: CallEvent) -> Write | None:

@@ -1,0 +1,141 @@
+"""Functions that write their argument: told where the caller's old values were wanted, and silent where the function is
+there to write it. Both are called the same way; what happened tells them apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hazards.running import plainly, watched
+
+WRONG = {
+    "gives a new tensor": """
+def standardise(x):
+    x -= x.mean(0)
+    return x / x.std(0)
+z = standardise(data)
+result = z.sum() + data.sum()
+""",
+    "gives a figure of what it overwrote": """
+def loss(predicted, target):
+    predicted.clamp_(-1, 1)
+    return (predicted - target).square().mean()
+error = loss(predicted=data, target=other)
+result = error + data.sum()
+""",
+    "by a part of it": """
+def energy(x):
+    first = x[:, 0]
+    first *= 2
+    return first.square().sum()
+e = energy(data)
+result = e + data.sum()
+""",
+    "what it gives is put away": """
+def without_first(x):
+    x[0] = 0
+    return x * 2
+kept = []
+kept.append(without_first(data))
+result = kept[0].sum() + (data * 3).sum()
+""",
+    "a conversion that gave it back": """
+def normalise(x):
+    x = x.float()
+    x.mul_(torch.rsqrt(x.square().mean()))
+    return x * weight
+def block(h):
+    kept = h
+    h = normalise(h)
+    return kept + h
+result = block(data).sum()
+""",
+    "its result got a second name": """
+def score(logs):
+    chances = logs.exp_()
+    pick = chances.argmax(1)
+    return logs.gather(1, pick[:, None])
+result = score(data).sum()
+""",
+}
+MEANT = {
+    "an integrator that gives the energy": """
+def step(position, velocity, dt):
+    velocity -= position * dt
+    position += velocity * dt
+    return velocity.square().sum() + position.square().sum()
+path = []
+for _ in range(3):
+    e = step(data, other, 0.1)
+    path.append(data.clone())
+""",
+    "clipping that gives the norm": """
+def clip(gradient, limit):
+    norm = gradient.norm()
+    gradient.mul_(limit / norm)
+    return norm
+norm = clip(data, 1.0)
+moved = other - 0.1 * data
+""",
+    "a sweep that gives the change": """
+def sweep(u, f):
+    before = u.clone()
+    u[1:-1] = 0.5 * (u[:-2] + u[2:] + f[1:-1])
+    return (u - before).abs().max()
+for _ in range(3):
+    change = sweep(data, other)
+total = data.sum()
+""",
+    "a statement of its own": """
+def normalise(x):
+    x -= x.mean()
+    x /= x.std()
+normalise(data)
+total = data.sum()
+""",
+    "bound to the same name": """
+def rows(m):
+    m /= m.sum(1, keepdim=True)
+    return m
+def columns(m):
+    m /= m.sum(0, keepdim=True)
+    return m
+for _ in range(3):
+    data = columns(rows(data))
+total = data.sum()
+""",
+    "a cache": """
+def attend(q, cache, n):
+    cache[n] = q
+    return (cache[: n + 1] @ q).softmax(0) @ cache[: n + 1]
+outs = [attend(other[n], data, n) for n in range(3)]
+total = data.mean()
+""",
+}
+SETUP = """
+data, other, weight = 3 * torch.randn(4, 3), torch.randn(4, 3), torch.ones(3)
+"""
+
+
+def in_a_function(program: str) -> str:
+    lines = "\n".join(f"    {line}" for line in program.strip().splitlines())
+    return f"def main(data, other):\n{lines}\nmain(data, other)\n"
+
+
+@pytest.mark.parametrize("program", WRONG.values(), ids=WRONG)
+def test_an_argument_that_the_caller_reads_on_is_told(program: str, tmp_path: Path) -> None:
+    copied = program
+    for handed in ("(data)", "predicted=data", "normalise(h)", "chances = logs"):
+        copied = copied.replace(handed, handed.replace("data", "data.clone()").replace("h)", "h.clone())"))
+    copied = copied.replace("logs.exp_()", "logs.exp()")
+    results = [float(plainly(tmp_path, SETUP, each).names["result"]) for each in (program, copied)]
+    assert results[0] != pytest.approx(results[1]), "PyTorch says nothing and is wrong"
+    for text in (program, in_a_function(program)):
+        assert "alias-written" in watched(tmp_path, SETUP, text).codes()
+
+
+@pytest.mark.parametrize("program", MEANT.values(), ids=MEANT)
+def test_an_argument_that_is_there_to_be_written_is_not(program: str, tmp_path: Path) -> None:
+    for text in (program, in_a_function(program)):
+        found = watched(tmp_path, SETUP, text).report.hazards
+        assert [hazard.message for hazard in found if hazard.severity != "info"] == []
