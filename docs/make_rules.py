@@ -26,6 +26,7 @@ SEVERITIES = {
 }
 """Worst first, with what each means."""
 
+_TOLD_BY = ("Found ", "Told ")
 _CODE = re.compile(r"[a-z]+(-[a-z]+)+")
 _MEANING = re.compile(r"^\* ``([a-z-]+)``: (.+(?:\n  .+)*)", re.MULTILINE)
 """``* ``code``: what happened``, in the docstring of a rule with several codes."""
@@ -53,6 +54,14 @@ class Rule:
     def headline(self) -> str:
         """The docstring's first paragraph, on one line."""
         return " ".join(self.text.split("\n\n", 1)[0].split())
+
+    @property
+    def facts(self) -> str:
+        """The paragraphs that say what a finding is told by."""
+        told = [block for block in self.text.split("\n\n") if block.startswith(_TOLD_BY)]
+        if not told:
+            raise SystemExit(f"The docstring of {self.module} has no paragraph that begins with one of {_TOLD_BY}.")
+        return " ".join(" ".join(told).split())
 
     def meaning(self, code: str) -> str:
         """What happened, in one sentence."""
@@ -127,7 +136,19 @@ def index(found: list[Rule]) -> str:
         for code in rule.codes:
             lines.append(f"| [`{code}`]({rule.page}) | {rule.severity} | {_inline(rule.meaning(code))} |")
     lines += ["", *(f"* **{name}**: {meaning}." for name, meaning in SEVERITIES.items()), ""]
+    lines += ["[What each finding rests on](facts.md).", ""]
     lines += ["`docs/make_rules.py` writes this page and those that it links to.", ""]
+    return "\n".join(lines)
+
+
+def facts(found: list[Rule]) -> str:
+    """What each finding rests on, in the order of :func:`index`."""
+    order = list(SEVERITIES)
+    lines = ["# What each finding rests on", "", "No finding rests on what a variable is called.", ""]
+    for rule in sorted(found, key=lambda rule: order.index(rule.severity)):
+        codes = ", ".join(f"[`{code}`]({rule.page})" for code in rule.codes)
+        lines.append(f"* {codes}: {_inline(rule.facts)}")
+    lines += ["", "`docs/make_rules.py` writes this page.", ""]
     return "\n".join(lines)
 
 
@@ -165,7 +186,7 @@ def _inline(text: str) -> str:
 def pages() -> dict[str, str]:
     """Text by file name of all pages."""
     found = rules()
-    return {"index.md": index(found), **{rule.page: page(rule) for rule in found}}
+    return {"index.md": index(found), "facts.md": facts(found), **{rule.page: page(rule) for rule in found}}
 
 
 def main() -> None:

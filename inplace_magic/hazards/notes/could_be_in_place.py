@@ -17,6 +17,9 @@ Nothing is wrong with the ordinary form, and it is the safe one; the note says w
 that is a lot. In a loop that is one tensor, however often the line runs: each pass lets go of what it needed for a
 moment. It is silent on views, on leaves, where shape or dtype change, and on what library code calls under the line,
 such as the arithmetic of an optimizer: nobody can write that in another form.
+
+Told from the record alone: the input's memory died right after the call, no node had saved it, no other tensor was on
+it, and the result has its shape and dtype.
 """
 
 from __future__ import annotations

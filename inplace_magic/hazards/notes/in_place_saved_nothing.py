@@ -15,6 +15,9 @@ Good::
 
 Nothing is wrong with such a line; it merely does not do what people write it for. Under ``no_grad`` nothing is kept,
 and ``inplace=True`` does save memory.
+
+Told from the record alone: the node of an in-place call saved a tensor that nothing in the program had made, with the
+input's shape, where the input had been.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ Good::
 
 In training this is how it must be, and the note only says where the memory is; ``torch.utils.checkpoint`` trades it for
 computing twice.
+
+Told from the record alone: a name was bound anew, its old tensor's memory lived on, and a node had saved it.
 """
 
 from __future__ import annotations

@@ -23,6 +23,11 @@ Silent where the same name is bound again (``x = relu_inplace(x)``), where the w
 self.cache``; `same-memory-compared` tells where the two are held against each other), where the tensor began as a
 buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it both names (``m = v =
 torch.zeros(3)``), and where the old name is not read again.
+
+Found where a function wrote a tensor by one of its names and reads it later on by another one that it has had since
+before the write; or where the write was made in a function that was called with the tensor and gives something else,
+and the caller goes on with its own name. A function that gives nothing about as large as what it wrote, and scales it
+by what it measured of it, or moves it on in each of its runs, is there to write it.
 """
 
 from __future__ import annotations

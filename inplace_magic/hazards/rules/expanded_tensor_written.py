@@ -20,6 +20,9 @@ Good::
     mask = torch.zeros(1, 4).expand(3, 4).clone()
 
     frames = torch.arange(6.0).unfold(0, 4, 2) * 10
+
+Told from the record alone: the written tensor's sizes and strides lay several of its positions on one element, and the
+call did not fill all of it with one value.
 """
 
 from __future__ import annotations

@@ -24,6 +24,10 @@ Good::
 ``retain_graph=True``, which PyTorch's message proposes, is right where one graph shall be used twice, with the values
 that it was built from. A state that is carried over then keeps the graphs of all passes, and each backward goes through
 all of them. Where the first backward is not in the record, as when it ran before the watch began, the finding says so.
+
+Told from what PyTorch refused, and from the graph: which nodes each backward of the record went through, and whether it
+was asked to keep them; the one that let go of a node is named, and the tensor by which the later graph leads into the
+older one.
 """
 
 from __future__ import annotations

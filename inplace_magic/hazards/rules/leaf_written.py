@@ -14,6 +14,9 @@ Good::
 
     with torch.no_grad():           # an update of the values, not a step of the computation
         w -= 0.1 * grad
+
+Told from what PyTorch refused, and from the call that it refused: a leaf, or a view of one, was to be written while
+gradients were recorded.
 """
 
 from __future__ import annotations

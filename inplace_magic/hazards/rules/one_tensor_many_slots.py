@@ -14,6 +14,10 @@ Bad::
 Good::
 
     history.append(state.clone())
+
+Found where one memory is several times in the list that a call stacks or joins, and was written between; or where the
+namespace, or a function's names, reach the written tensor by several slots of one container, and it is read there after
+the write.
 """
 
 from __future__ import annotations

@@ -16,6 +16,9 @@ Good::
 
 Reading exactly the elements that are written, each for its own position (``x.mul_(x)``), is fine; so is copying one
 that is copied onto itself as well (``row[:] = row[0]``).
+
+Told from the record alone: an elementwise call wrote some elements of a memory, another one of its operands lies on the
+same memory, and by offsets, sizes and strides an element that is written for one position is read for another.
 """
 
 from __future__ import annotations

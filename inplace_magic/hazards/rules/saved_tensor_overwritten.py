@@ -27,6 +27,9 @@ It is found before backward is run as well: the saver is still alive at the end 
 the version has moved. Silent where backward let go of the saved tensor or where nothing can run backward through the
 saver any more; and where a parameter was stepped although a forgotten result of an earlier forward still hangs
 around, as ``pred = model(x)`` does above a training loop.
+
+Told from the record alone: which node saved which tensor at which version, every write that moved the version counter
+since, and whether a backward raised, or would.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ Good::
 
     left.register_hook(lambda grad: grad * 0.1)
 
-Silent where no sibling receives the same gradient.
+Told from the record alone: code that ran inside a backward wrote a tensor that nothing recorded had made, and by the
+graph one node hands that gradient to a sibling branch, too. Silent where no sibling receives the same gradient.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ One code for each reason that PyTorch gives:
 * ``inference-tensor-written``: A tensor made under ``inference_mode`` was written outside of it.
 * ``no-grad-view-written``: A view taken while recording was off was written while it was on.
 * ``custom-function-view-written``: A view that a custom ``Function`` or a module's backward hook made was written.
+
+Told from what PyTorch refused, and from the calls that made the view and its base.
 """
 
 from __future__ import annotations
