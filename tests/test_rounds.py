@@ -53,7 +53,6 @@ NOT_YET_FOUND = {
     "silent_validated_with_smoothed_weights": "averages copied over the weights, as lookahead means to",
     "silent_robot_arm_expert_layers": "a part of an argument, read with the whole in the next pass",
     "silent_object_similarity_per_layer": "told at the layer that writes, and not at the hook that keeps",
-    "silent_walking_robot_observation_history": "the overlap lies within the rows of a matrix",
     "silent_decision_steps_over_a_table": "one normalisation serves several layers, as a shared layer does",
     "silent_confidence_of_generated_headlines": "a list of functions writes what it hands on",
     "silent_noise_floor_learned_through_a_functional_loss": "a buffer bound anew where no binding lasts",

@@ -1,7 +1,8 @@
 """Do two regions of one storage meet, and does an op read an element that it writes for another position?
 
-Regions are compared element by element on a clipped copy: every dimension is cut to a few entries, with the true
-offsets and strides. What is found is therefore real; what is not found may still exist in a large tensor.
+Two regions of one form are told by their distance. Others are compared element by element on a clipped copy: every
+dimension is cut to a few entries, with the true offsets and strides. What is found is therefore real; what is not found
+may still exist in a large tensor.
 """
 
 from __future__ import annotations
@@ -78,11 +79,30 @@ def reads_what_it_writes(written: Region, read: Region, *, copied: bool = False)
     if any(size not in (1, full) for size, full in zip(sizes, written.shape, strict=True)):
         return False
     steps = tuple(0 if size == 1 else stride for size, stride in zip(sizes, strides, strict=True))
+    moved = read.offset - written.offset
+    if moved and sizes == written.shape and strides == written.strides and all(strides):
+        return _lie_apart(moved, sorted(zip(strides, sizes, strict=True), reverse=True))
     writes = {offset: at for at, offset in _elements(Region(written.offset, shape, written.strides))}
     reads = dict(_elements(Region(read.offset, shape, steps)))
     if copied:
         writes = {offset: at for offset, at in writes.items() if reads[at] != offset}
     return any(writes.get(offset, at) != at for at, offset in reads.items())
+
+
+def _lie_apart(distance: int, dimensions: list[tuple[int, int]]) -> bool:
+    """Whether two positions of one region lie so many elements apart.
+
+    Args:
+        distance: in elements.
+        dimensions: (stride, size) of each, the largest stride first.
+    """
+    if not dimensions:
+        return distance == 0
+    (stride, size), *rest = dimensions
+    reach = sum((other - 1) * step for step, other in rest)
+    first = max(1 - size, -((reach - distance) // stride))
+    last = min(size - 1, (distance + reach) // stride)
+    return any(_lie_apart(distance - steps * stride, rest) for steps in range(first, last + 1))
 
 
 @lru_cache(maxsize=4096)

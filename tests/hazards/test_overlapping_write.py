@@ -104,3 +104,16 @@ def test_without_us_the_rows_are_wrong_and_nothing_is_said(tmp_path: Path) -> No
 def test_the_cure_has_the_operator_of_the_line(tmp_path: Path, statement: str, told: str) -> None:
     ran = watched(tmp_path, "logits = torch.arange(1.0, 7.0).reshape(2, 3)", statement)
     assert told in ran.the(rule.CODE).fix
+
+
+@pytest.mark.parametrize("columns", [1, 32])
+@pytest.mark.parametrize("rows", [3, 200])
+def test_a_shift_is_told_where_it_overwrites_what_it_has_yet_to_read(tmp_path: Path, rows: int, columns: int) -> None:
+    history = f"x = torch.arange({rows}.0 * 96).reshape({rows}, 96)\ny = x.clone()\n"
+    right, left = f"x[:, {columns}:] = x[:, :-{columns}]\n", f"x[:, :-{columns}] = x[:, {columns}:]\n"
+    wrong = f"wrong = not torch.equal(x[:, {columns}:], y[:, :-{columns}])"
+    fine = f"wrong = not torch.equal(x[:, :-{columns}], y[:, {columns}:])"
+    assert plainly(tmp_path, history, right, wrong).names["wrong"], "PyTorch says nothing and is wrong"
+    assert watched(tmp_path, history, right).codes() == {rule.CODE}
+    assert not plainly(tmp_path, history, left, fine).names["wrong"]
+    assert watched(tmp_path, history, left).codes() == set()

@@ -15,7 +15,8 @@ Good::
     x[:, 1:] = x[:, :-1].clone()
 
 Reading exactly the elements that are written, each for its own position (``x.mul_(x)``), is fine; so is copying one
-that is copied onto itself as well (``row[:] = row[0]``).
+that is copied onto itself as well (``row[:] = row[0]``). So is a shift to the left, ``history[:, :-1] = history[:,
+1:]``, of up to 32,768 elements on the CPU, where one thread reads each element before it overwrites it.
 
 Told from the record alone: an elementwise call wrote some elements of a memory, another one of its operands lies on the
 same memory, and by offsets, sizes and strides an element that is written for one position is read for another.
@@ -24,6 +25,7 @@ same memory, and by offsets, sizes and strides an element that is written for on
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterator
 
@@ -39,6 +41,8 @@ from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 
 CODE = "overlapping-write"
+
+_ONE_THREAD = 32_768
 
 
 _AUGMENTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*) *(?P<operator>[-+*/%&|^]|\*\*|//)=(?!=)")
@@ -78,9 +82,18 @@ def _overlapping_input(call: CallEvent, mutation: Mutation, after: TensorMetadat
         if read.storage is None or read.storage != after.storage or read.tensor == after.tensor:
             continue
         region = region_of(read)
+        if region is not None and _is_read_in_time(written, region, after):
+            continue
         if region is not None and reads_what_it_writes(written, region, copied=call.does("assigns")):
             return read
     return None
+
+
+def _is_read_in_time(written: Region, read: Region, after: TensorMetadata) -> bool:
+    """Whether each element is read before it is written, as in ``history[:, :-1] = history[:, 1:]``: on the CPU one
+    thread goes through so few elements from the first to the last (``at::internal::GRAIN_SIZE``)."""
+    alike = (written.shape, written.strides) == (read.shape, read.strides)
+    return alike and read.offset > written.offset and after.device == "cpu" and math.prod(read.shape) <= _ONE_THREAD
 
 
 def _written(call: CallEvent, mutation: Mutation, after: TensorMetadata) -> Region | None:
