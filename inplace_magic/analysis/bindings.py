@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -91,6 +93,12 @@ class Bindings:
         texts = frozenset(ast.unparse(node) if node is not None else "" for node in nodes)
         return cls(namespace, owners, local, bound, scopes, texts, made_at, by_storage, frozenset(activations))
 
+    def bound_last(self, function: str, name: str, before: int) -> tuple[int, int] | None:
+        """(call, tensor) of the last assignment to a name of a function before a call; None where there is none."""
+        bound = self.scopes.get((function, name), [])
+        last = bisect_left(bound, before, key=itemgetter(0)) - 1
+        return bound[last] if last >= 0 else None
+
     def name(self, tensor: int) -> str | None:
         """The best name of a tensor anywhere: the namespace's, else the one that an assignment gave it last."""
         found = self.namespace.get(tensor)
@@ -143,9 +151,9 @@ class Bindings:
         made by library code inside the line only if nothing speaks against it."""
         if site.direct:
             return True
-        known = [t for at, t in self.scopes.get((site.function, text), ()) if at < call]
-        if known:
-            return known[-1] == tensor
+        bound = self.bound_last(site.function, text, call)
+        if bound is not None:
+            return bound[1] == tensor
         if self.named(site, text) is not None:
             return self.named(site, text) == tensor
         inside = self.namespace.get(tensor, "")

@@ -47,9 +47,11 @@ def _events(story: Story, leaf: int, storage: int) -> list[GradientEvent]:
             found.append(GradientEvent("cleared", call))
         elif call.does("scales"):
             found.append(GradientEvent("scaled", call))
-    steps = {call.index: call for call in (*_steps(story, leaf, storage), *steps_by(story, storage))}
+    reads = _reads(story, storage)
+    by_library = (call for call in reads if call.callsite in story.stepping)
+    steps = {call.index: call for call in (*_steps(story, leaf, reads), *by_library)}
     found += (GradientEvent("stepped", call) for call in steps.values())
-    found += (GradientEvent("read", call) for call in _reads(story, storage))
+    found += (GradientEvent("read", call) for call in reads)
     return sorted(found, key=attrgetter("at"))
 
 
@@ -65,10 +67,10 @@ def steps_by(story: Story, storage: int) -> list[CallEvent]:
     return [call for call in _reads(story, storage) if call.callsite in story.stepping]
 
 
-def _steps(story: Story, leaf: int, storage: int) -> Iterator[CallEvent]:
+def _steps(story: Story, leaf: int, gradient_reads: list[CallEvent]) -> Iterator[CallEvent]:
     """The calls that moved a leaf after somebody had read its gradient, since the leaf was moved last."""
     meta = story.observations.get(leaf)
-    reads = [call.index for call in _reads(story, storage)]
+    reads = [call.index for call in gradient_reads]
     last, place = -1, 0
     for call, _mutation in story.writes_to_storage.get(meta.storage, ()) if meta and meta.storage is not None else ():
         if call.does("overwrites"):

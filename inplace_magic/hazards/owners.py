@@ -7,10 +7,8 @@ call `x`. Each of them owns a name of it, and may read it again.
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
@@ -73,9 +71,8 @@ def _held(story: Story, site: Callsite, path: str, before: int) -> int | None:
     assignment there bound it to last."""
     if site.function == "<module>":
         return story.bindings.owners.get(path)
-    bound = story.bindings.scopes.get((site.function, path), [])
-    last = bisect_left(bound, before, key=itemgetter(0)) - 1
-    return bound[last][1] if last >= 0 else None
+    bound = story.bindings.bound_last(site.function, path, before)
+    return bound[1] if bound is not None else None
 
 
 def _by_parameters(story: Story, call: CallEvent, mutation: Mutation, path: str | None) -> list[Owned]:

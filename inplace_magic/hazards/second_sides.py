@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
-from operator import itemgetter
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
@@ -95,10 +93,9 @@ def _bound_at(story: Story, call: CallEvent) -> int | None:
         return call.index
     times = []
     for name in names:
-        bound = story.bindings.scopes.get((site.function, name or ""), [])
-        last = bisect_left(bound, call.index, key=itemgetter(0)) - 1
-        if last >= 0 and bound[last][1] == one.tensor:
-            times.append(bound[last][0])
+        bound = story.bindings.bound_last(site.function, name or "", call.index)
+        if bound is not None and bound[1] == one.tensor:
+            times.append(bound[0])
     if len(times) == 2 and all(story.calls[at].kind == "in-place" for at in times):
         return min(times)  # what the older write gave was kept under a name of its own
     gave_back = [at for at in times if any(meta.tensor == one.tensor for meta in story.calls[at].inputs)]

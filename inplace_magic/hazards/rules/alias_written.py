@@ -32,9 +32,7 @@ by what it measured of it, or moves it on in each of its runs, is there to write
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
-from operator import itemgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -206,9 +204,8 @@ def _other_names(story: Story, owned: Owned) -> Iterator[tuple[str, AliasStateme
 
 def _bound_anew(story: Story, owned: Owned, path: str, wrote: int, read: int, tensor: int) -> bool:
     """Whether the name pointed to something else again before the read."""
-    bound = story.bindings.scopes.get((owned.site.function, path), [])
-    last = bisect_left(bound, read, key=itemgetter(0)) - 1
-    return last >= 0 and bound[last][0] >= wrote and bound[last][1] != tensor
+    bound = story.bindings.bound_last(owned.site.function, path, read)
+    return bound is not None and bound[0] >= wrote and bound[1] != tensor
 
 
 def _given_again(story: Story, owned: Owned, alias: AliasStatement | None, read: Callsite) -> bool:
