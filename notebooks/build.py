@@ -24,6 +24,7 @@ from typing import Any
 
 import jupytext
 import nbformat
+from kernel_sockets import kernel_sockets
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
@@ -135,6 +136,7 @@ def built(text: Path) -> tuple[str, str]:
         store_widget_state=False,
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(text.parent)}},
+        config=kernel_sockets(),
     )
     # Jupyter tells a kernel which notebook it serves; from its folder the reports take their language.
     language = next((each for each in LANGUAGES if each == text.parent.name), LANGUAGES[0])

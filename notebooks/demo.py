@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from kernel_sockets import kernel_sockets
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
@@ -52,7 +53,8 @@ def execute(notebook: Any, folder: Path) -> str:
 
     A cell tagged ``raises-exception`` is meant to fail, and does not stop it.
     """
-    client = NotebookClient(notebook, kernel_name="python3", timeout=600, resources={"metadata": {"path": str(folder)}})
+    settings = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(notebook, kernel_name="python3", timeout=600, resources=settings, config=kernel_sockets())
     try:
         client.execute()
     except CellExecutionError as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 import nbformat
 from cells import REPORT_WORDS
+from kernel_sockets import kernel_sockets
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
@@ -20,7 +21,10 @@ def execute(cells: Sequence[str], *, allow_errors: bool) -> list[Any]:
         CellExecutionError: a cell failed and `allow_errors` is False.
     """
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in (PROLOGUE, *cells)])
-    NotebookClient(notebook, kernel_name="python3", timeout=120, allow_errors=allow_errors).execute()
+    client = NotebookClient(
+        notebook, kernel_name="python3", timeout=120, allow_errors=allow_errors, config=kernel_sockets()
+    )
+    client.execute()
     nbformat.validate(notebook)
     return list(notebook.cells[1:])
 

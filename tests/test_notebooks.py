@@ -8,6 +8,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from kernel_sockets import kernel_sockets
 from kernels import kinds, text_of
 from nbclient import NotebookClient
 
@@ -60,7 +61,9 @@ def executed() -> dict[str, Any]:
     for name in NAMES:
         notebook = read(name)
         settings = {"metadata": {"path": str((NOTEBOOKS / name).parent)}}
-        client = NotebookClient(notebook, kernel_name="python3", timeout=120, resources=settings)
+        client = NotebookClient(
+            notebook, kernel_name="python3", timeout=120, resources=settings, config=kernel_sockets()
+        )
         client.execute(env={**os.environ, "JPY_SESSION_NAME": name})
         nbformat.validate(notebook)
         done[name] = notebook

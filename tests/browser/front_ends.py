@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -114,11 +115,12 @@ def serve(root: Path) -> Iterator[Server]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     token, notebooks = secrets.token_hex(8), root / "notebooks"
+    runtime = Path(tempfile.mkdtemp())  # the path of a socket has about a hundred characters at most
     notebooks.mkdir()
     folders = {
         "JUPYTER_CONFIG_DIR": root / "config",
         "JUPYTER_DATA_DIR": root / "data",
-        "JUPYTER_RUNTIME_DIR": root / "runtime",
+        "JUPYTER_RUNTIME_DIR": runtime,
         "JUPYTERLAB_SETTINGS_DIR": settings,
         "JUPYTERLAB_WORKSPACES_DIR": root / "workspaces",
         "IPYTHONDIR": root / "ipython",
@@ -126,6 +128,7 @@ def serve(root: Path) -> Iterator[Server]:
     command = [
         *(sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}"),
         *(f"--ServerApp.root_dir={notebooks}", f"--IdentityProvider.token={token}", "--ServerApp.port_retries=0"),
+        "--KernelManager.transport=ipc",  # of free TCP ports, found first and bound later, one is sometimes taken
         *("--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True"),
     ]
     with open(root / "server.log", "w") as log:
@@ -143,6 +146,7 @@ def serve(root: Path) -> Iterator[Server]:
     finally:
         process.terminate()
         process.wait(30)
+        shutil.rmtree(runtime, ignore_errors=True)
 
 
 def _wait_for(server: Server, process: subprocess.Popen[bytes], log: Path) -> None:

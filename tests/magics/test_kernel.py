@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from jupyter_client.manager import start_new_kernel
+from jupyter_client.manager import KernelManager
+from kernel_sockets import kernel_sockets
 from kernels import PROLOGUE, execute, fails, kinds, text_of
 
 CELLS = {
@@ -146,9 +147,13 @@ def test_run_all_goes_on_after_a_watched_cell_that_works() -> None:
 @pytest.fixture
 def client() -> Iterator[Any]:
     """A kernel with the extension and torch, and its manager as ``client.manager``."""
-    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=120)
+    manager = KernelManager(kernel_name="python3", config=kernel_sockets())
+    manager.start_kernel()
+    client: Any = manager.client()
     client.manager = manager
     try:
+        client.start_channels()
+        client.wait_for_ready(timeout=120)
         client.execute_interactive(PROLOGUE, timeout=120)
         yield client
     finally:
