@@ -26,6 +26,7 @@ from inplace_magic.language import _, together
 MAGIC = "%%inplace_watch"
 MODULE = '__import__("inplace_magic").magics'
 KEPT_SOURCES = 16
+_CALL = re.compile(re.escape(f"{MODULE}.begin(get_ipython(), ") + r".*'([0-9a-f]{8})'\)")
 _MAGIC_LINE = re.compile(r"([ \t]*)%%inplace_watch(?:[ \t]+(.*?))?[ \t]*\Z")
 _CELL_MAGIC = re.compile(r"%%[^\s%?]+")
 
@@ -62,6 +63,13 @@ class WatchLine:
     def source(self, key: str) -> str | None:
         """The text of a cell rewritten lately, as it was typed; None when it is no longer kept."""
         return self._sources.get(key)
+
+    def typed(self, line: str) -> str | None:
+        """The line of a cell rewritten lately that became this call, as it was typed; None of any other line."""
+        call = _CALL.search(line)
+        lines = self._sources.get(call[1], "").splitlines() if call is not None else []
+        first = _first_code_line(lines)
+        return None if first is None else lines[first].strip()
 
 
 def rewrite(lines: list[str], key: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from IPython.core.error import UsageError
@@ -43,6 +43,8 @@ class _Active:
     owner: object
     """What ends the watch: the ``ExecutionInfo`` of the running cell, or one call of the cell magic."""
     place: str
+    report: Report | None = None
+    """Where an error left the cell, made before IPython printed its traceback."""
 
 
 @dataclass(slots=True, eq=False)
@@ -64,7 +66,7 @@ class _Session:
     """Entries of the shell's magic tables that ours stand in for, to be put back."""
 
     def __post_init__(self) -> None:
-        self.tracebacks = ShortTracebacks(self.shell)
+        self.tracebacks = ShortTracebacks(self.shell, self.verdict_on, self.transform.typed)
 
     def pre_run_cell(self, info: Any) -> None:
         if not self.running and self.active is not None:
@@ -89,6 +91,24 @@ class _Session:
                 self.story.end_cell(raised)
         elif is_explained(raised):
             print(_(HINT))
+
+    def verdict_on(self, error: BaseException) -> str:
+        """What a watched cell's report says of the error that left it, in one line; empty where it explains nothing."""
+        active = self.active
+        if active is None or not self.running or self.running[-1] is not active.owner:
+            return ""
+        report = stopped(self, active, error)
+        if report is None:
+            self.active = None
+            return ""
+        self.active = replace(active, report=report)
+        try:
+            from inplace_magic.render.verdict import explanation
+
+            return explanation(report)
+        except Exception as fault:  # a boundary: the user's traceback is printed whatever becomes of ours
+            complain(_("the report could not be displayed"), fault)
+            return ""
 
     def can_begin(self) -> None:
         """Refuses a story inside a cell that is watched on its own."""
@@ -239,13 +259,19 @@ def finish(session: _Session, raised: BaseException | None) -> None:
     if active is None:
         return
     session.tracebacks.off()
-    shell, options = session.shell, active.options
+    report = active.report or stopped(session, active, raised)
+    if report is not None:
+        session.deliver(report, active.options)
+
+
+def stopped(session: _Session, active: _Active, raised: BaseException | None) -> Report | None:
+    """Ends a watch and makes its report; None, and a line that says so, where that failed."""
+    shell = session.shell
     try:
-        report = active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
+        return active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
     except Exception as error:  # a boundary: the cell has its result already, and keeps it
         complain(_("the cell was watched, but no report could be made"), error)
-        return
-    session.deliver(report, options)
+        return None
 
 
 def refuse(problem: str) -> NoReturn:

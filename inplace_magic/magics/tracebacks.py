@@ -1,9 +1,16 @@
-"""The traceback that IPython prints for a watched cell, without the entries that the watch put in."""
+"""The traceback that IPython prints for a watched cell: below the verdict, without entries that the watch put in."""
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Callable
+from inspect import CO_NEWLOCALS
+from types import FrameType
 from typing import Any
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 class ShortTracebacks:
@@ -11,18 +18,23 @@ class ShortTracebacks:
 
     Args:
         shell: the shell.
+        verdict: called once with the error that left the cell; what it gives stands above the traceback.
+        typed: the line as it was typed, of a line that is a call of ours; None for any other line.
     """
 
-    def __init__(self, shell: Any) -> None:
+    def __init__(self, shell: Any, verdict: Callable[[BaseException], str], typed: Callable[[str], str | None]) -> None:
         self._shell = shell
-        self._ours: Any = None
+        self._verdict = verdict
+        self._typed = typed
+        self._said = ""
+        self._replaced: dict[str, tuple[Any, Any]] = {}
+        """By the name of a method of the shell: ours, and what the shell's own namespace had there before."""
 
     def on(self) -> None:
-        """Stands in for the shell's method."""
-        if self._ours is not None:
+        """Stands in for the shell's methods."""
+        if self._replaced:
             return
         shown = self._shell.showtraceback
-        self._before = vars(self._shell).get("showtraceback")
 
         def showtraceback(exc_tuple: Any = None, *args: Any, **kwargs: Any) -> Any:
             error = (exc_tuple or sys.exc_info())[1]
@@ -30,16 +42,57 @@ class ShortTracebacks:
                 from inplace_magic.api import without_detours
 
                 without_detours(error)
+                self._said = "" if _is_running(self._shell) else self._verdict(error)
             return shown(exc_tuple, *args, **kwargs)
 
-        self._ours = self._shell.showtraceback = showtraceback
+        self._stand_in("showtraceback", showtraceback)
+        printed = getattr(self._shell, "_showtraceback", None)  # private, and the same since IPython 0.11
+        if printed is None:
+            return
+
+        def _showtraceback(kind: Any, error: Any, lines: Any, *args: Any, **kwargs: Any) -> Any:
+            return printed(kind, error, self._as_typed(lines), *args, **kwargs)
+
+        self._stand_in("_showtraceback", _showtraceback)
 
     def off(self) -> None:
-        """Puts the method back, unless somebody else has put another one there meanwhile."""
-        ours, self._ours = self._ours, None
-        if ours is None or vars(self._shell).get("showtraceback") is not ours:
-            return
-        if self._before is None:
-            del self._shell.showtraceback
-        else:
-            self._shell.showtraceback = self._before
+        """Puts the methods back, unless somebody else has put others there meanwhile."""
+        replaced, self._replaced, self._said = self._replaced, {}, ""
+        for name, (ours, before) in replaced.items():
+            if vars(self._shell).get(name) is not ours:
+                continue
+            if before is None:
+                delattr(self._shell, name)
+            else:
+                setattr(self._shell, name, before)
+
+    def _stand_in(self, name: str, ours: Any) -> None:
+        self._replaced[name] = ours, vars(self._shell).get(name)
+        setattr(self._shell, name, ours)
+
+    def _as_typed(self, lines: Any) -> Any:
+        """The printed lines below the verdict, ours as they were typed."""
+        if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+            return lines
+        coloured = any(ANSI.search(line) for line in lines)
+        head = f"{_BOLD}{self._said}{_PLAIN}" if coloured else self._said
+        typed = ["\n".join(self._line(line) for line in part.split("\n")) for part in lines]
+        return [head, *typed] if self._said else typed
+
+    def _line(self, line: str) -> str:
+        plain = ANSI.sub("", line)
+        typed = self._typed(plain)
+        if typed is None:
+            return line
+        number = re.match(r"(?:-+>)?\s*\d*\s", plain)
+        return f"{number[0] if number is not None else ''}{typed}"
+
+
+def _is_running(shell: Any) -> bool:
+    """Whether code of a cell is running, which may print tracebacks of its own."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals is shell.user_global_ns and not frame.f_code.co_flags & CO_NEWLOCALS:
+            return True
+        frame = frame.f_back
+    return False

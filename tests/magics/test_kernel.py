@@ -53,14 +53,30 @@ def ran() -> dict[str, Any]:
 
 def gutter_lines(cell: Any) -> list[int]:
     """The lines that the traceback's arrows point at."""
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", text_of(cell, "error"))
-    return [int(number) for number in re.findall(r"^-+> (\d+)", plain, flags=re.MULTILINE)]
+    return [int(number) for number in re.findall(r"^-+> (\d+)", plain(cell), flags=re.MULTILINE)]
 
 
 def test_a_failing_cell_shows_its_own_traceback_once_and_then_the_report(ran: dict[str, Any]) -> None:
     assert kinds(ran["broken"]) == ["error", "report"]
     assert ran["broken"].outputs[0].ename == "RuntimeError"
     assert gutter_lines(ran["broken"])[0] == 5
+
+
+def plain(cell: Any) -> str:
+    """A traceback's text without its colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text_of(cell, "error"))
+
+
+def test_the_verdict_stands_above_the_traceback_and_the_magic_in_it_as_it_was_typed(ran: dict[str, Any]) -> None:
+    first, *rest = plain(ran["broken"]).splitlines()
+    assert first.startswith("✗ `y` was overwritten (Cell In[")
+    assert set(rest[0]) == {"-"}
+    assert "      1 %%inplace_watch -o broken\n" in plain(ran["broken"])
+    assert "inplace_magic" not in plain(ran["broken"]).replace("%%inplace_watch", "")
+
+
+def test_an_error_that_no_finding_explains_has_the_traceback_that_it_has_unwatched(ran: dict[str, Any]) -> None:
+    assert set(plain(ran["failure in a function"]).splitlines()[0]) == {"-"}
 
 
 def test_the_report_of_a_failing_cell_is_bound(ran: dict[str, Any]) -> None:

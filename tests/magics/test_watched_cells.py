@@ -232,3 +232,17 @@ def test_the_last_report_is_no_name_of_the_users(ip: Any) -> None:
     before = set(ip.user_ns)
     run_cell(ip, "%%inplace_watch\nNone")
     assert {name for name in set(ip.user_ns) - before if not name.startswith("_")} == set()
+
+
+def test_a_traceback_that_the_cell_prints_itself_ends_no_watch(ip: Any) -> None:
+    shown = "try:\n    1 / 0\nexcept ZeroDivisionError:\n    get_ipython().showtraceback()"
+    ran = run_cell(ip, f"%%inplace_watch -o r\nx = torch.ones(1)\n{shown}\nx.mul_(2);")
+    assert "ZeroDivisionError" in ran.out
+    assert [call.name.split(".")[-1] for call in ip.user_ns["r"].calls] == ["ones", "mul_"]
+
+
+def test_the_shells_own_methods_are_back_after_a_cell_that_failed(ip: Any) -> None:
+    before = dict(vars(ip))
+    run_cell(ip, "%%inplace_watch\nx = torch.ones(1)\n1 / 0")
+    for name in ("showtraceback", "_showtraceback"):
+        assert vars(ip).get(name) is before.get(name)
