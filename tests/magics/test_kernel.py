@@ -19,6 +19,7 @@ logits = torch.ones(3, requires_grad=True) * 2
 probs = torch.sigmoid(logits)
 probs.mul_(2)
 probs.sum().backward()""",
+    "early failure": "%%inplace_watch  --level ops\nx = torch.ones(2)\nx.add_(torch.ones(3))",
     "bound after a failure": "print([call.callsite.line for call in broken.calls])",
     "last value": "%%inplace_watch\nx = torch.ones(2)\n6 * 7",
     "semicolon": "%%inplace_watch\n6 * 7;",
@@ -67,12 +68,12 @@ def plain(cell: Any) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text_of(cell, "error"))
 
 
-def test_the_verdict_stands_above_the_traceback_and_the_magic_in_it_as_it_was_typed(ran: dict[str, Any]) -> None:
+def test_the_verdict_stands_above_the_traceback_and_the_magic_line_in_one_as_it_was_typed(ran: dict[str, Any]) -> None:
     first, *rest = plain(ran["broken"]).splitlines()
     assert first.startswith("✗ `y` was overwritten (Cell In[")
     assert set(rest[0]) == {"-"}
-    assert "      1 %%inplace_watch -o broken\n" in plain(ran["broken"])
-    assert "inplace_magic" not in plain(ran["broken"]).replace("%%inplace_watch", "")
+    assert "      1 %%inplace_watch  --level ops\n" in plain(ran["early failure"])
+    assert "inplace_magic" not in plain(ran["early failure"])
 
 
 def test_an_error_that_no_finding_explains_has_the_traceback_that_it_has_unwatched(ran: dict[str, Any]) -> None:
