@@ -13,6 +13,7 @@ from inplace_magic.hazards.rereading import comes_later
 from inplace_magic.hazards.second_names import name_given_by_the_write
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
 from inplace_magic.source.chains import level, paths_read
 
 _LONGEST = 1_000
@@ -31,6 +32,16 @@ def is_read_by_both(story: Story, call: CallEvent, mutation: Mutation, owned: Ow
     if name is None or call.callsite != owned.site or call.does("adds"):
         return False
     return next(story.readers(mutation.tensor, call.index, counts), None) is not None
+
+
+def is_over(story: Story, owned: Owned, read: CallEvent, at: Callsite, tensor: int) -> bool:
+    """Whether the name that a write gave the tensor stands for something else by the time of a read, or from this very
+    statement on: ``actual = clamp_(x)``, a look at it, and then ``actual = clamp_max(x)``, is one step after the other.
+    """
+    name = name_given_by_the_write(owned)
+    bound = story.bindings.bound_last(owned.site.function, name or "", read.index)
+    again = expressions.bound_targets(at.statement, at.expression) or ()
+    return name in again or (bound is not None and bound[1] != tensor)
 
 
 def moves_its_argument(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> bool:

@@ -104,6 +104,12 @@ for _ in range(3):
     data = columns(rows(data))
 total = data.sum()
 """,
+    "one step after the other": """
+actual = torch.clamp_(data, -1.0, 1.0)
+assert actual.max() <= 1.0
+actual = torch.clamp_max(data, 0.5)
+total = actual.sum()
+""",
     "a cache": """
 def attend(q, cache, n):
     cache[n] = q

@@ -19,6 +19,23 @@ QUIET = {
         b = a.view(torch.int32).view(torch.float32)
         assert torch.equal(b, a)
     """,
+    "a_function_calls_its_own_tensor_as_its_caller_calls_another": """
+        def angles_of(q):
+            angle = torch.zeros_like(q)[..., :3]
+            angle[..., 0] += q[..., 1]
+            angle[..., 1] += q[..., 2]
+            return angle
+        def turned(angle):
+            return torch.cat([torch.ones(1, 1), angle], 1)
+        def close(one, other):
+            return torch.allclose(one.data, other.data)
+        def main():
+            angle = torch.tensor([[0.5, 0.2, 0.0]])
+            q = turned(angle)
+            angle_hat = angles_of(q)
+            assert close(angle_hat, angle)
+        main()
+    """,
     "a_tensor_is_filled_before_another_library_gets_it": """
         import numpy as np
         def generated(n):

@@ -40,7 +40,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.meant_writes import is_read_by_both, moves_its_argument
+from inplace_magic.hazards.meant_writes import is_over, is_read_by_both, moves_its_argument
 from inplace_magic.hazards.owners import Owned, owners_of, whole_of_a_part
 from inplace_magic.hazards.rereading import (
     comes_later,
@@ -157,7 +157,8 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         and (alias is None or is_one_tensor(story, alias, mutation.tensor))
         and (not buffer or (alias is not None and are_taken_for_two(story, alias, mutation)))
     }
-    if not buffer and (hands_out_another_name(owned) or is_read_by_both(story, call, mutation, owned)):
+    handed_out = hands_out_another_name(owned)
+    if not buffer and (handed_out or is_read_by_both(story, call, mutation, owned)):
         names.setdefault(owned.path, None)
     if not names:
         return None
@@ -184,6 +185,8 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                 anew = _bound_anew(story, owned, path, call.index, read.index, tensor)
                 if names[name] is None and moves_its_argument(story, call, mutation, owned):
                     return None
+                if names[name] is None and not handed_out and is_over(story, owned, read, at, tensor):
+                    continue
                 if not anew and not _given_again(story, owned, names[name], at):
                     return _hazard(story, call, mutation, owned, read, at, path, names[name])
     return None

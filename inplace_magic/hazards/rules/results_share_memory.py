@@ -46,6 +46,7 @@ from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.tops import Top
 
@@ -68,7 +69,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     seen: set[object] = set()
     for top, (tensor, names) in product(story.tops, story.names.items()):
-        kept = [entry for root in _roots(names) if (entry := _kept(top, root)) is not None]
+        kept = _all_kept(story, top, tensor, names)
         kept = sorted(kept, key=lambda entry: entry.statement.lineno)[:_MOST_NAMES]
         for first, second in combinations(kept, 2):
             found = _overwritten(story, top, tensor, first, second)
@@ -80,6 +81,13 @@ def check(story: Story) -> Iterator[Hazard]:
             if found is not None and found[0].site not in seen:
                 seen.add(found[0].site)
                 yield _hazard(story, tensor, first, None, *found)
+
+
+def _all_kept(story: Story, top: Top, tensor: int, names: list[str]) -> list[_Kept]:
+    """The names of a tensor that these lines bind; not another function's, which may stand for another tensor here."""
+    site = Callsite(0, cell=top.cell, file=top.file, function=top.function)
+    here = [name for name in names if story.bindings.named(site, name) == tensor or top.function == "<module>"]
+    return [entry for root in _roots(here) if (entry := _kept(top, root)) is not None]
 
 
 def _roots(names: list[str]) -> list[str]:
@@ -204,7 +212,7 @@ def first_one_copied(write: Written) -> Fix | None:
     top, read, wrote = next((found for found in both if all(found)), (None, None, None))
     if top is None or read is None or wrote is None:
         return None
-    kept = [entry for root in _roots(names) if (entry := _kept(top, root)) is not None]
+    kept = _all_kept(story, top, write.hazard.tensor or -1, names)
     named = _names_in(expressions.parse(read.statement))
     earlier = [entry for entry in kept if entry.statement.lineno < wrote.line and entry.name in named]
     if len(earlier) != 1:
