@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from IPython.core.error import UsageError
 
 from inplace_magic.errors import OptionError
 from inplace_magic.language import AUTO, LANGUAGES, _, language, set_language
-from inplace_magic.magics.options import Parser, parse_line
-from inplace_magic.record.options import LEVELS, WatchOptions
+from inplace_magic.magics.options import CellOptions, Parser, add_opened, parse_line
+from inplace_magic.record.options import LEVELS
 
 MAGIC = "%inplace_config"
 
@@ -19,7 +19,7 @@ MAGIC = "%inplace_config"
 class Host(Protocol):
     """What this needs of the extension: the options of watches to come."""
 
-    defaults: dict[str, str]
+    defaults: dict[str, Any]
 
 
 def config_parser() -> Parser:
@@ -32,6 +32,9 @@ def config_parser() -> Parser:
     add = parser.options.add_argument
     add("--lang", metavar="{" + ",".join((*LANGUAGES, AUTO)) + "}", help=_("language of reports and messages"))
     add("--level", metavar="{" + ",".join(LEVELS) + "}", help=_("level of the watches to come"))
+    add_opened(parser)
+    add("--raw", action=argparse.BooleanOptionalAction, help=_("show id and data_ptr in the picture too"))
+    add("--graph", action=argparse.BooleanOptionalAction, help=_("draw the autograd graph"))
     parser.add_help_option()
     return parser
 
@@ -45,16 +48,26 @@ def config_magic(host: Host) -> Callable[[str], None]:
             print(config_parser().format_help())
             return
         try:
-            chosen = WatchOptions(**given)
+            options = CellOptions.of(given)
         except OptionError as error:
             raise UsageError(f"{MAGIC}: {error}") from None
-        if "level" in given:
-            host.defaults["level"] = chosen.level
-        if chosen.lang is not None:
-            set_language(chosen.lang)
+        if options.watch.lang is not None:
+            set_language(options.watch.lang)
+        host.defaults.update({name: value for name, value in given.items() if name != "lang"})
         if not given:
-            level = host.defaults.get("level", WatchOptions().level)
-            print(_("language {language}, level {level}").format(language=language(), level=level))
+            print(_said(CellOptions.of(host.defaults)))
 
     inplace_config.__doc__ = config_parser().format_help()
     return inplace_config
+
+
+def _said(options: CellOptions) -> str:
+    """How the session is set, in one line."""
+    shown = options.show
+    return _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(
+        language=language(),
+        level=options.watch.level,
+        sections=AUTO if shown.opened is None else ",".join(shown.opened),
+        graph=_("on") if shown.graph else _("off"),
+        raw=_("on") if shown.raw else _("off"),
+    )

@@ -14,7 +14,7 @@ from IPython.core.error import UsageError
 
 from inplace_magic.errors import OptionError
 from inplace_magic.language import AUTO, LANGUAGES, N_, _
-from inplace_magic.record.options import LEVELS, SAVE_SUFFIXES, DeliverOptions, ShowOptions, WatchOptions
+from inplace_magic.record.options import LEVELS, SAVE_SUFFIXES, SECTIONS, DeliverOptions, ShowOptions, WatchOptions
 
 DESCRIPTION = N_("""\
 Watch this cell: what each line created, viewed, mutated and rebound, and which line broke the gradient.
@@ -124,6 +124,7 @@ def watch_parser(magic: str = CELL_MAGIC) -> Parser:
     )
     add("--raw", action="store_true", help=_("show id and data_ptr in the picture too"))
     add("--no-graph", dest="graph", action="store_false", help=_("leave the autograd graph out"))
+    add_opened(parser)
     add(
         "--widget",
         metavar="NAME",
@@ -156,6 +157,19 @@ def watch_parser(magic: str = CELL_MAGIC) -> Parser:
     return parser
 
 
+def add_opened(parser: Parser) -> None:
+    """``--open``, as the magics that show reports have it."""
+    parser.options.add_argument(
+        "--open",
+        dest="opened",
+        metavar="SECTION[,…]",
+        type=lambda text: None if text == AUTO else tuple(text.split(",")),
+        help=_("sections that are open at first: {sections}, all or none (default: what suits the report)").format(
+            sections=", ".join(SECTIONS)
+        ),
+    )
+
+
 def add_language(parser: Parser) -> None:
     """``--lang``, as the magics that show something have it."""
     parser.options.add_argument(
@@ -165,7 +179,7 @@ def add_language(parser: Parser) -> None:
     )
 
 
-def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, str] | None = None) -> CellOptions:
+def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any] | None = None) -> CellOptions:
     """The options on a ``%%inplace_watch`` line, or after ``%inplace_watch on``.
 
     Args:

@@ -6,6 +6,7 @@ A fault of ours never reaches the user's cell, whose result stands already: it i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.deliver import complain
@@ -24,9 +25,16 @@ def show(shell: Any, report: Report, options: ShowOptions) -> None:
     try:
         from inplace_magic.render import to_mimebundle
 
-        shell.display_pub.publish(data=to_mimebundle(report, raw=options.raw, graph=options.graph))
+        shell.display_pub.publish(
+            data=to_mimebundle(report, raw=options.raw, graph=options.graph, opened=options.opened)
+        )
     except Exception as error:  # a boundary, see above
         complain(_("the report could not be displayed"), error)
+
+
+def beside_widget(options: ShowOptions) -> ShowOptions:
+    """The same with the picture folded: the widget shows it right below. A reader without a kernel opens it."""
+    return options if options.opened is not None else replace(options, opened=("memory",))
 
 
 def show_widget(shell: Any, report: Report, name: str) -> None:

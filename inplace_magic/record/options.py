@@ -12,6 +12,8 @@ from inplace_magic.errors import OptionError
 from inplace_magic.language import _, checked
 
 LEVELS = ("calls", "ops")
+SECTIONS = ("graph", "memory", "lines", "timeline", "tensors", "saved", "unseen")
+"""Parts of a page that fold, in their order."""
 SAVE_SUFFIXES = (".html", ".svg", ".png", ".dot", ".json", ".csv")
 
 
@@ -51,12 +53,27 @@ class WatchOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowOptions:
-    """How a report is shown, on a page and in a file alike."""
+    """How a report is shown, on a page and in a file alike.
+
+    Raises:
+        OptionError: a section that does not exist.
+    """
 
     raw: bool = False
     """Show raw ``id`` and ``data_ptr`` in the picture too, not only in the tensors table."""
     graph: bool = True
     """Draw the autograd graph."""
+    opened: tuple[str, ...] | None = None
+    """Sections that are open at first, of :data:`SECTIONS`, or ``all`` or ``none``; None: what suits the report."""
+
+    def __post_init__(self) -> None:
+        for name in self.opened or ():
+            if name not in (*SECTIONS, "all", "none"):
+                raise OptionError(
+                    _("--open {name!r} is no section of a report; there are {choices}.").format(
+                        name=name, choices=", ".join((*SECTIONS, "all", "none"))
+                    )
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,13 +19,14 @@ Renderer = Callable[..., str]
 """Takes the report while it is being read, and the settings of its table; gives the text of one MIME type."""
 
 
-def _html(reading: Reading, *, raw: bool, graph: bool) -> str:
+def _html(reading: Reading, *, raw: bool, graph: bool, opened: Sequence[str] | None) -> str:
     from inplace_magic.render.page.html import fragment_of
+    from inplace_magic.render.page.opened import opened_in
 
-    return fragment_of(reading, raw=raw, graph=graph)
+    return fragment_of(reading, raw=raw, graph=graph, opened=opened_in(reading.report, opened))
 
 
-def _text(reading: Reading, *, raw: bool, graph: bool) -> str:
+def _text(reading: Reading, *, raw: bool, graph: bool, opened: Sequence[str] | None) -> str:
     from inplace_magic.render.text import FEW_LINES, FEW_ROWS, text_of
 
     return text_of(reading, rows=FEW_ROWS, lines=FEW_LINES)
@@ -49,18 +50,21 @@ RENDERERS: dict[str, Renderer] = {"text/html": _html, "text/plain": _text}
 CARD_RENDERERS: dict[str, Renderer] = {"text/html": _html_card, "text/plain": _text_card}
 
 
-def to_mimebundle(report: Report, *, raw: bool = False, graph: bool = True) -> dict[str, str]:
+def to_mimebundle(
+    report: Report, *, raw: bool = False, graph: bool = True, opened: Sequence[str] | None = None
+) -> dict[str, str]:
     """What a notebook stores and shows for a report. Never raises.
 
     Args:
         report: what to show.
         raw: show raw ``id`` and ``data_ptr`` in the picture too.
         graph: draw the autograd graph.
+        opened: the sections that are open at first, see `ShowOptions`.
 
     Returns:
         The report by MIME type, ``text/html`` and ``text/plain``.
     """
-    return _bundle(RENDERERS, report, raw=raw, graph=graph)
+    return _bundle(RENDERERS, report, raw=raw, graph=graph, opened=opened)
 
 
 def to_card_mimebundle(report: Report, hazards: Sequence[Hazard], *, more: str) -> dict[str, str]:

@@ -22,6 +22,7 @@ CARD = (
     "overflow-x:auto;text-align:left"
 )
 CODE = f"background-color:{style.ZEBRA};color:{style.INK}"
+BESIDE = "display:inline-block;vertical-align:top;max-width:100%;margin-right:22px"
 SUMMARY = "cursor:pointer;font-weight:bold;padding:4px 0"
 TABLE = (
     f"border-collapse:collapse;font-size:13px;margin:4px 0 8px;table-layout:auto;color:{style.INK};"
@@ -88,8 +89,8 @@ def image(svg: str, alt: str, css: str, **attributes: str) -> str:
 
 
 def details(title: str, *children: str, opened: bool = False) -> str:
-    """A section that folds without a script."""
-    start = "<details open>" if opened else "<details>"
+    """A section that folds without a script; folded ones stand beside each other."""
+    start = "<details open>" if opened else f'<details style="{BESIDE}">'
     return f"{start}{tag('summary', SUMMARY, esc(title))}{''.join(children)}</details>"
 
 

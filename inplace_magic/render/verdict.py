@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inplace_magic.analysis.own_writes import count_writes
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, listed, ngettext
 from inplace_magic.record.blindness import unseen_work
@@ -48,9 +49,12 @@ def _counted(report: Report) -> str:
     if not calls:
         return _("no torch call was seen")
     said = ngettext("{count} torch call", "{count} torch calls", len(calls)).format(count=len(calls))
-    writes = sum(call.kind == "in-place" for call in calls)
-    told = _("{calls}, {count} of them in-place") if writes else _("{calls}, none of them in-place")
-    return told.format(calls=said, count=writes)
+    own, others = count_writes(calls)
+    if others:
+        told = _("{calls}, in-place: {count} by your lines, {others} inside layers, initialisation and optimizers")
+    else:
+        told = _("{calls}, {count} of them in-place") if own else _("{calls}, none of them in-place")
+    return told.format(calls=said, count=own or _("none"), others=others)
 
 
 def _fine(report: Report) -> str:

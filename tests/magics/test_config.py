@@ -133,3 +133,22 @@ def test_unloading_ends_the_settings(ip: Any) -> None:
     run_cell(ip, "%inplace_config --lang zh")
     run_cell(ip, "%unload_ext inplace_magic")
     assert language.language() == "en"
+
+
+def test_what_is_shown_is_set_for_the_session_and_said(ip: Any) -> None:
+    ran = run_cell(ip, "%inplace_config --open lines,tensors --no-graph --raw\n%inplace_config")
+    assert ran.out == "language en, level calls, open lines,tensors, graph off, raw on\n"
+    (data,) = run_cell(ip, f"%%inplace_watch\n{BROKEN}").displays
+    assert re.findall(r"<details open><summary[^>]*>([^<(]*)", data["text/html"]) == [
+        "What each line did",
+        "Tensors: id, data_ptr, version, grad_fn ",
+    ]
+    assert "inplace-magic-graph" not in data["text/html"]
+    run_cell(ip, "%inplace_config --open auto --graph --no-raw")
+    assert run_cell(ip, "%inplace_config").out == "language en, level calls, open auto, graph on, raw off\n"
+
+
+def test_a_section_that_does_not_exist_is_refused_in_one_sentence(ip: Any) -> None:
+    for magic in ("%%inplace_watch --open pictures\nx = 1", "%inplace_config --open pictures"):
+        ran = run_cell(ip, magic)
+        assert "--open 'pictures' is no section of a report; there are graph, memory, lines" in ran.err + ran.out

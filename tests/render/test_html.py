@@ -144,7 +144,7 @@ def test_the_picture_has_the_finding_as_its_alternative_text():
 def test_a_picture_in_the_page_and_what_travels_packed_are_the_whole_picture_in_another_order(number: int):
     report = hostile_report()
     markup, whole = to_fragment(report), (report.to_svg(), timeline_svg(Reading(report)) or "")[number]
-    shown = pictures(markup)[number]
+    shown = pictures(markup)[-number]  # the first one, and the last one
     tags, bundled = (iter(said) for said in state_in(markup)["unseen"][number])
 
     def groups(bundle: re.Match[str]) -> str:

@@ -22,7 +22,7 @@ def test_a_report_is_shown_as_html_and_as_text():
 def test_a_renderer_that_fails_says_so_and_spoils_nothing_else(monkeypatch, mime):
     import inplace_magic.render.page.html  # noqa: F401  the module of this name must not shadow the escaping of the sentence
 
-    def broken(report, *, raw, graph):
+    def broken(report, **settings):
         raise KeyError("<b>")
 
     whole = render.to_mimebundle(sigmoid_report())

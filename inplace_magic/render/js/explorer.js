@@ -3,7 +3,8 @@
    mount(root, state, options) puts it into the element `root` and gives { select(key), step(call), destroy() }.
    `state` is what explorer.py makes; it is read as data only. Of `options` each is optional: onSelect(key), onStep(call)
    and onExpand(key) are told what a person did, never what select() and step() were called with; `page` is the element
-   whose tables follow. `step` is the index of a call, null for all of them. */
+   whose tables follow, and `lanes` one in it whose place the timeline takes. `step` is the index of a call, null for all
+   of them. */
 function mount(root, state, options) {
   const opts = options || {}, words = state.words, undo = [];
   const off = new AbortController();
@@ -147,7 +148,11 @@ function mount(root, state, options) {
   });
 
   box.append(bar, make("div", { class: "im-main" }, stage, make("div", { class: "im-side" }, facts, source.element)));
-  if (state.steps.length) box.append(steps.element);
+  if (state.steps.length) {
+    box.append(steps.element);
+    if (opts.lanes) opts.lanes.replaceWith(make("div", { class: "im-x" }, steps.lanes));
+    else steps.element.append(steps.lanes);
+  }
   themed(box);
   if (opts.page) {
     opts.page.classList.add("im-themed");

@@ -21,16 +21,21 @@ function inline(img) {
   img.replaceWith(svg);
 }
 
+/* Folded sections stand beside each other, an open one has the width. */
+function spread(section) {
+  section.addEventListener("toggle", () => { section.style.display = section.open ? "block" : "inline-block"; });
+}
+
 function enliven(page, state) {
   const graph = page.querySelector("img.inplace-magic-graph"), lanes = page.querySelector("img.inplace-magic-timeline");
   const root = document.createElement("div"), [drawn, tracks] = state.unseen;
-  graph.before(root);
+  graph.parentElement.before(root);
+  for (const section of page.querySelectorAll("details")) spread(section);
   try {
     const pictures = { svg: pictureIn(graph, drawn), timeline: lanes && pictureIn(lanes, tracks) };
     for (const img of page.querySelectorAll("img")) if (img !== graph && img !== lanes) inline(img);
-    mount(root, { ...state, ...pictures }, { page });
-    graph.remove();
-    if (lanes) lanes.closest("details").remove();
+    mount(root, { ...state, ...pictures }, { page, lanes });
+    graph.parentElement.remove();
   } catch (error) {
     root.replaceChildren(state.words.broken.replace("{error}", error));
   }

@@ -6,16 +6,19 @@ the ``data-state`` of the fragment; where scripts may not run, the pictures stay
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, sentences
 from inplace_magic.render import style
 from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
-from inplace_magic.render.markup import CARD, details, esc, image, prose, tag
+from inplace_magic.render.markup import CARD, FOCUSABLE, details, esc, image, prose, tag
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_bar
 from inplace_magic.render.page.embedded import embedded
 from inplace_magic.render.page.explorer import explorer_state, page_script
 from inplace_magic.render.page.memory_section import memory_section, saved_section
+from inplace_magic.render.page.opened import PAGE, opened_in
 from inplace_magic.render.page.packing import packed
 from inplace_magic.render.page.sections import (
     line_calls,
@@ -33,35 +36,39 @@ _PAGE = (
     f"body{{margin:16px;background-color:{style.ZEBRA}}}" + "@media (prefers-color-scheme:dark){body{background:#111}}"
 )
 
+_FRAME = "max-height:280px;overflow:auto"
+"""Of a tall picture where no script runs; the live view's stage is as high, see ``js/camera.js``."""
+
 
 @in_its_language
-def to_fragment(report: Report, *, raw: bool = False, graph: bool = True) -> str:
+def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened: Sequence[str] | None = None) -> str:
     """HTML to stand in a notebook's output.
 
     Args:
         report: what to show.
         raw: show raw ``id`` and ``data_ptr`` in the picture too.
         graph: draw the autograd graph.
+        opened: the sections that are open at first, as ``--open`` names them; None: those that suit the report.
     """
-    return fragment_of(Reading(report), raw=raw, graph=graph)
+    return fragment_of(Reading(report), raw=raw, graph=graph, opened=opened_in(report, opened))
 
 
-def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
+def fragment_of(reading: Reading, *, raw: bool, graph: bool, opened: Collection[str]) -> str:
     """As :func:`to_fragment`, of a report that is being read already."""
     report, trace = reading.report, reading.report.trace
     drawn, keys = _picture(reading, raw) if graph and trace.calls else ("", [])
-    timeline, marks = _timeline(reading) if drawn else ("", [])
+    timeline, marks = _timeline(reading, opened="timeline" in opened) if drawn else ("", [])
     body = (
         verdict_bar(report),
         finding_cards(report, most=FEW_CARDS if reading.rows < MANY_ROWS else MANY_CARDS),
         sentence_section(_("Faults of inplace_magic"), trace.faults, opened=True),
-        details(_("Autograd graph"), drawn, opened=True) if drawn else "",
+        details(_("Autograd graph"), drawn, opened="graph" in opened) if drawn else "",
+        memory_section(reading, opened="memory" in opened),
+        line_section(reading, opened="lines" in opened),
         timeline,
-        line_section(reading),
-        tensor_section(reading),
-        memory_section(reading),
-        saved_section(reading),
-        sentence_section(_("What this watch could not see"), report.blindness),
+        tensor_section(reading, opened="tensors" in opened),
+        saved_section(reading, opened="saved" in opened),
+        sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
     if "<img" not in drawn:
         return tag("div", CARD, *body, class_="inplace-magic")
@@ -71,7 +78,7 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool) -> str:
     return f"{start}{''.join(body)}</div><script>{page_script()}</script>"
 
 
-def _timeline(reading: Reading) -> tuple[str, list[list[str]]]:
+def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:
     """The section, and what nobody sees of its picture."""
     svg = timeline_svg(reading)
     if svg is None:
@@ -80,18 +87,19 @@ def _timeline(reading: Reading) -> tuple[str, list[list[str]]]:
     alt = _("Timeline of the tensors.")
     css = f"max-width:100%;height:auto;background-color:{style.CARD}"
     picture = image(shown, alt, css, class_="inplace-magic-timeline")
-    return details(_("What happened to which tensor"), picture, opened=True), unseen
+    return details(_("What happened to which tensor"), picture, opened=opened), unseen
 
 
 @in_its_language
 def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     """One self-contained HTML page, its tables longer than a notebook's; the arguments are :func:`to_fragment`'s."""
+    body = fragment_of(Reading(report, rows=MANY_ROWS), raw=raw, graph=graph, opened=PAGE)
     return (
         f'<!DOCTYPE html>\n<html lang="{report.language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{esc(verdict(report))}</title>\n<style>{_PAGE}</style>\n</head>\n"
         '<body class="im-alone">\n'
-        f"<main>{fragment_of(Reading(report, rows=MANY_ROWS), raw=raw, graph=graph)}</main>\n</body>\n</html>\n"
+        f"<main>{body}</main>\n</body>\n</html>\n"
     )
 
 
@@ -104,4 +112,5 @@ def _picture(reading: Reading, raw: bool) -> tuple[str, list[list[str]]]:
     css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
     alt = sentences(_("Autograd graph."), verdict(reading.report))
     shown, unseen = embedded(svg)
-    return image(shown, alt, css, class_="inplace-magic-graph"), unseen
+    picture = image(shown, alt, css, class_="inplace-magic-graph")
+    return tag("div", _FRAME if reading.rows < MANY_ROWS else "", picture, **FOCUSABLE), unseen

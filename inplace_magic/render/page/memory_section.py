@@ -11,19 +11,21 @@ from inplace_magic.render import style, words
 from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, prose, table, tag
 from inplace_magic.render.page.embedded import embedded
 from inplace_magic.render.page.sections import code_cell, more_rows
-from inplace_magic.render.reading import Reading
+from inplace_magic.render.reading import MANY_ROWS, Reading
 from inplace_magic.render.tables import memory_words
 from inplace_magic.render.timeline.chart import memory_chart
 
+SCREEN_ROWS = 4
+"""Rows of the table where it stands under the picture on one screen."""
 _NOTE = f"color:{style.MUTED_INK};margin:2px 0 6px"
 
 
-def memory_section(reading: Reading) -> str:
-    """The chart of live bytes, and bytes by line."""
+def memory_section(reading: Reading, *, opened: bool = False) -> str:
+    """Bytes by line, of many lines those that allocated most; and folded below them the chart of live bytes."""
     lines = reading.memory
     if not lines:
         return ""
-    shown = words.rows_shown(len(lines), reading.rows)
+    shown = words.rows_shown(len(lines), reading.rows if reading.rows >= MANY_ROWS else SCREEN_ROWS)
     rows = [
         (
             esc(memory_words.line_place(row, reading.trace)),
@@ -41,7 +43,7 @@ def memory_section(reading: Reading) -> str:
             ),
             esc(row.device),
         )
-        for row in lines[:shown]
+        for row in (sorted(lines, key=lambda row: -row.allocated_bytes)[:shown] if len(lines) > shown else lines)
     ]
     header = (
         *(_("Line"), _("Code"), _("Allocated"), _("Freed"), _("Net"), _("Peak"), _("Still alive")),
@@ -50,10 +52,11 @@ def memory_section(reading: Reading) -> str:
     body = table(header, rows, cells=(CELL, CODE_CELL, *[NUMBER_CELL] * 6))
     told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
     notes = "".join(tag("p", _NOTE, prose(text)) for text in (*told, *memory_words.allocator(reading.trace)))
-    return details(_("Memory by line"), _chart(reading), body, more_rows(lines, "lines", shown), notes)
+    more = details(_("Peak, chart, and how it is counted"), _chart(reading), notes, opened=reading.rows >= MANY_ROWS)
+    return details(_("Memory by line"), body, more_rows(lines, "lines", shown), more, opened=opened)
 
 
-def saved_section(reading: Reading) -> str:
+def saved_section(reading: Reading, *, opened: bool = False) -> str:
     """What autograd keeps for backward."""
     saved = kept_for_backward(reading.trace)
     if not saved:
@@ -91,6 +94,7 @@ def saved_section(reading: Reading) -> str:
         table(header, rows, cells=(CELL, CELL, CELL, CODE_CELL)),
         more_rows(saved, "saved", shown),
         note,
+        opened=opened,
     )
 
 

@@ -17,8 +17,6 @@ LINE_ROWS = 2
 """The table of lines, which is what most look at, has so many times the rows of another one."""
 MAX_SENTENCES = 100
 """Sentences on what was not seen; no table has them, so few reports should lose one."""
-OPEN_ROWS = 30
-"""A longer table of lines starts folded, so that the picture under it stays in sight."""
 
 
 MAX_CODE = 60
@@ -28,7 +26,7 @@ MAX_SAVERS = 80
 """Characters of a cell; the whole text is in ``report.to_text()`` and in the frames."""
 
 
-def line_section(reading: Reading) -> str:
+def line_section(reading: Reading, *, opened: bool = False) -> str:
     """What each line created, viewed, mutated and rebound."""
     steps = [(story, step) for story in reading.lines for step in story.steps]
     if not steps:
@@ -48,7 +46,7 @@ def line_section(reading: Reading) -> str:
         _("What each line did"),
         body,
         more_rows(steps, "calls", words.rows_shown(len(steps), LINE_ROWS * reading.rows)),
-        opened=len(steps) <= OPEN_ROWS,
+        opened=opened,
     )
 
 
@@ -75,7 +73,7 @@ def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
     return [steps[n] for n in sorted(kept)]
 
 
-def tensor_section(reading: Reading) -> str:
+def tensor_section(reading: Reading, *, opened: bool = False) -> str:
     """Every version of every tensor, with the raw facts."""
     graph = reading.graph
     if not graph.tensors:
@@ -93,7 +91,8 @@ def tensor_section(reading: Reading) -> str:
     )  # fmt: skip
     title = _("Tensors: id, data_ptr, version, grad_fn ({count})").format(count=len(graph.tensors))
     body = table(header, rows, tints=tints, name="im-tensors")
-    return details(title, body, more_rows(graph.tensors, "tensors", words.rows_shown(len(graph.tensors), reading.rows)))
+    more = more_rows(graph.tensors, "tensors", words.rows_shown(len(graph.tensors), reading.rows))
+    return details(title, body, more, opened=opened)
 
 
 def tensor_calls(reading: Reading) -> list[int]:

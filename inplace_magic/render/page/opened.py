@@ -1,0 +1,37 @@
+"""Which sections of a report are open when it is first seen.
+
+In a notebook a report is one screen: the verdict and the findings, then the picture and what the lines did to memory. A
+cell whose own lines wrote nothing, and in which nothing is wrong, is its verdict alone; everything is one click away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from inplace_magic.analysis.own_writes import is_own_write
+from inplace_magic.record.options import SECTIONS
+from inplace_magic.render.verdict import is_unexplained
+from inplace_magic.report import Report
+
+SCREEN = frozenset({"graph", "memory"})
+PAGE = frozenset({"graph", "timeline", "lines", "memory"})
+"""Of a file of its own, which is as long as it needs to be."""
+
+
+def opened_in(report: Report, chosen: Sequence[str] | None) -> Collection[str]:
+    """The names of the open sections, of :data:`SECTIONS`.
+
+    Args:
+        report: what is shown.
+        chosen: what the reader asked for, with ``all`` and ``none``; None for what suits the report.
+    """
+    if chosen is not None:
+        return SECTIONS if "all" in chosen else chosen
+    return frozenset() if is_calm(report) else SCREEN
+
+
+def is_calm(report: Report) -> bool:
+    """Whether nothing is wrong and no line of the reader's own wrote in place; or something else stopped the cell."""
+    if is_unexplained(report) or any(finding.severity != "info" for finding in report.findings) or report.trace.faults:
+        return False
+    return report.trace.error is not None or not any(map(is_own_write, report.trace.calls))

@@ -1,0 +1,88 @@
+"""What of a report is open when it is first seen, and whose writes its verdict counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+from builders import sigmoid_report
+from render.samples import fine_report
+from torch import nn
+
+import inplace_magic
+from inplace_magic.render.page.html import to_fragment, to_page
+from inplace_magic.report import Report
+
+
+def opened(markup: str) -> list[str]:
+    """The titles of the open sections."""
+    return re.findall(r"<details open><summary[^>]*>([^<]*)</summary>", markup)
+
+
+def of(run: Callable[[], object]) -> Report:
+    with inplace_magic.watch() as watch:
+        run()
+    assert watch.report is not None
+    return watch.report
+
+
+def trains() -> None:
+    net = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+
+
+def rectifies() -> None:
+    nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True))(torch.ones(1, 2))
+
+
+def test_a_finding_and_a_write_by_the_readers_lines_show_the_picture_and_the_memory() -> None:
+    for report in (sigmoid_report(), fine_report(), of(rectifies)):
+        assert opened(to_fragment(report)) == ["Autograd graph", "Memory by line"]
+
+
+def test_where_no_line_of_the_readers_wrote_and_nothing_is_wrong_the_report_is_its_verdict() -> None:
+    report = of(trains)
+    assert opened(to_fragment(report)) == []
+    assert "none by your lines" in report.verdict
+
+
+def test_what_stopped_a_cell_and_is_none_of_ours_opens_nothing() -> None:
+    trace = fine_report().trace
+    assert opened(to_fragment(Report(replace(trace, error="KeyboardInterrupt")))) == []
+
+
+def test_what_autograd_refused_is_never_folded_away() -> None:
+    report = sigmoid_report()
+    assert opened(to_fragment(Report(report.trace))) == ["Autograd graph", "Memory by line"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "titles"),
+    [
+        (("lines",), ["What each line did"]),
+        (("none",), []),
+        (("tensors", "unseen"), ["Tensors: id, data_ptr, version, grad_fn (2)", "What this watch could not see (1)"]),
+    ],
+)
+def test_a_reader_chooses_what_is_open(chosen: tuple[str, ...], titles: list[str]) -> None:
+    report = fine_report()
+    report = Report(replace(report.trace, blindness=("Nothing.",)))
+    assert opened(to_fragment(report, opened=chosen)) == titles
+
+
+def test_all_opens_every_section_and_a_page_of_its_own_is_longer_than_a_screen() -> None:
+    everything = opened(to_fragment(sigmoid_report(), opened=("all",)))
+    assert {"Autograd graph", "What each line did", "What happened to which tensor"} < set(everything)
+    assert {"Autograd graph", "What each line did", "What happened to which tensor"} < set(
+        opened(to_page(sigmoid_report()))
+    )
+
+
+def test_writes_are_counted_by_who_asked_for_them() -> None:
+    assert "in-place: 1 by your lines, 2 inside layers, initialisation and optimizers" in of(rectifies).verdict
+    assert of(lambda: torch.ones(2).add_(1)).verdict.endswith("2 torch calls, 1 of them in-place.")
