@@ -128,7 +128,7 @@ def test_each_exercise_of_the_lessons_can_be_checked_and_each_check_has_its_cell
 
 @pytest.mark.parametrize("text", EVERY, ids=named)
 def test_a_text_begins_with_its_reader_what_comes_first_and_the_time_it_takes(text: Path) -> None:
-    words = {"en": ("**For**", "**First**", "**Time**"), "zh": ("**适合**", "**先修**", "**用时**")}
+    words = {"en": ("**For**", "**Needs**", "**Time**"), "zh": ("**适合**", "**先修**", "**用时**")}
     opening = BUILD.notebook_of(text).cells[0].source
     assert all(opening.count(word) == 1 for word in words["zh" if text.parent.name == "zh" else "en"])
 
