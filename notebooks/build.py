@@ -42,6 +42,8 @@ BRANCH = "main"
 QUICKSTART = (HERE / "quickstart.md", HERE / "zh" / "quickstart.md")
 INSTALL = re.compile(r"^    import os\n.*^    %pip install --quiet \.\.(/\.\.)?$", re.MULTILINE | re.DOTALL)
 """How the first cell installs the checkout, or says what to do where there is none."""
+UPLOAD = re.compile(r"\n\n(?:Where there is no checkout|如果这个笔记本不在代码仓库里)(?:(?!\n\n).)*", re.DOTALL)
+"""What a reader without a checkout does, as a paragraph of its own."""
 SPOKEN = re.compile(r"(?<=^%inplace_config --lang )\w+$", re.MULTILINE)
 """The language of the reports: the one line of code that differs between a text and its translation."""
 FOLDED = {"collapsed": True, "jupyter": {"outputs_hidden": True}}
@@ -127,6 +129,7 @@ def published(notebook: Any, text: Path) -> Any:
     title, _, rest = notebook.cells[0].source.partition("\n")
     notebook.cells[0].source = f"{title}\n\n{badges}\n{rest}"
     for cell in notebook.cells:
+        cell.source = UPLOAD.sub("", cell.source)
         cell.source = INSTALL.sub(f"    %pip install --quiet git+{source}", cell.source)
     return notebook
 

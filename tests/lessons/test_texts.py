@@ -193,6 +193,7 @@ def test_a_published_notebook_opens_on_three_services_and_installs_from_the_repo
     assert rest == rest.lstrip() != ""
     installs = re.findall(r"%pip install --quiet (.*)", "\n".join(code_of(notebook)))
     assert set(installs) == {"git+https://github.com/somebody/something"}
+    assert "inplace_magic.zip" not in "\n".join(cell.source for cell in notebook.cells)
 
 
 @pytest.mark.parametrize("text", EVERY, ids=named)
