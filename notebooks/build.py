@@ -6,6 +6,9 @@
     python notebooks/build.py --run        run and write nothing; fail where a cell fails (another version of the tools
                                            than the one whose outputs are kept)
 
+A lesson asks before it shows, so its outputs are kept folded: JupyterLab and Notebook show them after a click, or when the
+cell is run. The quickstart's are open, and so are all of them on the documentation site.
+
 The text is what people write and review. What differs between two runs on one machine is taken out of the outputs, see
 ``clean``; what a lesson says about addresses it says by comparing them.
 """
@@ -37,8 +40,14 @@ REPOSITORY = ""
 notebook lies in."""
 BRANCH = "main"
 QUICKSTART = (HERE / "quickstart.md", HERE / "zh" / "quickstart.md")
-INSTALL = re.compile(r"(?<=%pip install --quiet )\.\.(/\.\.)?$", re.MULTILINE)
-"""The checkout, as the first cell has it."""
+INSTALL = re.compile(r"^    import os\n.*^    %pip install --quiet \.\.(/\.\.)?$", re.MULTILINE | re.DOTALL)
+"""How the first cell installs the checkout, or says what to do where there is none."""
+UPLOAD = re.compile(r"\n\n(?:Where there is no checkout|如果这个笔记本不在代码仓库里)(?:(?!\n\n).)*", re.DOTALL)
+"""What a reader without a checkout does, as a paragraph of its own."""
+SPOKEN = re.compile(r"(?<=^%inplace_config --lang )\w+$", re.MULTILINE)
+"""The language of the reports: the one line of code that differs between a text and its translation."""
+FOLDED = {"collapsed": True, "jupyter": {"outputs_hidden": True}}
+"""Metadata of a cell whose outputs JupyterLab and Notebook show after a click, or when it is run."""
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -120,7 +129,8 @@ def published(notebook: Any, text: Path) -> Any:
     title, _, rest = notebook.cells[0].source.partition("\n")
     notebook.cells[0].source = f"{title}\n\n{badges}\n{rest}"
     for cell in notebook.cells:
-        cell.source = INSTALL.sub(f"git+{source}", cell.source)
+        cell.source = UPLOAD.sub("", cell.source)
+        cell.source = INSTALL.sub(f"    %pip install --quiet git+{source}", cell.source)
     return notebook
 
 
@@ -138,18 +148,16 @@ def built(text: Path) -> tuple[str, str]:
         resources={"metadata": {"path": str(text.parent)}},
         config=kernel_sockets(),
     )
-    # Jupyter tells a kernel which notebook it serves; from its folder the reports take their language.
-    language = next((each for each in LANGUAGES if each == text.parent.name), LANGUAGES[0])
-    environment = {**os.environ, "JPY_SESSION_NAME": f"{language}/{text.stem}.ipynb"}
-    environment.pop("INPLACE_MAGIC_LANG", None)
     try:
-        client.execute(env=environment)
+        client.execute()
     except CellExecutionError as error:
         return "", f"a cell failed\n{error}"
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
             cell.outputs = [clean(output) for output in cell.outputs]
+            if cell.outputs and text not in QUICKSTART:
+                cell.metadata.update(FOLDED)
     notebook.metadata = METADATA
     nbformat.validate(notebook)
     return nbformat.writes(notebook) + "\n", ""

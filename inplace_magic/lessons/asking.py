@@ -38,8 +38,7 @@ def check(key: str, *answers: Any) -> Feedback:
             _("Exercise {key} is waiting for you.").format(key=key),
             (
                 _(
-                    "Put your answer where the `...` stands, run the cell, and check again. "
-                    '`hint("{key}")` gives a nudge.'
+                    'Put your answer in place of the `...` and run the cell again. `hint("{key}")` gives you a nudge.'
                 ).format(key=key),
             ),
         )

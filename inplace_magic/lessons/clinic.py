@@ -17,7 +17,7 @@ from inplace_magic.language import _
 from inplace_magic.lessons.inputs import Values, filled, numbers, result_and_gradient
 from inplace_magic.lessons.repairs import Program
 from inplace_magic.lessons.running import Attempt
-from inplace_magic.lessons.telling import spot
+from inplace_magic.lessons.telling import spot, writes_to
 
 KEEP = [[1.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
 
@@ -44,8 +44,8 @@ def _why_attack(run: Attempt) -> str:
     if not made:
         return ""
     return _(
-        "{call} made a new tensor and bound the name to it. Gradients arrive at leaves only, and in the next round "
-        "`noise` means a tensor in which none arrives. The leaf itself has to get the new values."
+        "{call} made a new tensor and bound the name to it. Only leaves collect gradients, and in the next "
+        "round `noise` is a tensor that gets none. The new values have to go into the leaf itself."
     ).format(call=spot(made[-1]))
 
 
@@ -73,6 +73,17 @@ def _critic_step(critic: nn.Module, real: Tensor, fake: Tensor, optimizer: torch
     with torch.no_grad():
         for parameter in critic.parameters():
             parameter.clamp_(-0.1, 0.1)
+
+
+def _why_critic(run: Attempt) -> str:
+    """The weights were clipped, and a step wrote them afterwards."""
+    writes = writes_to(run.report, run.result["0.weight"])
+    clipped = [call for call in writes if call.operation.startswith(("clamp", "clip"))]
+    if not clipped or writes[-1] is clipped[-1]:
+        return ""
+    return _("{step} wrote the weights after {clip} had clipped them: nothing clips what the step gave.").format(
+        step=spot(writes[-1]), clip=spot(clipped[-1])
+    )
 
 
 def _index_prices(prices: Tensor) -> Tensor:
@@ -144,6 +155,7 @@ PATIENTS: dict[str, Program] = {
         inputs=lambda: (numbers(3, 4, grad=True), numbers(4, 2, seed=1), torch.tensor(KEEP)),
         run=result_and_gradient("scores"),
         meant=_attend,
+        harmless=("div_", "weights /= weights.sum(-1, keepdim=True)"),
     ),
     "10.2": Program(
         inputs=lambda: (numbers(4), numbers(4, 2, seed=1), 0.1),
@@ -156,7 +168,7 @@ PATIENTS: dict[str, Program] = {
         run=result_and_gradient("weight"),
         meant=_policy_loss,
     ),
-    "10.4": Program(inputs=_critic_inputs, run=_critic_run, meant=_critic_step),
+    "10.4": Program(inputs=_critic_inputs, run=_critic_run, meant=_critic_step, why=_why_critic),
     "10.5": Program(
         inputs=lambda: (torch.tensor([[10.0, 11.0, 12.0, 9.0], [50.0, 40.0, 60.0, 75.0]]),),
         run=lambda function, *inputs: {"indexed": function(*inputs)},

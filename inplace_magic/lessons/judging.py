@@ -45,7 +45,7 @@ def not_a_program(run: Attempt) -> Feedback | None:
         return raised(run)
     if not isinstance(run.result, dict) or not calls_that_write(run.report):
         return wrong(
-            _("`program` was changed: it shall write a tensor in place and return its variables by name."), run=run
+            _("`program` was changed: it must write a tensor in place and return its variables by name."), run=run
         )
     return None
 

@@ -49,35 +49,37 @@ def _why(run: Attempt, name: str, holds: bool) -> str:
 def _bump(bump: Callable[[Any], Any]) -> Feedback:
     import torch
 
-    x = torch.zeros(3)
-    view = x[1:]
+    x = torch.tensor([3.0, 4.0, 5.0])
+    given, view = x.tolist(), x[1:]
     run = attempt(bump, x)
     if run.error is not None:
         return raised(run)
-    if not bool((x == 1).all()):
-        if x.tolist() == [0.0, 0.0, 0.0]:
+    if x.tolist() != [value + 1 for value in given]:
+        if x.tolist() == given:
             return wrong(
-                _("The tensor that `bump` got is as it was: all zeros, at version {version}.").format(
-                    version=x._version
+                _("The tensor that `bump` was given is unchanged: {values}, at version {version}.").format(
+                    values=f"`{given}`", version=x._version
                 ),
                 run=run,
             )
         return wrong(
-            _("The tensor that `bump` got was written, but it holds {values} and not ones.").format(
-                values=f"`{x.tolist()}`"
-            ),
+            _(
+                "The tensor that `bump` was given was {given} and is {values} now; each element should be 1 more."
+            ).format(given=f"`{given}`", values=f"`{x.tolist()}`"),
             run=run,
         )
     if x._version == 0:
         return wrong(
             _(
-                "The values are there, but the version counter still says 0: this write went past PyTorch's "
-                "accounts, and autograd would never learn of it."
+                "The values are right, but the version counter still says 0: this write bypassed PyTorch's "
+                "bookkeeping, and autograd will never hear of it."
             ),
             run=run,
         )
     if run.result is not x:
-        return wrong(_("The write is right. But `bump(x) is x` is false: give back the tensor that you got."), run=run)
+        return wrong(
+            _("The write is right. But `bump(x) is x` is false: return the tensor that you were given."), run=run
+        )
     return right(
         _("{write} wrote the caller's tensor, and its view sees it too: `{view}`.").format(
             write=spot(calls_that_write(run.report)[0]), view=view.tolist()
@@ -90,11 +92,12 @@ EXERCISES = (
         key="1.1",
         judge=_who_holds_fives,
         hints=(
-            lambda: _("Ask of each name: on which storage does its tensor lie when line 7 runs?"),
+            lambda: _("For each name, ask: which storage does its tensor use when line 7 runs?"),
             lambda: _(
-                "`b = a` makes no tensor, `.view` makes a tensor on the same storage, `.clone()` makes both anew."
+                "`b = a` makes no tensor, `.view` makes a tensor on the same storage, `.clone()` makes a new "
+                "tensor on a new storage."
             ),
-            lambda: _("`a = a + 1` lets the name `a` go to a new tensor. `b` stays where it was."),
+            lambda: _("`a = a + 1` binds the name `a` to a new tensor. `b` stays where it was."),
         ),
         solution='answer = {"b", "c"}',
         because=lambda: _(
@@ -107,9 +110,9 @@ EXERCISES = (
         judge=_bump,
         hints=(
             lambda: _("`x = x + 1` and `x += 1` are not the same. Which of them writes?"),
-            lambda: _("A method whose name ends in an underscore writes its tensor and gives it back."),
+            lambda: _("A method whose name ends in an underscore writes its tensor and returns it."),
         ),
         solution="def bump(x):\n    return x.add_(1)",
-        because=lambda: _("`add_` writes into the storage of `x` and gives back `x` itself. `x += 1` does the same."),
+        because=lambda: _("`add_` writes into the storage of `x` and returns `x` itself. `x += 1` does the same."),
     ),
 )

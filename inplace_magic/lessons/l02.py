@@ -37,7 +37,7 @@ def _name_the_kinds(program: Callable[[Any], Any], answer: Mapping[int, str]) ->
     if off:
         return wrong(*(_kind_of(call, doings_of(call, rows)) for call in off))
     return right(
-        _("Seven lines, and you named each. {count} of them wrote into memory that was there already.").format(
+        _("Seven lines, all named correctly. {count} of them wrote into memory that was there already.").format(
             count=sum(kind == "in-place" for kind in answer.values())
         )
     )
@@ -55,10 +55,10 @@ def _kind_of(call: CallEvent, doings: str) -> str:
             call=spot(call), doings=doings
         )
     if call.kind == "in-place":
-        return _("{call} is in-place: {doings}. It wrote into a tensor that existed.").format(
+        return _("{call} is in-place: {doings}. It wrote into a tensor that existed already.").format(
             call=spot(call), doings=doings
         )
-    return _("{call} is ordinary: {doings}. It made memory, and wrote into nothing that existed.").format(
+    return _("{call} is ordinary: {doings}. It took new memory, and wrote into no existing tensor.").format(
         call=spot(call), doings=doings
     )
 
@@ -74,16 +74,16 @@ def _double(double_first_column: Callable[[Any], Any]) -> Feedback:
         if not calls_that_write(run.report):
             return wrong(_("The matrix is as it was: none of your calls was in-place."), run=run)
         return wrong(
-            _("The matrix was written, but it holds {values} now; only its first column shall be doubled.").format(
+            _("The matrix was written, but it holds {values} now; only its first column should be doubled.").format(
                 values=f"`{m.tolist()}`"
             ),
             run=run,
         )
     made = [call for call in run.report.calls if call.kind == "ordinary"]
     if made:
-        return wrong(_("The numbers are right. But {call} made memory of its own.").format(call=spot(made[0])), run=run)
+        return wrong(_("The numbers are right. But {call} took new memory.").format(call=spot(made[0])), run=run)
     return right(
-        _("{call} wrote through a view: no memory was made, and the caller's matrix holds the result.").format(
+        _("{call} wrote through a view: no new memory was taken, and the caller's matrix holds the result.").format(
             call=spot(calls_that_write(run.report)[0])
         )
     )
@@ -94,7 +94,7 @@ EXERCISES = (
         key="2.1",
         judge=_name_the_kinds,
         hints=(
-            lambda: _("Ask two questions of each line: is there a new tensor? Is there new memory?"),
+            lambda: _("For each line, ask two questions: is there a new tensor? Is there new memory?"),
             lambda: _("A transposed matrix cannot be flattened without copying. `m[1]` is a view."),
             lambda: _("`d += 10` writes, `m = m * 2` does not. An underscore at the end of a name means in-place."),
         ),

@@ -9,7 +9,8 @@ from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Exercise, Feedback
 from inplace_magic.lessons.judging import raised, right, strangers, wrong
 from inplace_magic.lessons.running import Attempt, attempt
-from inplace_magic.lessons.telling import calls_that_write, facts_of, spot
+from inplace_magic.lessons.telling import calls_that_write, facts_of, is_copy, maker_of, spot, writes_to
+from inplace_magic.record.events import CallEvent
 
 
 def _who_writes(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
@@ -25,7 +26,7 @@ def _who_writes(functions: Sequence[Callable[[Any], Any]], answer: Collection[st
         run = attempt(function, x)
         if run.error is not None:
             return raised(run)
-        writes = x._version > 0
+        writes = bool(writes_to(run.report, x))
         sentence = _what_it_wrote(function.__name__, run, writes, x)
         if writes != (function.__name__ in answer):
             wrongly.append(sentence)
@@ -62,12 +63,11 @@ def _keep_one(block: Callable[[], Any]) -> Feedback:
     if run.error is not None:
         return raised(run)
     own = calls_that_write(run.report)
-    if x._version > 0:
-        storage = getattr(facts_of(run.report, x), "storage", None)
-        guilty = next((call for call in own if call.mutations[0].storage == storage), own[0])
+    guilty = writes_to(run.report, x)
+    if guilty:
         return wrong(
             _("The caller's tensor was `[-2.0, 3.0]` and is `{values}` now: {call} wrote it.").format(
-                values=x.flatten().tolist(), call=spot(guilty)
+                values=x.flatten().tolist(), call=spot(guilty[0])
             ),
             run=run,
         )
@@ -76,7 +76,7 @@ def _keep_one(block: Callable[[], Any]) -> Feedback:
         same = isinstance(run.result, torch.Tensor) and torch.equal(run.result, meant)
     if not same:
         return wrong(
-            _("The caller's tensor is safe, but the block computes something else now: both ReLUs shall stay."), run=run
+            _("The caller's tensor is safe, but the block computes something else now: both ReLUs must stay."), run=run
         )
     if not own:
         return wrong(
@@ -86,11 +86,18 @@ def _keep_one(block: Callable[[], Any]) -> Feedback:
             ),
             run=run,
         )
-    return right(
-        _(
-            "{call} writes the result of the first convolution, which nobody else reads. The caller's tensor is safe."
-        ).format(call=spot(own[0]))
-    )
+    return right(*(_what_it_spares(run, call) for call in own), _("The caller's tensor is safe."))
+
+
+def _what_it_spares(run: Attempt, write: CallEvent) -> str:
+    made = maker_of(run.report, write)
+    if made is None:
+        return _("{call} writes in place.").format(call=spot(write))
+    if is_copy(made):
+        return _("{call} writes a copy: no harm done, but the copy takes the memory that the flag saves.").format(
+            call=spot(write)
+        )
+    return _("{call} writes over the result of {made}, and does no harm.").format(call=spot(write), made=spot(made))
 
 
 EXERCISES = (
@@ -98,8 +105,8 @@ EXERCISES = (
         key="3.1",
         judge=_who_writes,
         hints=(
-            lambda: _("Not the flag decides, but whose memory the tensor lies on when it is written."),
-            lambda: _("`x + 0` and `x.clone()` make memory. `x.view(-1)` does not."),
+            lambda: _("It is not the flag that matters, but whose memory the tensor uses when it is written."),
+            lambda: _("`x + 0` and `x.clone()` take new memory. `x.view(-1)` does not."),
         ),
         solution='answer = {"b", "d"}',
         because=lambda: _(

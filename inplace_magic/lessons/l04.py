@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
 from inplace_magic.language import _, listed
 from inplace_magic.lessons.exercise import Exercise, Feedback
 from inplace_magic.lessons.judging import raised, right, strangers, wrong
 from inplace_magic.lessons.running import Attempt, attempt
-from inplace_magic.lessons.telling import calls_that_write, findings_of, spot
+from inplace_magic.lessons.telling import calls_that_write, findings_of, is_copy, notes_of, own_calls, spot
+
+CALLS, MAY_WRITE = 5, 2
+"""Calls of ``chain``; how many of them may be in-place."""
 
 
 def _which_raise(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
@@ -61,7 +65,7 @@ def _chain(chain: Callable[[Any], Any]) -> Feedback:
     result, gradient = run.result
     if not torch.equal(result, meant):
         return wrong(
-            _("The result is {found} and shall be {meant}.").format(
+            _("The result is {found} and should be {meant}.").format(
                 found=f"`{_rounded(result)}`", meant=f"`{_rounded(meant)}`"
             ),
             run=run,
@@ -74,15 +78,23 @@ def _chain(chain: Callable[[Any], Any]) -> Feedback:
             run=run,
         )
     written = calls_that_write(run.report)
-    if len(written) < 2:
+    making = [call for call in own_calls(run.report) if call.kind == "ordinary" and not is_copy(call)]
+    in_place = min(len(written), max(0, CALLS - len(making)))
+    if in_place < MAY_WRITE:
+        besides = _("{count} of your calls still make a tensor of their own: {calls}.").format(
+            count=len(making), calls=listed(spot(call) for call in making)
+        )
         return wrong(
             _("Result and gradient are right. In-place so far: {count} of the 2 calls that may be.").format(
-                count=len(written)
+                count=in_place
             ),
+            *([besides] if len(written) > in_place else []),
             run=run,
         )
+    copied = notes_of(run.report, SAVED_NOTHING)
     return right(
-        _("In-place, and the gradient is right: {calls}.").format(calls=listed(spot(call) for call in written))
+        _("In-place, and the gradient is right: {calls}.").format(calls=listed(spot(call) for call in written)),
+        *(_("In-place does not mean that memory is saved. {finding}").format(finding=each) for each in copied),
     )
 
 
@@ -95,7 +107,7 @@ EXERCISES = (
         key="4.1",
         judge=_which_raise,
         hints=(
-            lambda: _("Ask of each write: had anybody saved this tensor before?"),
+            lambda: _("For each write, ask: had anything saved this tensor before?"),
             lambda: _("`exp` and `relu` keep their result, `sin` keeps its input, a sum keeps nothing."),
         ),
         solution='answer = {"a", "c", "e"}',
@@ -112,7 +124,7 @@ EXERCISES = (
                 "Go through the chain and note what each call keeps. What is kept may not be written afterwards."
             ),
             lambda: _("`t` is kept by `sin`. `u` is kept by nobody, and so is `v`. `w` is kept by `exp`."),
-            lambda: _("`u.add_(1)` and then `exp_` on the same tensor: `exp_` writes first and saves then."),
+            lambda: _("`u.add_(1)` and then `exp_` on the same tensor: `exp_` writes first and saves afterwards."),
         ),
         solution=("def chain(x):\n    t = x + 2\n    u = torch.sin(t)\n    u.add_(1)\n    u.exp_()\n    return u * 3"),
         because=lambda: _(

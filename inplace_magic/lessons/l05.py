@@ -17,7 +17,7 @@ def _saver_and_culprit(program: Callable[[Any], Any], answer: Mapping[str, int])
     import torch
 
     if set(answer) != {"saved", "overwritten"}:
-        return wrong(_('`answer` shall have two entries: `"saved"` and `"overwritten"`, each with a line number.'))
+        return wrong(_('`answer` needs two entries: `"saved"` and `"overwritten"`, each with a line number.'))
     x = torch.tensor([0.5, 1.0, 2.0], requires_grad=True)
     run = attempt(lambda: program(x).sum().backward())
     found = next((each for each in run.report.findings if each.saved is not None and each.mutation is not None), None)
@@ -29,8 +29,8 @@ def _saver_and_culprit(program: Callable[[Any], Any], answer: Mapping[str, int])
     if answer["saved"] != found.saved.line:
         off.append(
             _(
-                "Line {line} is not where it was saved. What had been saved is the tensor that was overwritten, "
-                "`{name}`."
+                "Line {line} is not where it was saved. The tensor to look for is the one that was "
+                "overwritten later, `{name}`."
             ).format(line=answer["saved"], name=found.variable)
         )
     if off:

@@ -27,14 +27,14 @@ def _sgd_step(sgd_step: Callable[..., Any]) -> Feedback:
     if run.error is not None:
         return raised(run)
     if findings_of(run.report):
-        return wrong(_("The report of your version still has a finding."), run=run)
+        return wrong(_("The report on your version still has a finding."), run=run)
     for parameter, values, gradient in zip(parameters, old, gradients, strict=True):
         meant = torch.tensor(values) - LR * torch.tensor(gradient)
         if parameter.tolist() == values:
             return wrong(_untouched_leaf(run.report, numbers_of(parameter)), run=run)
         if not torch.allclose(parameter.detach(), meant):
             return wrong(
-                _("A parameter that was {old} with the gradient {gradient} is {got}; meant is {wanted}.").format(
+                _("A parameter that was {old} with the gradient {gradient} is {got}; it should be {wanted}.").format(
                     old=f"`{values}`", gradient=f"`{gradient}`", got=numbers_of(parameter), wanted=numbers_of(meant)
                 ),
                 run=run,
@@ -64,8 +64,8 @@ def _untouched_leaf(report: Report, values: str) -> str:
     if not bound:
         return _("The parameter is as it was: {values}. The report shows no write to it.").format(values=values)
     return _(
-        "The parameter is as it was: {values}. {call} made a new tensor, and at most a name of your function went to "
-        "it; who holds the parameter sees nothing of that."
+        "The parameter is as it was: {values}. {call} made a new tensor, and at most a name in your function "
+        "refers to it; whoever holds the parameter never sees it."
     ).format(values=values, call=spot(bound[-1]))
 
 
@@ -89,7 +89,7 @@ EXERCISES = (
         judge=broken("6.2"),
         hints=(
             lambda: _("Which values does the second `backward` need, and who has written them in between?"),
-            lambda: _("Gradients add up: two calls of `backward`, then one step for both."),
+            lambda: _("Gradients add up: call `backward` twice, then make one step for both."),
         ),
         solution=(
             "def train_step(trunk, actor, critic, optimizer, x):\n    features = trunk(x)\n"

@@ -20,7 +20,7 @@ def _versions(program: Callable[[], Any], answer: Mapping[str, Any]) -> Feedback
         return changed
     if not isinstance(answer, Mapping) or answer.keys() != run.result.keys():
         names = ", ".join(f"`{name}`" for name in run.result)
-        return wrong(_("Give one number for each of {names}, as the cell has it.").format(names=names))
+        return wrong(_("Give one number for each of {names}, as in the cell.").format(names=names))
     missed = [name for name, tensor in run.result.items() if answer[name] != tensor._version]
     if not missed:
         return right(_why(run, "row"), _why(run, "data")) if {"row", "data"} <= run.result.keys() else right()
@@ -81,7 +81,7 @@ EXERCISES = (
         judge=broken("8.2"),
         hints=(
             lambda: _("The product saves `out[t - 1]`. Which write comes after that, and which counter does it move?"),
-            lambda: _("Collect the rows in a list and make one tensor of them in the end: `torch.stack(rows)`."),
+            lambda: _("Collect the rows in a list and make one tensor of them at the end: `torch.stack(rows)`."),
         ),
         solution=(
             "def smooth(x, decay):\n    rows = [x[0]]\n    for t in range(1, len(x)):\n"

@@ -12,7 +12,7 @@ from inplace_magic.lessons.exercise import Exercise, Feedback
 from inplace_magic.lessons.judging import raised, right, strangers, wrong
 from inplace_magic.lessons.repairs import numbers_of
 from inplace_magic.lessons.running import Attempt, attempt
-from inplace_magic.lessons.telling import calls_that_write, spot
+from inplace_magic.lessons.telling import calls_that_write, notes_of, spot, writes_to
 from inplace_magic.render import words
 
 
@@ -44,17 +44,17 @@ def _trained(function: Callable[[Any], Any]) -> Attempt:
 
 def _copy(run: Attempt) -> str:
     """What the report says of a copy that PyTorch made before the write; "" where there was none."""
-    return next((found.message for found in run.report.findings if found.code == SAVED_NOTHING), "")
+    return next(iter(notes_of(run.report, SAVED_NOTHING)), "")
 
 
 def _why(name: str, run: Attempt) -> str:
     copied = _copy(run)
     if copied:
-        return _("`{name}` spares nothing. {finding}").format(name=name, finding=copied)
+        return _("`{name}` saves no memory. {finding}").format(name=name, finding=copied)
     written = calls_that_write(run.report)
     if not written:
         return _("`{name}` writes nothing.").format(name=name)
-    return _("`{name}` spares a tensor: {call} wrote over its input, and nothing had to be copied before.").format(
+    return _("`{name}` saves memory: {call} wrote over its input, and nothing had to be copied first.").format(
         name=name, call=spot(written[-1])
     )
 
@@ -70,12 +70,21 @@ def _frugal(features: Callable[..., Any]) -> Feedback:
     if run.error is not None:
         return raised(run)
     if not isinstance(run.result, torch.Tensor) or run.result.shape != meant.shape:
-        return wrong(_("`features` shall give back a tensor of shape {shape}.").format(shape=list(meant.shape)))
+        return wrong(_("`features` should return a tensor of shape {shape}.").format(shape=list(meant.shape)))
+    for name, tensor in {"x": x, "weight": weight}.items():
+        written = writes_to(run.report, tensor)
+        if written:
+            return wrong(
+                _("{call} wrote `{name}`, which belongs to the caller and has to stay untouched.").format(
+                    call=spot(written[0]), name=name
+                ),
+                run=run,
+            )
     if not (torch.equal(x, kept[0]) and torch.equal(weight, kept[1])):
         return wrong(_("`x` or `weight` was written. The caller still needs both."), run=run)
     if not torch.allclose(run.result, meant):
         return wrong(
-            _("The result begins with {got}, and was meant to begin with {wanted}.").format(
+            _("The result begins with {got}, and should begin with {wanted}.").format(
                 got=numbers_of(run.result[0, :3]), wanted=numbers_of(meant[0, :3])
             ),
             run=run,
@@ -115,8 +124,8 @@ EXERCISES = (
         hints=(
             lambda: _("Lesson 4: which of them compute their gradient from the result, and which from the input?"),
             lambda: _(
-                "Who needs the input for backward cannot overwrite it: PyTorch copies it first. Watch one of them with "
-                "`%%inplace_watch`; the report has a note where that happened."
+                "A function that needs its input for backward cannot overwrite it: PyTorch copies it first. "
+                "Watch one of them with `%%inplace_watch`; the report has a note where that happened."
             ),
             lambda: _("`relu6` cuts off at 6, and the result alone does not tell where it was cut off."),
         ),

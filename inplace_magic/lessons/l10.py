@@ -75,7 +75,7 @@ EXERCISES = (
         judge=_patient("10.4"),
         hints=(
             lambda: _("Which values of the weights does backward need: those before the clipping, or those after it?"),
-            lambda: _("Move the two lines that clip behind `optimizer.step()`."),
+            lambda: _("Move the two lines that clip to after `optimizer.step()`."),
         ),
         solution=(
             "def critic_step(critic, real, fake, optimizer):\n    loss = critic(fake).mean() - critic(real).mean()\n"
@@ -91,18 +91,20 @@ EXERCISES = (
         key="10.5",
         judge=_patient("10.5"),
         hints=(
-            lambda: _("What does the first column hold after its own first element was divided by itself?"),
+            lambda: _("What does the first column hold after its first element has been divided by itself?"),
             lambda: _("Either make a new tensor, or read the first column from a copy."),
         ),
         solution="def index_prices(prices):\n    return prices / prices[:, :1]",
-        because=lambda: _("The result is a new tensor, so the first column is read as it was, from first to last."),
+        because=lambda: _("The result is a new tensor, so the first column keeps its old values until the end."),
     ),
     Exercise(
         key="10.6",
         judge=_patient("10.6"),
         hints=(
             lambda: _("How many rows of memory are there behind the masks of the three sentences?"),
-            lambda: _("`expand` copies nothing. `.clone()` behind it, or `.repeat` instead of it, gives each its own."),
+            lambda: _(
+                "`expand` copies nothing. `.clone()` after it, or `.repeat` instead of it, gives each sentence its own."
+            ),
         ),
         solution=(
             "def padding_mask(length, lengths):\n    causal = torch.ones(length, length).tril()\n"
@@ -139,8 +141,8 @@ EXERCISES = (
             "    return tokens, labels"
         ),
         because=lambda: _(
-            "Now `labels` is a tensor of its own, copied while the words were still there. (The caller's `tokens` are "
-            "written all the same; `tokens = tokens.clone()` instead would spare them.)"
+            "Now `labels` is a tensor of its own, copied while the words were still there. (The caller's "
+            "`tokens` are written all the same; `tokens = tokens.clone()` instead would leave them alone.)"
         ),
     ),
     Exercise(
@@ -161,7 +163,7 @@ EXERCISES = (
         key="10.10",
         judge=_patient("10.10"),
         hints=(
-            lambda: _("Does `state_dict()` copy the weights, or does it name them?"),
+            lambda: _("Does `state_dict()` copy the weights, or only refer to them?"),
             lambda: _("`copy.deepcopy(model.state_dict())` copies."),
         ),
         solution=(

@@ -11,13 +11,12 @@ from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import raised, right, wrong
 from inplace_magic.lessons.running import Attempt, attempt
-from inplace_magic.lessons.telling import findings_of, line_of, spot
+from inplace_magic.lessons.telling import calls_that_write, findings_of, is_copy, line_of, own_calls, spot
 from inplace_magic.record.events import CallEvent
 from inplace_magic.report import Report
 
 MAX_NUMBERS = 12
 """A tensor of more elements is not written out."""
-COPIES = ("Tensor.clone", "torch.clone", "copy.deepcopy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +31,8 @@ class Program:
     """A function that does what the learner's function is meant to do."""
     why: Callable[[Attempt], str] | None = None
     """What else the report shows of an answer that is not right; "" where it shows nothing."""
+    harmless: tuple[str, str] | None = None
+    """An in-place operation that shall stay, as a call is named and as the program has it: ``("div_", "a /= b")``."""
 
     def judge(self, function: Callable[..., Any]) -> Feedback:
         """What is said of the learner's function."""
@@ -40,30 +41,43 @@ class Program:
         found = findings_of(run.report)
         if run.error is not None:
             told = raised(run).sentences[:1]
-            return wrong(*told, *(() if found else self._reasons(run, gradients=True)), run=run)
+            return wrong(*told, *(() if found else self._reasons(run, values=True, gradients=True)), run=run)
         if found:
-            return wrong(_("The report of your version still has a finding."), run=run)
+            return wrong(_("The report on your version still has a finding."), run=run)
         different = [name for name, value in wanted.items() if not _same(run.result[name], value)]
         if different:
             sentences = [_difference(name, run.result[name], wanted[name]) for name in different[:2]]
-            reasons = self._reasons(run, gradients=any(name.endswith(".grad") for name in different))
+            reasons = self._reasons(
+                run,
+                values=not all(name.endswith(".grad") for name in different),
+                gradients=any(name.endswith(".grad") for name in different),
+            )
             return wrong(
                 _("The report is quiet, but the program does not do what was meant."), *sentences, *reasons, run=run
             )
+        if self.harmless is not None and self.harmless[0] not in [c.operation for c in calls_that_write(run.report)]:
+            return wrong(
+                _(
+                    "The report is quiet and the numbers are right. But {line} did no harm: nobody had saved the "
+                    "tensor that it wrote. Leave it as it was."
+                ).format(line=f"`{self.harmless[1]}`"),
+                run=run,
+            )
         names = ", ".join(f"`{name}`" for name in wanted)
         return right(
-            _("The report has nothing to complain about, and this is as it was meant to be: {names}.").format(
+            _("The report has nothing to complain about, and the values are the intended ones: {names}.").format(
                 names=names
             )
         )
 
-    def _reasons(self, run: Attempt, *, gradients: bool) -> list[str]:
-        """What in the report can be why a quiet program computes something else."""
+    def _reasons(self, run: Attempt, *, values: bool, gradients: bool) -> list[str]:
+        """What in the report can be why a quiet program computes other values, other gradients, or both."""
         own = self.why(run) if self.why is not None else ""
         if own:
             return [own]
         report = run.report
-        found = [_unused(report), _copied_late(report), _seen_through_a_view(report), _cut(report) if gradients else ""]
+        found = [_unused(report), _copied_late(report), _seen_through_a_view(report)] if values else []
+        found += [_cut(report)] if gradients else []
         return [reason for reason in found if reason]
 
 
@@ -90,17 +104,17 @@ def _difference(name: str, got: Any, wanted: Any) -> str:
     import torch
 
     if got is None:
-        return _("`{name}` was meant to get a gradient, and got none.").format(name=name)
+        return _("`{name}` should have a gradient, and has none.").format(name=name)
     if not isinstance(got, torch.Tensor):
-        return _("`{name}` was meant to be a tensor, and is an object of type `{kind}`.").format(
+        return _("`{name}` should be a tensor, and is an object of type `{kind}`.").format(
             name=name, kind=type(got).__name__
         )
     if got.shape != wanted.shape:
-        return _("`{name}` has shape {got}; meant is {wanted}.").format(
+        return _("`{name}` has shape {got}; it should be {wanted}.").format(
             name=name, got=list(got.shape), wanted=list(wanted.shape)
         )
     if wanted.numel() <= MAX_NUMBERS:
-        return _("`{name}` is {got}; meant is {wanted}.").format(
+        return _("`{name}` is {got}; it should be {wanted}.").format(
             name=name, got=numbers_of(got), wanted=numbers_of(wanted)
         )
     count = int((~torch.isclose(got.double(), wanted.double(), atol=1e-5)).sum())
@@ -120,14 +134,16 @@ def _unused(report: Report) -> str:
     for call in report.calls:
         site = call.callsite
         if site is not None and site.direct and call.kind == "ordinary" and site.statement == site.expression:
-            return _("{call} writes nothing: it made a new tensor, and no name got it.").format(call=spot(call))
+            return _("{call} writes nothing: it made a new tensor, and no name was bound to it.").format(
+                call=spot(call)
+            )
     return ""
 
 
 def _copied_late(report: Report) -> str:
     """A copy that was made after the tensor had been written."""
     for copy in report.calls:
-        if copy.name in COPIES and copy.inputs and copy.callsite is not None:
+        if is_copy(copy) and copy.inputs and copy.callsite is not None:
             write = _write_of(report.calls[: copy.index], copy.inputs[0].storage)
             if write is not None and (line_of(write) or 0) < (line_of(copy) or 0):
                 return _(
@@ -150,16 +166,27 @@ def _seen_through_a_view(report: Report) -> str:
 
 
 def _cut(report: Report) -> str:
-    """A call of the learner's code at which gradients end: it got a tensor that requires grad, and gave none."""
-    for call in report.calls:
+    """A call of the learner's code at which gradients end: it got a tensor that requires grad and gave one that does
+    not, and something was computed with that one."""
+    for call in own_calls(report):
         outputs = [out for out in call.outputs if "float" in out.dtype]
         site = call.callsite
         ends = any(each.requires_grad for each in call.inputs) and not any(out.requires_grad for out in outputs)
-        if site is not None and site.direct and call.kind != "query" and outputs and ends:
+        if site is not None and site.direct and call.kind != "query" and outputs and ends and _is_used(report, call):
             return _(
                 "{cut} got a tensor that requires grad and gave one that does not: no gradient goes back through it."
             ).format(cut=spot(call))
     return ""
+
+
+def _is_used(report: Report, call: CallEvent) -> bool:
+    """Whether a later call read what this one gave; a call that only wrote it did not."""
+    given = {out.tensor for out in call.outputs}
+    for later in report.calls[call.index + 1 :]:
+        written = {mutation.tensor for mutation in later.mutations}
+        if given & {each.tensor for each in later.inputs} - written:
+            return True
+    return False
 
 
 def _write_of(calls: Sequence[CallEvent], storage: int | None) -> CallEvent | None:

@@ -12,6 +12,7 @@ from inplace_magic.render.style import EFFECT_SYMBOL
 from inplace_magic.report import Report
 
 MAX_ROWS = 12
+COPIES = ("Tensor.clone", "torch.clone", "copy.deepcopy")
 
 
 def what_happened(report: Report, *, most: int = MAX_ROWS) -> tuple[Happened, ...]:
@@ -37,6 +38,35 @@ def findings_of(report: Report, *, most: int = 1) -> tuple[str, ...]:
 def calls_that_write(report: Report) -> list[CallEvent]:
     """The in-place calls of the learner's code, in their order."""
     return [call for call in report.calls if call.kind == "in-place"]
+
+
+def own_calls(report: Report) -> list[CallEvent]:
+    """The calls that the learner's code made, without those of the check itself."""
+    return [call for call in report.calls if call.callsite is not None and call.callsite.caller is not None]
+
+
+def writes_to(report: Report, tensor: object) -> list[CallEvent]:
+    """The calls that wrote the memory of a tensor that is still alive, through whichever name or view."""
+    facts = facts_of(report, tensor)
+    storage = facts.storage if facts is not None else None
+    return [call for call in report.calls if storage is not None and any(m.storage == storage for m in call.mutations)]
+
+
+def maker_of(report: Report, write: CallEvent) -> CallEvent | None:
+    """The call that had made the memory that a call wrote; None where it came from outside."""
+    written = write.mutations[0].storage
+    makers = (call for call in report.calls[: write.index] if call.kind == "ordinary")
+    return next((call for call in makers if any(out.storage == written for out in call.outputs)), None)
+
+
+def is_copy(call: CallEvent) -> bool:
+    """Whether a call copied a tensor and did nothing else."""
+    return call.name in COPIES
+
+
+def notes_of(report: Report, code: str) -> tuple[str, ...]:
+    """What the findings of that code say."""
+    return tuple(finding.message for finding in report.findings if finding.code == code)
 
 
 def spot(call: CallEvent) -> str:

@@ -20,7 +20,7 @@ def test_each_wrong_line_is_explained_and_no_right_one(lesson: Any) -> None:
     told = answer(lesson, "2.1", f"answer = { ({**KINDS, 4: 'view', 8: 'in-place'})!r}")
     assert told.status == "wrong"
     copied, rebound = told.sentences
-    assert copied.startswith("`c = b.reshape(6)` (Cell In[2], line 4) is ordinary: + T4 c: created. It made memory")
+    assert copied.startswith("`c = b.reshape(6)` (Cell In[2], line 4) is ordinary: + T4 c: created. It took new memory")
     assert rebound.startswith("`m = m * 2` (Cell In[2], line 8) is ordinary")
     assert "rebound: `m` was T1" in rebound
 
@@ -50,7 +50,7 @@ def test_a_function_that_writes_nothing_is_told_so(lesson: Any) -> None:
 def test_memory_of_its_own_is_named_with_its_line(lesson: Any) -> None:
     told = answer(lesson, "2.2", "def double_first_column(m):\n    m[:, 0] = m[:, 0] * 2")
     assert told.status == "wrong"
-    assert "made memory of its own" in told.sentences[0]
+    assert "took new memory" in told.sentences[0]
 
 
 def test_doubling_everything_is_shown_in_numbers(lesson: Any) -> None:

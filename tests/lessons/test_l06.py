@@ -49,7 +49,9 @@ def test_a_step_that_writes_nothing_is_told_so(lesson: Any) -> None:
 
 def test_a_step_uphill_is_told_with_its_numbers(lesson: Any) -> None:
     told = answer(lesson, "6.1", STEP.format(line=UNDER_NO_GRAD.replace("-=", "+=")))
-    assert "that was `[1.0, 2.0]` with the gradient `[2.0, -2.0]` is `[2.0, 1.0]`; meant is `[0.0, 3.0]`" in str(told)
+    assert "that was `[1.0, 2.0]` with the gradient `[2.0, -2.0]` is `[2.0, 1.0]`; it should be `[0.0, 3.0]`" in str(
+        told
+    )
 
 
 def test_an_old_gradient_that_stays_is_noticed(lesson: Any) -> None:
@@ -80,7 +82,7 @@ def test_a_step_of_one_head_alone_does_not_compute_what_was_meant(lesson: Any) -
     told = answer(lesson, "6.2", step)
     assert told.status == "wrong"
     assert "does not do what was meant" in told.sentences[0]
-    assert "differs from what was meant" in told.sentences[1] or "meant is" in told.sentences[1]
+    assert "differs from what was meant" in told.sentences[1] or "it should be" in told.sentences[1]
 
 
 def test_two_backwards_and_one_step_are_right_too(lesson: Any) -> None:

@@ -20,9 +20,9 @@ def test_a_call_that_copied_its_input_is_told_by_the_note_of_the_report(lesson: 
     told = answer(lesson, "9.1", 'answer = {"relu", "sigmoid", "dropout", "silu", "relu6", "square"}')
     assert told.status == "wrong"
     assert [sentence.split(".")[0] for sentence in told.sentences] == [
-        "`square` spares nothing",
-        "`silu` spares nothing",
-        "`relu6` spares nothing",
+        "`square` saves no memory",
+        "`silu` saves no memory",
+        "`relu6` saves no memory",
     ]
     assert "PyTorch cloned them first" in told.sentences[1]
     assert "F.silu(x, inplace=True)" in told.sentences[1]
@@ -31,7 +31,7 @@ def test_a_call_that_copied_its_input_is_told_by_the_note_of_the_report(lesson: 
 def test_a_call_that_spares_is_told_with_its_line(lesson: Any) -> None:
     told = answer(lesson, "9.1", 'answer = {"relu"}')
     assert len(told.sentences) == 2
-    assert told.sentences[0].startswith("`sigmoid` spares a tensor: `return x.sigmoid_()` (Cell In[2], line 5")
+    assert told.sentences[0].startswith("`sigmoid` saves memory: `return x.sigmoid_()` (Cell In[2], line 5")
 
 
 def test_the_notes_are_told_with_a_right_answer_too(lesson: Any) -> None:
@@ -59,9 +59,9 @@ def test_four_tensors_are_told_line_by_line(lesson: Any) -> None:
     ("body", "said"),
     [
         ("h = x @ weight\n    h += 1\n    return torch.relu(h).mul_(0.5)", "allocates 8.0 KiB, in 2 lines"),
-        ("x += 1\n    return (x @ weight).relu_().mul_(0.5)", "`x` or `weight` was written"),
-        ("return (x @ weight).add_(1).relu_()", "was meant to begin with"),
-        ("return x", "shall give back a tensor of shape [64, 16]"),
+        ("x += 1\n    return (x @ weight).relu_().mul_(0.5)", "wrote `x`, which belongs to the caller"),
+        ("return (x @ weight).add_(1).relu_()", "should begin with"),
+        ("return x", "should return a tensor of shape [64, 16]"),
         ("return x + weight", "Your code raised `RuntimeError"),
     ],
 )

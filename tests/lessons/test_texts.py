@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cells import run_cell
 from lessons.texts import BUILD, CHECK, EVERY, LESSONS, NOTEBOOKS, TEXTS, code_of, exercise_cells, kept, legible, named
 
 from inplace_magic.lessons import course
@@ -24,15 +26,17 @@ def test_each_lesson_is_there_in_both_languages() -> None:
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_both_languages_run_the_same_code(lesson: str) -> None:
     en, zh = (BUILD.notebook_of(text) for text in TEXTS if text.name.startswith(lesson))
-    assert code_of(en) == code_of(zh)
+    assert [BUILD.SPOKEN.sub("", source) for source in code_of(en)] == [
+        BUILD.SPOKEN.sub("", source) for source in code_of(zh)
+    ]
     assert [cell.cell_type for cell in en.cells] == [cell.cell_type for cell in zh.cells]
     assert [cell.metadata for cell in en.cells] == [cell.metadata for cell in zh.cells]
 
 
 def test_the_quickstart_runs_the_same_code_in_both_languages() -> None:
     en, zh = (BUILD.notebook_of(text) for text in BUILD.QUICKSTART)
-    assert [BUILD.INSTALL.sub("", source) for source in code_of(en)] == [
-        BUILD.INSTALL.sub("", source) for source in code_of(zh)
+    assert [BUILD.SPOKEN.sub("", BUILD.INSTALL.sub("", source)) for source in code_of(en)] == [
+        BUILD.SPOKEN.sub("", BUILD.INSTALL.sub("", source)) for source in code_of(zh)
     ]
     assert [(cell.cell_type, cell.id, cell.metadata) for cell in en.cells] == [
         (cell.cell_type, cell.id, cell.metadata) for cell in zh.cells
@@ -40,9 +44,38 @@ def test_the_quickstart_runs_the_same_code_in_both_languages() -> None:
 
 
 def test_all_lessons_begin_with_the_same_cell_that_installs_only_where_needed() -> None:
-    firsts = {code_of(BUILD.notebook_of(text))[0].partition("import torch")[0] for text in TEXTS}
+    firsts = {BUILD.SPOKEN.sub("", code_of(BUILD.notebook_of(text))[0].partition("import torch")[0]) for text in TEXTS}
     assert len(firsts) == 1
-    assert firsts.pop().startswith("try:\n    import inplace_magic\nexcept ImportError:\n    %pip install ")
+    assert firsts.pop().startswith("try:\n    import inplace_magic\nexcept ImportError:\n    import os\n")
+
+
+@each_notebook
+def test_the_language_of_the_reports_depends_on_no_front_end(text: Path) -> None:
+    first = code_of(BUILD.notebook_of(text))[0]
+    assert BUILD.SPOKEN.findall(first) == ["zh" if text.parent.name == "zh" else "en"]
+
+
+def test_where_there_is_no_checkout_the_first_cell_says_what_to_do_and_installs_nothing(
+    shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "content" / "notebooks").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "content" / "notebooks")
+    installed: list[str] = []
+    shell.register_magic_function(installed.append, magic_name="pip")
+    for text in EVERY:
+        first = code_of(BUILD.notebook_of(text))[0].replace("import inplace_magic\n", "import of_nobody\n")
+        error = run_cell(shell, first).error
+        assert isinstance(error, ImportError)
+        assert str(error) == "upload a zip of the repository, and run `%pip install inplace_magic.zip` first"
+    assert installed == []
+
+
+@each_lesson
+def test_answers_are_folded_until_a_cell_is_run(text: Path) -> None:
+    for cell in kept(text).cells:
+        if cell.cell_type == "code" and cell.outputs:
+            assert cell.metadata["jupyter"] == {"outputs_hidden": True}, cell.source
+            assert cell.metadata["collapsed"] is True
 
 
 @each_notebook
@@ -93,6 +126,29 @@ def test_each_exercise_of_the_lessons_can_be_checked_and_each_check_has_its_cell
     assert asked == [exercise.key for lesson in course.LESSONS for exercise in lesson]
 
 
+@pytest.mark.parametrize("text", EVERY, ids=named)
+def test_a_text_begins_with_its_reader_what_comes_first_and_the_time_it_takes(text: Path) -> None:
+    words = {"en": ("**For**", "**Needs**", "**Time**"), "zh": ("**适合**", "**先修**", "**用时**")}
+    opening = BUILD.notebook_of(text).cells[0].source
+    assert all(opening.count(word) == 1 for word in words["zh" if text.parent.name == "zh" else "en"])
+
+
+@pytest.mark.parametrize("text", EVERY, ids=named)
+def test_a_text_ends_with_a_recap_of_a_few_lines(text: Path) -> None:
+    heading = "## 小结\n\n" if text.parent.name == "zh" else "## Recap\n\n"
+    before, found, recap = BUILD.notebook_of(text).cells[-1].source.partition(heading)
+    assert found, before
+    assert 2 <= len(recap.split("\n\n")[0].splitlines()) <= 4
+
+
+@pytest.mark.parametrize("language", BUILD.LANGUAGES)
+def test_the_course_page_says_of_each_lesson_what_it_is_about(language: str) -> None:
+    page = NOTEBOOKS.parent / "docs" / ("zh/notebooks.md" if language == "zh" else "notebooks.md")
+    rows = re.findall(r"^\| \[.*\]\((.*)\) \| (.+) \| .+ \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    told = [(page.parent / link).resolve().with_suffix(".md") for link, about in rows if about.endswith((".", "。"))]
+    assert told == [text for text in EVERY if (text.parent.name == "zh") == (language == "zh")]
+
+
 @each_lesson
 def test_the_text_tells_of_hints_for_its_exercises(text: Path) -> None:
     whole = text.read_text(encoding="utf-8")
@@ -137,6 +193,7 @@ def test_a_published_notebook_opens_on_three_services_and_installs_from_the_repo
     assert rest == rest.lstrip() != ""
     installs = re.findall(r"%pip install --quiet (.*)", "\n".join(code_of(notebook)))
     assert set(installs) == {"git+https://github.com/somebody/something"}
+    assert "inplace_magic.zip" not in "\n".join(cell.source for cell in notebook.cells)
 
 
 @pytest.mark.parametrize("text", EVERY, ids=named)
