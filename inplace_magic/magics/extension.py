@@ -24,7 +24,7 @@ from inplace_magic.magics.compare import compare_magic
 from inplace_magic.magics.config import config_magic
 from inplace_magic.magics.hint import HINT, is_explained
 from inplace_magic.magics.options import CellOptions, parse_options, watch_parser
-from inplace_magic.magics.output import beside_widget, show, show_widget
+from inplace_magic.magics.output import show, show_widget
 from inplace_magic.magics.report import report_magic
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.record.options import ShowOptions
@@ -126,7 +126,7 @@ class _Session:
     def deliver(self, report: Report, options: CellOptions) -> None:
         """Keeps a report, displays it and writes ``--save``."""
         self.keep(report, options)
-        show(self.shell, report, options.show if options.deliver.widget is None else beside_widget(options.show))
+        show(self.shell, report, options.show, beside_widget=options.deliver.widget is not None)
         if options.deliver.widget is not None:
             show_widget(self.shell, report, options.deliver.widget)
         if options.deliver.save is not None:

@@ -6,7 +6,6 @@ A fault of ours never reaches the user's cell, whose result stands already: it i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.deliver import complain
@@ -20,21 +19,24 @@ if TYPE_CHECKING:
 WHOLE_STORY = N_("`%inplace_report` shows the whole story so far.")
 
 
-def show(shell: Any, report: Report, options: ShowOptions) -> None:
-    """Displays a report as one output."""
+def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: bool = False) -> None:
+    """Displays a report as one output.
+
+    Args:
+        shell: where to show it.
+        report: what to show.
+        options: how.
+        beside_widget: a widget that shows the picture follows.
+    """
     try:
         from inplace_magic.render import to_mimebundle
 
-        shell.display_pub.publish(
-            data=to_mimebundle(report, raw=options.raw, graph=options.graph, opened=options.opened)
+        bundle = to_mimebundle(
+            report, raw=options.raw, graph=options.graph, opened=options.opened, beside_widget=beside_widget
         )
+        shell.display_pub.publish(data=bundle)
     except Exception as error:  # a boundary, see above
         complain(_("the report could not be displayed"), error)
-
-
-def beside_widget(options: ShowOptions) -> ShowOptions:
-    """The same with the picture folded: the widget shows it right below. A reader without a kernel opens it."""
-    return options if options.opened is not None else replace(options, opened=("memory",))
 
 
 def show_widget(shell: Any, report: Report, name: str) -> None:

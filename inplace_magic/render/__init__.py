@@ -19,14 +19,16 @@ Renderer = Callable[..., str]
 """Takes the report while it is being read, and the settings of its table; gives the text of one MIME type."""
 
 
-def _html(reading: Reading, *, raw: bool, graph: bool, opened: Sequence[str] | None) -> str:
+def _html(reading: Reading, *, raw: bool, graph: bool, opened: Sequence[str] | None, beside_widget: bool) -> str:
     from inplace_magic.render.page.html import fragment_of
-    from inplace_magic.render.page.opened import opened_in
+    from inplace_magic.render.page.opened import SCREEN, opened_in
 
-    return fragment_of(reading, raw=raw, graph=graph, opened=opened_in(reading.report, opened))
+    asked = opened is None and beside_widget  # whoever asks for a widget wants to see the picture
+    sections = SCREEN if asked else opened_in(reading.report, opened)
+    return fragment_of(reading, raw=raw, graph=graph, opened=sections, beside_widget=beside_widget)
 
 
-def _text(reading: Reading, *, raw: bool, graph: bool, opened: Sequence[str] | None) -> str:
+def _text(reading: Reading, **_settings: Any) -> str:
     from inplace_magic.render.text import FEW_LINES, FEW_ROWS, text_of
 
     return text_of(reading, rows=FEW_ROWS, lines=FEW_LINES)
@@ -51,7 +53,12 @@ CARD_RENDERERS: dict[str, Renderer] = {"text/html": _html_card, "text/plain": _t
 
 
 def to_mimebundle(
-    report: Report, *, raw: bool = False, graph: bool = True, opened: Sequence[str] | None = None
+    report: Report,
+    *,
+    raw: bool = False,
+    graph: bool = True,
+    opened: Sequence[str] | None = None,
+    beside_widget: bool = False,
 ) -> dict[str, str]:
     """What a notebook stores and shows for a report. Never raises.
 
@@ -60,11 +67,12 @@ def to_mimebundle(
         raw: show raw ``id`` and ``data_ptr`` in the picture too.
         graph: draw the autograd graph.
         opened: the sections that are open at first, see `ShowOptions`.
+        beside_widget: a widget that shows the picture follows, so it is folded here where scripts run.
 
     Returns:
         The report by MIME type, ``text/html`` and ``text/plain``.
     """
-    return _bundle(RENDERERS, report, raw=raw, graph=graph, opened=opened)
+    return _bundle(RENDERERS, report, raw=raw, graph=graph, opened=opened, beside_widget=beside_widget)
 
 
 def to_card_mimebundle(report: Report, hazards: Sequence[Hazard], *, more: str) -> dict[str, str]:

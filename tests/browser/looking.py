@@ -72,7 +72,8 @@ def soon(page: Page, read: Callable[[], T], holds: Callable[[T], bool]) -> T:
 
 def assert_soon(page: Page, read: Callable[[], T], expected: T) -> None:
     """Asserts that what is read becomes what is expected."""
-    assert soon(page, read, lambda found: found == expected) == expected
+    found = soon(page, read, lambda found: found == expected)
+    assert found == expected, found
 
 
 def assert_drawn(shown: Locator, *, pixels: int = 5_000, colours: int = 3) -> None:

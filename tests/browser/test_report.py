@@ -298,7 +298,6 @@ def test_a_saved_page_is_live_and_follows_the_readers_colours(new_page: OpenPage
     expect(page.locator("svg.im-graph g.im-on")).to_have_count(1)
     ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
     assert_soon(page, lambda: page.evaluate(ground) > 128, scheme == "light")
-    page.get_by_text("Memory by line").click()
     chart = page.get_by_role("img", name="Live bytes on cpu")
     expect(chart).to_be_visible()
     card = "svg => getComputedStyle(svg.querySelector('rect')).fill.match(/\\d+/g).map(Number)[0]"

@@ -3,7 +3,7 @@
    A scale is in pixels for each unit of the picture, of which its letters are 11 high. It opens whole where its letters
    stay readable then; else as large as they have to be, at the place that matters, and says where there is more. */
 const NATURAL = 4 / 3, READABLE = 0.9, FARTHEST = 0.05, NEAREST = 8;
-const LEAST = 150, TALLEST = 280;  /* pixels of the stage; a page of its own has more */
+const LEAST = 150, TALLEST = 280;  /* pixels of the stage; a page of its own and a widget have more */
 const MARGIN = 12;  /* units around the picture that are empty: what cuts only these hides nothing */
 
 function camera(svg, stage, words, on) {
@@ -39,7 +39,7 @@ function camera(svg, stage, words, on) {
       width = stage.clientWidth;
       if (!width) return;
       if (known) { draw(); return; }
-      const room = stage.closest(".im-alone") ? Math.max(400, innerHeight * 0.75) : TALLEST;
+      const room = stage.closest(".im-alone,.im-widget") ? Math.max(400, innerHeight * 0.75) : TALLEST;
       k = Math.min(NATURAL, Math.max(READABLE, Math.min(width / w, room / h)));
       height = Math.min(Math.max(h * k, LEAST), room);
       svg.style.height = height + "px";

@@ -29,13 +29,14 @@ function spread(section) {
 function enliven(page, state) {
   const graph = page.querySelector("img.inplace-magic-graph"), lanes = page.querySelector("img.inplace-magic-timeline");
   const root = document.createElement("div"), [drawn, tracks] = state.unseen;
-  graph.parentElement.before(root);
+  graph.before(root);
   for (const section of page.querySelectorAll("details")) spread(section);
+  if (state.beside) graph.closest("details").open = false;  /* the widget below shows it */
   try {
     const pictures = { svg: pictureIn(graph, drawn), timeline: lanes && pictureIn(lanes, tracks) };
     for (const img of page.querySelectorAll("img")) if (img !== graph && img !== lanes) inline(img);
     mount(root, { ...state, ...pictures }, { page, lanes });
-    graph.parentElement.remove();
+    graph.remove();
   } catch (error) {
     root.replaceChildren(state.words.broken.replace("{error}", error));
   }

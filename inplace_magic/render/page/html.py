@@ -13,7 +13,7 @@ from inplace_magic.language import _, sentences
 from inplace_magic.render import style
 from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
-from inplace_magic.render.markup import CARD, FOCUSABLE, details, esc, image, prose, tag
+from inplace_magic.render.markup import CARD, details, esc, image, prose, tag
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_bar
 from inplace_magic.render.page.embedded import embedded
 from inplace_magic.render.page.explorer import explorer_state, page_script
@@ -36,9 +36,6 @@ _PAGE = (
     f"body{{margin:16px;background-color:{style.ZEBRA}}}" + "@media (prefers-color-scheme:dark){body{background:#111}}"
 )
 
-_FRAME = "max-height:280px;overflow:auto"
-"""Of a tall picture where no script runs; the live view's stage is as high, see ``js/camera.js``."""
-
 
 @in_its_language
 def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened: Sequence[str] | None = None) -> str:
@@ -53,7 +50,9 @@ def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened
     return fragment_of(Reading(report), raw=raw, graph=graph, opened=opened_in(report, opened))
 
 
-def fragment_of(reading: Reading, *, raw: bool, graph: bool, opened: Collection[str]) -> str:
+def fragment_of(
+    reading: Reading, *, raw: bool, graph: bool, opened: Collection[str], beside_widget: bool = False
+) -> str:
     """As :func:`to_fragment`, of a report that is being read already."""
     report, trace = reading.report, reading.report.trace
     drawn, keys = _picture(reading, raw) if graph and trace.calls else ("", [])
@@ -73,7 +72,7 @@ def fragment_of(reading: Reading, *, raw: bool, graph: bool, opened: Collection[
     if "<img" not in drawn:
         return tag("div", CARD, *body, class_="inplace-magic")
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
-    state = {**explorer_state(reading), "rows": rows, "unseen": [keys, marks]}
+    state = {**explorer_state(reading), "rows": rows, "unseen": [keys, marks], "beside": beside_widget}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
     return f"{start}{''.join(body)}</div><script>{page_script()}</script>"
 
@@ -112,5 +111,4 @@ def _picture(reading: Reading, raw: bool) -> tuple[str, list[list[str]]]:
     css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
     alt = sentences(_("Autograd graph."), verdict(reading.report))
     shown, unseen = embedded(svg)
-    picture = image(shown, alt, css, class_="inplace-magic-graph")
-    return tag("div", _FRAME if reading.rows < MANY_ROWS else "", picture, **FOCUSABLE), unseen
+    return image(shown, alt, css, class_="inplace-magic-graph"), unseen
