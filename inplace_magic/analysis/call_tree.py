@@ -157,6 +157,8 @@ def _branches(placed: list[Placed], depth: int, known: bool = False) -> tuple[Br
             found = in_rows([(room, _group(some, depth, room, known)) for room, some in runs])
         for room, branch in found:
             here = step if room is None else step._replace(name=room.cls, path=room.path)
+            if step.kind == "call" and known:  # one that reads the same parameter is the same one again
+                here = step._replace(path=next(iter(branch.calls[0].parameters), ""))
             _add(levels, here, branch, "yes" if mine or not known else "alike" if here.path else "no")
     while len(levels) > 1:
         _close(levels)

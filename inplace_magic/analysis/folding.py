@@ -24,6 +24,8 @@ from inplace_magic.record.places import Callsite
 LIMIT = 40
 """Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
 _key = attrgetter("key")
+MANY = 30
+"""From so many boxes on no further module is opened as the example of its class."""
 FEW = 5
 """A group of fewer boxes is opened where there is room, although its neighbours are not."""
 
@@ -147,28 +149,35 @@ class _Cut:
     def _open_all(self, limit: int) -> None:
         readers = Counter(edge.source for edge in self.graph.edges if edge.kind == "data")
         shared = sum(readers[key] > 1 for key in self.tensors if key not in self.makers)
-        boxes = shared + sum(map(self._cost, self.top))
-        level = list(self.top)
+        self._open(self.top, shared + sum(map(self._cost, self.top)), limit)
+
+    def _open(self, level: list[Branch], boxes: int, limit: int) -> None:
         while level:
             groups = [(branch, self._parts(branch)) for branch in level if branch.kind != "call"]
-            must = [pair for pair in groups if self._must(pair[0])]
+            must = [pair for pair in groups if self._kept(pair[0])]
             boxes += sum(map(self._growth, must))
             # Blocks that are alike shall look alike: of one depth all are opened or, where that is too much, the small
             # ones, and of each class of modules one.
-            may = [pair for pair in groups if not self._must(pair[0]) and self._may(pair[0])]
+            may = [pair for pair in groups if not self._kept(pair[0]) and self._may(pair[0])]
             for some in (may, [pair for pair in may if self._growth(pair) < FEW], []):
                 growth = sum(map(self._growth, some))
                 if boxes + growth <= limit:
                     break
             boxes += growth
             for pair in self._one_of_each(may, [*must, *some]):
-                if boxes + self._least(pair[1]) <= limit:
+                if boxes + self._least(pair[1]) <= min(limit, MANY):
                     boxes += self._least(pair[1])
                     some = [*some, pair]
             level = []
             for branch, parts in (*must, *some):
                 self.opened[branch.key] = _Opened(branch, parts)
                 level += parts
+            for branch, parts in groups:
+                known = self.opened.get(branch.key)
+                if branch.key in self.expanded and (known is None or known.branch is not branch):
+                    # What was asked for is open besides: no other box opens or closes because of it.
+                    self.opened[branch.key] = _Opened(branch, parts)
+                    self._open(parts, sum(map(self._cost, parts)), limit)
 
     def _growth(self, group: _Group) -> int:
         return sum(map(self._cost, group[1])) - 1
@@ -195,7 +204,10 @@ class _Cut:
         )
 
     def _must(self, branch: Branch) -> bool:
-        return branch.key in self.expanded or not self.keep.isdisjoint(map(_key, branch.calls))
+        return branch.key in self.expanded or self._kept(branch)
+
+    def _kept(self, branch: Branch) -> bool:
+        return not self.keep.isdisjoint(map(_key, branch.calls))
 
     def _cost(self, branch: Branch) -> int:
         return 1 + len(self.made.get(branch.calls[0].key, ())) if branch.kind == "call" else 1
@@ -278,6 +290,7 @@ class _Cut:
         unused = [vertex for vertex in made if vertex.key not in used and not vertex.mutated]
         results = [self.tensors[key] for key in leaves] or unused[-1:]
         layers = branch.key in self.more and bool(branch.step.path)
+        layers = layers and module_path(branch.parts[0]) != module_path(branch.parts[-1])
         return Fold(
             key=branch.key,
             name=branch.step.name if branch.step.kind == "run" else "",
