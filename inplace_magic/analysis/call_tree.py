@@ -156,8 +156,11 @@ def _branches(placed: list[Placed], depth: int, known: bool = False) -> tuple[Br
             runs = runs_of(members, depth)
             found = in_rows([(room, _group(some, depth, room, known)) for room, some in runs])
         for room, branch in found:
-            here = step if room is None else step._replace(name=room.cls, path=room.path)
-            if step.kind == "call" and known:  # one that reads the same parameter is the same one again
+            here = step
+            # The user's line says that it runs again. Inside a library the same module does, or the same parameter.
+            if room is not None and not mine:
+                here = step._replace(name=room.cls, path=room.path)
+            elif step.kind == "call" and known and not mine:
                 here = step._replace(path=next(iter(branch.calls[0].parameters), ""))
             _add(levels, here, branch, "yes" if mine or not known else "alike" if here.path else "no")
     while len(levels) > 1:

@@ -195,6 +195,29 @@ def test_the_same_model_run_twice_is_two_passes_of_all_of_it(watched: Watched) -
     assert frames(report)[:2] == ["net: Tower × 3, 1 drawn", "net.blocks: Early × 2"]
 
 
+def test_a_loop_of_the_users_over_layers_is_a_loop_whatever_else_stands_on_its_line(watched: Watched) -> None:
+    loop = "for layer in layers:\n    x = torch.relu(layer(x)) + x\nx.sum().backward()"
+    report = watched("layers, x = [nn.Linear(4, 4) for _ in range(20)], torch.ones(2, 4)", loop)
+
+    assert frames(report) == ["20 passes, 1 drawn"]
+
+
+def test_a_cell_that_a_line_runs_again_and_again_is_a_loop(watched: Watched) -> None:
+    loop = "for x in torch.ones(40, 2, 4):\n    h, c = cell(x, (h, c))\nh.sum().backward()"
+    report = watched("cell, h, c = nn.LSTMCell(4, 8), torch.zeros(2, 8), torch.zeros(2, 8)", loop)
+
+    assert frames(report) == ["cell: LSTMCell × 40, 1 drawn"]
+    assert folds(report) == ["cell: LSTMCell, 39 more passes"]
+
+
+def test_opening_a_box_leaves_all_others_as_they_are(watched: Watched) -> None:
+    report = watched("net = nets.ResNet()", "net(torch.randn(2, 3, 8, 8)).sum().backward()")
+    closed = {fold.key for fold in Reading(report).drawing(frozenset(), LIMIT).folds}
+    for key in closed:
+        opened = Reading(report).drawing(frozenset({key}), LIMIT)
+        assert closed - {fold.key for fold in opened.folds} == {key}
+
+
 def test_a_model_that_nothing_names_is_still_drawn(watched: Watched) -> None:
     report = watched("", "nets.ResNet()(torch.randn(2, 3, 8, 8)).sum().backward()")
 
