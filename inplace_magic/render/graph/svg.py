@@ -25,6 +25,7 @@ from collections.abc import Iterable, Sequence
 
 from inplace_magic.language import N_, _
 from inplace_magic.render import style
+from inplace_magic.render.graph.columns import in_columns
 from inplace_magic.render.words import width
 
 SVG = "http://www.w3.org/2000/svg"
@@ -48,6 +49,7 @@ def compact(svg: str) -> str:
         svg: as any version of Graphviz writes it.
     """
     drawn = ET.fromstring(svg)
+    in_columns(drawn)
     graph = drawn.find(f"{{{SVG}}}g")
     root = ET.Element("svg", {"xmlns": SVG, "class": NAME, "role": "img"})
     box = [float(number) for number in _NUMBER.findall(drawn.get("viewBox", ""))]
