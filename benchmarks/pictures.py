@@ -1,6 +1,7 @@
 """What the pictures of real models show: boxes, frames' names, width and height, bytes.
 
-    python benchmarks/pictures.py [NAME ...] [--svg FOLDER] [--markdown]
+    python benchmarks/pictures.py [NAME ...] [--svg FOLDER]
+    python benchmarks/pictures.py --page            writes docs/measured/pictures.md
 
 Each model is made outside the watch; one training step of it is watched. Models of torchvision and transformers have
 random weights and are skipped where the package is not installed. For the true picture such a package has to lie in
@@ -109,6 +110,38 @@ MODELS = {
     "bert": Model(BERT, "loss = net(input_ids=ids, labels=ids[:, 0] % 2).loss\nloss.backward()", needs="transformers"),
 }
 
+BEFORE = {
+    "resnet18": "25, 527 × 2584, 14,471",
+    "resnet50": "23, 827 × 2219, 13,249",
+    "mobilenet_v2": "26, 527 × 3012, 15,492",
+    "vit": "20, 616 × 2153, 12,004",
+    "nn.TransformerEncoder": "19, 616 × 2021, 11,633",
+    "unet": "27, 616 × 2848, 16,152",
+    "gpt2": "22, 801 × 1887, 12,368",
+    "bert": "25, 783 × 2435, 15,222",
+}
+"""Boxes, width × height and bytes of the last pictures that were folded by what looked like a loop, in one column."""
+PAGE = Path(__file__).parent.parent / "docs" / "measured" / "pictures.md"
+HEAD = """# Pictures of real models
+
+Written by `python benchmarks/pictures.py --page` with torch {torch}, and not by hand. Each row is one training step
+(GPT-2 and BERT with a loss of their own, the others `net(x).sum().backward()`) of a model made outside the watch:
+random weights, small inputs, four blocks where their number is free. Width and height are pixels, bytes those of
+`report.to_svg()`.
+
+What the rows say:
+
+- A frame or a box is a module, named by its path and by the class that its author wrote. Of layers in a row one is
+  drawn, and one box stands for the others: `net.transformer.h[1]…[3]: GPT2Block × 3`.
+- A picture that is much taller than a screen stands in columns.
+- *Before* are boxes, size and bytes of the pictures before both. Then a frame was what looked like a loop:
+  `net: 46 passes, 1 drawn` for ResNet-50, `net.down1: Sequential × 2` for a block of the U-Net that is of the user's
+  class `Double`, and half a layer of `nn.TransformerEncoder` as `net.encoder.layers[0]: 2 passes`.
+
+| model | calls | boxes | size | bytes | before | frames | folded |
+|---|---|---|---|---|---|---|---|
+"""
+
 
 def watched(model: Model) -> Report:
     """The report of one step."""
@@ -167,7 +200,8 @@ def as_markdown(row: Row) -> str:
     """A row of the table in docs/measured/pictures.md."""
     named = [", ".join(f"`{name}`" for name in names) or "none" for names in (row.frames, row.folds)]
     size = f"{row.width} × {row.height}"
-    return f"| {row.name} | {row.calls} | {row.boxes} | {size} | {row.nbytes:,} | {' | '.join(named)} |"
+    facts = (row.name, str(row.calls), str(row.boxes), size, f"{row.nbytes:,}", BEFORE.get(row.name, ""), *named)
+    return f"| {' | '.join(facts)} |"
 
 
 def main() -> None:
@@ -175,8 +209,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*MODELS, []], help="models; all when none is named")
     parser.add_argument("--svg", type=Path, help="a folder for the pictures")
-    parser.add_argument("--markdown", action="store_true", help="rows of a table instead of lists")
+    parser.add_argument("--page", action="store_true", help="write the page; needs every model")
     chosen = parser.parse_args()
+    rows = []
     for name, model in MODELS.items():
         if chosen.names and name not in chosen.names:
             continue
@@ -186,10 +221,14 @@ def main() -> None:
         report = watched(model)
         svg = report.to_svg()
         row = row_of(name, report, svg)
-        print(as_markdown(row) if chosen.markdown else as_text(row))
+        rows.append(row)
+        print(as_text(row))
         if chosen.svg is not None:
             chosen.svg.mkdir(parents=True, exist_ok=True)
             (chosen.svg / f"{name}.svg").write_text(svg, encoding="utf-8")
+    if chosen.page and len(rows) == len(MODELS):
+        head = HEAD.format(torch=torch.__version__.partition("+")[0])
+        PAGE.write_text(head + "\n".join(map(as_markdown, rows)) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

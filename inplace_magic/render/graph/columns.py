@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from math import dist
 
 from inplace_magic.render.graph.shapes import SVG, Point, divided, move, move_shape, points_in, points_of
 
@@ -65,8 +66,10 @@ class _Column:
     dy: float = 0.0
     edges: list[_Part] = field(default_factory=list)
     """Arrows that leave it below."""
+    cut: list[_Part] = field(default_factory=list)
+    """Frames of which a piece is here, the outermost first."""
     frames: list[_Part] = field(default_factory=list)
-    """Frames that go on here from the column before, the outermost first."""
+    """Those of them that go on from the column before."""
 
 
 def _parts(graph: ET.Element) -> list[_Part]:
@@ -161,7 +164,7 @@ def _measure(column: _Column, parts: list[_Part]) -> None:
             xs += (part.left, part.right)
         elif part.kind == "edge":
             xs += [x for x, y in points_in(part.element) if column.top <= y <= column.bottom]
-    cut = sorted(
+    column.cut = cut = sorted(
         (part for part in inside if part.kind == "cluster" and _is_cut(part, column)), key=lambda part: part.left
     )
     column.frames = [part for part in cut if part.top < column.top]
@@ -204,10 +207,9 @@ class _Placer:
         for number in range(first, last + 1):
             column = self.columns[number]
             top, bottom = part.top + column.dy, min(part.bottom, column.bottom) + column.dy
-            around = 0
+            around = column.cut.index(part)
             if part in column.frames:
-                around = column.frames.index(part)
-                top = self.top + HEAD * around
+                top = self.top + HEAD * column.frames.index(part)
             left = max(part.left, column.left + INSET * around) + column.dx
             right = min(part.right, column.right - INSET * around) + column.dx
             corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
@@ -218,16 +220,21 @@ class _Placer:
                 ET.SubElement(holder, f"{SVG}text", {**text.attrib, **at}).text = text.text
 
     def lead_on(self, part: _Part) -> None:
-        for shape in part.element.iter():
-            if shape.tag == f"{SVG}path" and shape.get("d"):
-                shape.set("d", self.way(part, [*points_of(shape)]))
-            elif shape.tag in (f"{SVG}polygon", f"{SVG}polyline", f"{SVG}text", f"{SVG}ellipse"):
-                points = [*points_in(shape)] or [(0.0, float(shape.get("y", "0")))]
-                column = self.columns[self.number(sum(y for _, y in points) / len(points))]
-                move_shape(shape, column.dx, column.dy)
+        lines = [shape for shape in part.element.iter(f"{SVG}path") if shape.get("d")]
+        heads = list(part.element.iter(f"{SVG}polygon"))
+        end = points_of(lines[0])[-1] if lines else (0.0, part.top)
+        tip = max((point for head in heads for point in points_in(head)), key=partial(dist, end), default=end)
+        last = self.number(tip[1])
+        for line in lines:
+            line.set("d", self.way(part, points_of(line), last))
+        for head in heads:
+            move_shape(head, self.columns[last].dx, self.columns[last].dy)
+        for text in part.element.iter(f"{SVG}text"):
+            column = self.columns[self.number(float(text.get("y", "0")))]
+            move_shape(text, column.dx, column.dy)
 
-    def way(self, part: _Part, points: list[Point]) -> str:
-        """One line through all columns: pieces of the curve, with turns between them."""
+    def way(self, part: _Part, points: list[Point], last: int) -> str:
+        """One line through all columns: pieces of the curve, with turns between them; its head is in the last one."""
         way: list[Point] = []
         here = self.number(points[0][1])
         for start in range(0, len(points) - 1, 3):
@@ -239,6 +246,9 @@ class _Placer:
                 column = self.columns[number]
                 moved = [(x + column.dx, y + column.dy) for x, y in curve]
                 way += moved if not way else moved[1:]
+        while here != last:
+            way += self.turn(part, way[-1], points[-1], here, here + (1 if last > here else -1))
+            here += 1 if last > here else -1
         first, *rest = (f"{x:.2f},{y:.2f}" for x, y in way)
         return f"M{first}C{' '.join(rest)}"
 
