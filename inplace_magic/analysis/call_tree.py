@@ -6,23 +6,24 @@ one piece of code the lines go forward, so a place that comes again begins anoth
 
     line 3, line 4, line 5, line 4, line 5, line 6   ->   line 3, 2 x (line 4, line 5), line 6
 
-Two blocks of one class, run one after the other from the same place, look exactly like a loop in that class, and are
-drawn as one: two passes of the same code.
+Two blocks of one class, run one after the other from the same place, look exactly like a loop in that class. Which
+of the two ran a call, the parameters tell; see :mod:`inplace_magic.analysis.tree.rooms`. Where nothing tells it they
+are drawn as a loop: two passes of the same code.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Literal, NamedTuple
 
 from inplace_magic.analysis.graph import CallVertex
+from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step
+from inplace_magic.analysis.tree.module_names import IN_A_ROW, Room
+from inplace_magic.analysis.tree.rooms import in_rows, runs_of
 from inplace_magic.record.places import Callsite
-
-BranchKind = Literal["call", "line", "run", "loop", "pass"]
-
 
 DEEPEST = 60
 """Levels of the tree; what is deeper, such as a long recursion, is one level."""
@@ -33,50 +34,25 @@ WIDE, CHUNKS = 40, 20
 _PARTS = re.compile(r"\[[^\]]*\]|\.?[^.\[]+")
 
 
-class Step(NamedTuple):
-    """One level on the way from the watched block to a call."""
-
-    kind: BranchKind
-    name: str
-    line: int = 0
-    where: tuple[int | None, str | None] = (None, None)
-    column: tuple[int | None, int | None] = (None, None)
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A call, or a group of calls that follow each other."""
-
-    kind: BranchKind
-    step: Step
-    calls: tuple[CallVertex, ...]
-    parts: tuple[Branch, ...] = ()
-    """What it consists of; of a loop: its passes."""
-    site: Callsite | None = None
-    """The line, or the line that runs the function or module."""
-
-    @property
-    def key(self) -> str:
-        """A name that is the same in every look at the same trace."""
-        return f"F{self.calls[0].call}-{self.calls[-1].call}"
-
-
 def call_tree(calls: Sequence[CallVertex]) -> tuple[Branch, ...]:
     """The tree of some calls; every level has at least two parts or is a call."""
     # In a loop the same calls come from the same places: by these, and not by each call, ways are found.
-    ways: dict[tuple[int, tuple[str, ...], str], list[tuple[Step, Callsite | None]]] = {}
-    placed: list[_Placed] = []
+    ways: dict[tuple[int, tuple[str, ...], str], _Way] = {}
+    placed: list[Placed] = []
     for call in calls:
         place = id(call.site), call.modules, call.name
         way = ways.get(place)
         if way is None:
             way = ways[place] = _way_to(call)
-        placed.append(_Placed(call, way))
+        rooms = tuple(call.rooms[n] if n is not None else None for n in way.modules) if call.rooms else ()
+        placed.append(Placed(call, way.steps, rooms))
     return _branches(placed, 0)
 
 
 def module_path(branch: Branch) -> str:
-    """The common beginning of the names of the parameters that it reads: the module that they belong to."""
+    """The module that it is; else the common beginning of the names of the parameters that it reads."""
+    if branch.step.path:
+        return branch.step.path
     names = [_PARTS.findall(name)[:-1] for call in branch.calls for name in call.parameters if "." in name]
     path: list[str] = []
     for parts in zip(*names, strict=False):
@@ -84,6 +60,12 @@ def module_path(branch: Branch) -> str:
             break
         path.append(parts[0])
     return "".join(path).removeprefix(".")
+
+
+def layers_path(branch: Branch) -> str:
+    """Of several layers of one list: the first and the last, ``net.layers[1]…[3]``."""
+    paths = [_PARTS.findall(module_path(part)) for part in (branch.parts[0], branch.parts[-1])]
+    return f"{''.join(paths[0])}…{paths[1][-1].removeprefix('.')}" if all(paths) else branch.step.path
 
 
 def chunked(parts: Sequence[Branch]) -> list[Branch]:
@@ -110,15 +92,17 @@ def lines_of(branch: Branch) -> tuple[int, int] | None:
     return (min(lines), max(lines)) if len(places) == 1 and min(lines) > 0 else None
 
 
-class _Placed(NamedTuple):
-    call: CallVertex
-    way: list[tuple[Step, Callsite | None]]
+class _Way(NamedTuple):
+    steps: list[tuple[Step, Callsite | None]]
+    modules: list[int | None]
+    """For each step: the position in the call's modules of the one that it is."""
 
 
-def _way_to(call: CallVertex) -> list[tuple[Step, Callsite | None]]:
+def _way_to(call: CallVertex) -> _Way:
     frames = list(reversed(call.site.chain)) if call.site is not None else []
     way: list[tuple[Step, Callsite | None]] = []
-    modules = list(call.modules)
+    numbers: list[int | None] = []
+    modules = list(enumerate(call.modules))
     column: tuple[int | None, int | None] = (None, None)
     above: Callsite | None = None
     for frame in reversed(frames):
@@ -126,41 +110,70 @@ def _way_to(call: CallVertex) -> list[tuple[Step, Callsite | None]]:
         if above is not None and function.startswith("<"):
             continue  # a comprehension or lambda: no run of its own to the reader
         if above is not None:
+            number = None
             if function == "forward" and owner:
                 function = owner
-                while owner in modules:
-                    module = modules.pop(0)
+                while any(owner == module for _, module in modules):
+                    number, module = modules.pop(0)
                     if module == owner:
                         break
                     # Of a library, such as Sequential, between two of the user's frames.
                     way.append((Step("run", module, column=column), above))
-                    column = (None, None)
+                    numbers.append(number)
+                    number, column = None, (None, None)
             way.append((Step("run", function, column=column), above))
+            numbers.append(number)
         way.append((Step("line", "", frame.line, (frame.cell, frame.file)), frame))
+        numbers.append(None)
         above, column = frame, (frame.column, frame.end_column)
-    for module in modules:
+    for number, module in modules:
         way.append((Step("run", module, column=column), above))
+        numbers.append(number)
         column = (None, None)
     way.append((Step("call", call.name, column=column), call.site))
-    return [*way[:DEEPEST], way[-1]] if len(way) > DEEPEST else way
+    numbers.append(None)
+    if len(way) > DEEPEST:
+        return _Way([*way[:DEEPEST], way[-1]], [*numbers[:DEEPEST], None])
+    return _Way(way, numbers)
 
 
-def _branches(placed: list[_Placed], depth: int) -> tuple[Branch, ...]:
-    """The parts of one group: neighbours with the same step at this depth belong together, then loops are found."""
+def _branches(placed: list[Placed], depth: int, known: bool = False) -> tuple[Branch, ...]:
+    """The parts of one group: neighbours with the same step at this depth belong together, then loops are found.
+
+    Args:
+        placed: the calls of the group.
+        depth: number of the step at which to look.
+        known: it is told which module runs them. Then two calls of one function inside library code are no loop.
+    """
     levels = [_Level()]
     for step, group in groupby(placed, key=lambda each: each.way[depth][0]):
         members = list(group)
+        mine = depth == 0 or members[0].way[depth - 1][0].kind == "line"
+        found: list[tuple[Room | None, Branch]]
         if step.kind == "call":
-            found = [Branch("call", step, (each.call,), (), each.way[depth][1]) for each in members]
+            found = [(None, Branch("call", step, (each.call,), (), each.way[depth][1])) for each in members]
         else:
-            parts = _branches(members, depth + 1)
-            calls = tuple(each.call for each in members)
-            found = [_flat(Branch(step.kind, step, calls, parts, members[0].way[depth][1]))]
-        for branch in found:
-            _add(levels, step, branch)
+            runs = runs_of(members, depth)
+            found = in_rows([(room, _group(some, depth, room, known)) for room, some in runs])
+        for room, branch in found:
+            here = step
+            # The user's line says that it runs again. Inside a library the same module does, or the same parameter.
+            if room is not None and not mine:
+                here = step._replace(name=room.cls, path=room.path)
+            elif step.kind == "call" and known and not mine:
+                here = step._replace(path=next(iter(branch.calls[0].parameters), ""))
+            _add(levels, here, branch, "yes" if mine or not known else "alike" if here.path else "no")
     while len(levels) > 1:
         _close(levels)
     return tuple(levels[0].parts)
+
+
+def _group(members: list[Placed], depth: int, room: Room | None, known: bool) -> Branch:
+    step, site = members[0].way[depth]
+    if room is not None:
+        step = step._replace(name=room.cls, path=room.path)
+    parts = _branches(members, depth + 1, known or room is not None)
+    return _flat(Branch(step.kind, step, tuple(each.call for each in members), parts, site))
 
 
 def _flat(branch: Branch) -> Branch:
@@ -168,7 +181,9 @@ def _flat(branch: Branch) -> Branch:
     if len(branch.parts) != 1:
         return branch
     (part,) = branch.parts
-    named = branch.kind == "run" and part.step.kind == "line"
+    # A module that only runs an inner one is the better name for it, unless it is a mere list of layers.
+    owns = part.kind == "run" and part.step.path.startswith(branch.step.path) and branch.step.name not in IN_A_ROW
+    named = branch.kind == "run" and (part.step.kind == "line" or (owns and bool(branch.step.path)))
     kind: BranchKind = "run" if part.kind == "line" else part.kind
     return replace(part, kind=kind, step=branch.step, site=branch.site) if named else part
 
@@ -185,6 +200,8 @@ class _Level:
         self.last: Step | None = None
         self.end: Step | None = None
         """The last step of the first pass."""
+        self.alike = False
+        """Whether it is a loop only if all passes are alike."""
 
     def add(self, step: Step, branch: Branch) -> None:
         self.seen.setdefault(step, len(self.parts))
@@ -199,11 +216,19 @@ class _Level:
         return not lines or not min(lines) <= step.line <= max(lines)
 
 
-def _add(levels: list[_Level], step: Step, branch: Branch) -> None:
+def _add(levels: list[_Level], step: Step, branch: Branch, repeats: Literal["yes", "alike", "no"]) -> None:
+    """Puts a part where it belongs.
+
+    Args:
+        levels: the group and the loops that are open in it.
+        step: that of the part.
+        branch: the part.
+        repeats: whether it begins another pass if it was there before; ``alike``: only of passes that are all alike.
+    """
     while len(levels) > 1 and levels[-1].ends_before(step):
         _close(levels)
     level = levels[-1]
-    start = level.seen.get(step)
+    start = level.seen.get(step) if repeats != "no" else None
     if start is None:
         level.add(step, branch)
         return
@@ -213,6 +238,7 @@ def _add(levels: list[_Level], step: Step, branch: Branch) -> None:
         level.end = level.end or level.last
     else:
         inner = _Level()
+        inner.alike = repeats == "alike"
         inner.passes.append(tuple(level.parts[start:]))
         inner.end = level.last
         inner.body = {known for known, position in level.seen.items() if position >= start}
@@ -231,7 +257,10 @@ def _close(levels: list[_Level]) -> None:
         # A last pass that broke off, or no loop at all but a chain such as conv, relu, conv.
         rest = level.parts
         level.parts = list(level.passes.pop())
-    if level.passes:
+    if level.alike and any(_steps(each) != _steps(level.parts) for each in level.passes):
+        outer.parts += [part for each in level.passes for part in each]
+        outer.parts += level.parts
+    elif level.passes:
         first_pass = (*_first_lines(outer, level), *level.passes[0])
         passes = tuple(map(_pass, (first_pass, *level.passes[1:], tuple(level.parts))))
         calls = tuple(call for each in passes for call in each.calls)
@@ -259,6 +288,10 @@ def _first_lines(outer: _Level, level: _Level) -> list[Branch]:
         found.insert(0, outer.parts.pop())
     outer.seen = {step: min(position, len(outer.parts)) for step, position in outer.seen.items()}
     return found
+
+
+def _steps(parts: Sequence[Branch]) -> list[tuple[str, str]]:
+    return [(part.step.name, part.step.path) for part in parts]
 
 
 def _path_of(parts: tuple[Branch, ...]) -> str:

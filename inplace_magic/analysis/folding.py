@@ -2,7 +2,8 @@
 
 The cut starts with one box for each statement and opens boxes, outer ones first, while the picture stays within its
 limit. What a finding is about is always open. Of a loop one pass is opened, and the passes before and after it stay one
-box each: a training loop reads as one iteration and "499 more".
+box each: a training loop reads as one iteration and "499 more". Of modules of one class the first is opened where there
+is no room for all.
 
 A pure function of the graph, so that the same cell gives the same picture, and a box keeps its key when it is opened.
 """
@@ -15,13 +16,16 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
-from inplace_magic.analysis.call_tree import Branch, call_tree, chunked, lines_of, module_path
+from inplace_magic.analysis.call_tree import call_tree, chunked, layers_path, lines_of, module_path
 from inplace_magic.analysis.graph import AutogradGraph, Edge, TensorVertex
+from inplace_magic.analysis.tree.branches import Branch
 from inplace_magic.record.places import Callsite
 
 LIMIT = 40
 """Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
 _key = attrgetter("key")
+MANY = 34
+"""From so many boxes on no further module is opened as the example of its class."""
 FEW = 5
 """A group of fewer boxes is opened where there is room, although its neighbours are not."""
 
@@ -40,6 +44,8 @@ class Fold:
     """How often the same code ran."""
     more: bool = False
     """Passes of a loop of which another one is drawn."""
+    layers: bool = False
+    """The passes are layers of one list, such as the blocks of an encoder, and not the same layer again."""
     calls: tuple[int, ...] = ()
     tensors: tuple[str, ...] = ()
     """Keys of the versions inside."""
@@ -123,6 +129,10 @@ class _Opened:
     shown: list[Branch] = field(default_factory=list)
 
 
+_Group = tuple[Branch, list[Branch]]
+"""A group with the parts that stand for it when it is open."""
+
+
 class _Cut:
     def __init__(self, groups: CallGroups, keep: Collection[str], expanded: Collection[str], limit: int) -> None:
         self.graph, self.top = groups.graph, groups.top
@@ -139,29 +149,54 @@ class _Cut:
     def _open_all(self, limit: int) -> None:
         readers = Counter(edge.source for edge in self.graph.edges if edge.kind == "data")
         shared = sum(readers[key] > 1 for key in self.tensors if key not in self.makers)
-        boxes = shared + sum(map(self._cost, self.top))
-        level = list(self.top)
+        self._open(self.top, shared + sum(map(self._cost, self.top)), limit)
+
+    def _open(self, level: list[Branch], boxes: int, limit: int) -> None:
         while level:
             groups = [(branch, self._parts(branch)) for branch in level if branch.kind != "call"]
-            must = [pair for pair in groups if self._must(pair[0])]
+            must = [pair for pair in groups if self._kept(pair[0])]
             boxes += sum(map(self._growth, must))
-            # Blocks that are alike shall look alike: of one depth all are opened or, where that is too much, none but
-            # the small ones.
-            may = [pair for pair in groups if not self._must(pair[0]) and self._may(pair[0])]
-            for some in (may, [pair for pair in may if self._growth(pair) < FEW]):
+            # Blocks that are alike shall look alike: of one depth all are opened or, where that is too much, the small
+            # ones, and of each class of modules one.
+            may = [pair for pair in groups if not self._kept(pair[0]) and self._may(pair[0])]
+            for some in (may, [pair for pair in may if self._growth(pair) < FEW], []):
                 growth = sum(map(self._growth, some))
                 if boxes + growth <= limit:
                     break
-            else:
-                some, growth = [], 0
             boxes += growth
+            for pair in self._one_of_each(may, [*must, *some]):
+                if boxes + self._least(pair[1]) <= min(limit, MANY):
+                    boxes += self._least(pair[1])
+                    some = [*some, pair]
             level = []
             for branch, parts in (*must, *some):
                 self.opened[branch.key] = _Opened(branch, parts)
                 level += parts
+            for branch, parts in groups:
+                known = self.opened.get(branch.key)
+                if branch.key in self.expanded and (known is None or known.branch is not branch):
+                    # What was asked for is open besides: no other box opens or closes because of it.
+                    self.opened[branch.key] = _Opened(branch, parts)
+                    self._open(parts, sum(map(self._cost, parts)), limit)
 
-    def _growth(self, group: tuple[Branch, list[Branch]]) -> int:
+    def _growth(self, group: _Group) -> int:
         return sum(map(self._cost, group[1])) - 1
+
+    def _least(self, parts: list[Branch]) -> int:
+        """How many boxes they are where results without a name stand in the boxes of their calls."""
+        made = [key for part in parts if part.kind == "call" for key in self.made.get(part.calls[0].key, ())]
+        return len(parts) - 1 + sum(self.tensors[key].mutated for key in made)
+
+    def _one_of_each(self, groups: list[_Group], chosen: list[_Group]) -> list[_Group]:
+        """The first one of each class of modules of which none is open, nor among the chosen ones."""
+        first: dict[str, _Group] = {}
+        for pair in groups:
+            if pair[0].kind == "run" and pair[0].step.path:
+                first.setdefault(pair[0].step.name, pair)
+        for branch in (*(known.branch for known in self.opened.values()), *(pair[0] for pair in chosen)):
+            if branch.kind == "run":
+                first.pop(branch.step.name, None)
+        return list(first.values())
 
     def _may(self, branch: Branch) -> bool:
         return (self.deep or branch.key not in self.more) and (
@@ -169,7 +204,10 @@ class _Cut:
         )
 
     def _must(self, branch: Branch) -> bool:
-        return branch.key in self.expanded or not self.keep.isdisjoint(map(_key, branch.calls))
+        return branch.key in self.expanded or self._kept(branch)
+
+    def _kept(self, branch: Branch) -> bool:
+        return not self.keep.isdisjoint(map(_key, branch.calls))
 
     def _cost(self, branch: Branch) -> int:
         return 1 + len(self.made.get(branch.calls[0].key, ())) if branch.kind == "call" else 1
@@ -251,12 +289,15 @@ class _Cut:
         made = [vertex for vertex in versions if vertex.key in self.makers]
         unused = [vertex for vertex in made if vertex.key not in used and not vertex.mutated]
         results = [self.tensors[key] for key in leaves] or unused[-1:]
+        layers = branch.key in self.more and bool(branch.step.path)
+        layers = layers and module_path(branch.parts[0]) != module_path(branch.parts[-1])
         return Fold(
             key=branch.key,
             name=branch.step.name if branch.step.kind == "run" else "",
-            path=module_path(branch),
+            path=layers_path(branch) if layers else module_path(branch),
             passes=len(branch.parts) if branch.kind == "loop" else 1,
             more=branch.key in self.more,
+            layers=layers,
             calls=tuple(call.call for call in branch.calls),
             tensors=tuple(vertex.key for vertex in versions),
             results=tuple(results),

@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple
 from inplace_magic.analysis.bindings import names_of
 from inplace_magic.analysis.effects import Effect, EffectKind, effects_of
 from inplace_magic.analysis.saved import tensors_of_saved
+from inplace_magic.analysis.tree.module_names import ModuleNames, Room
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Kind, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -75,6 +76,8 @@ class CallVertex:
     """As :attr:`.CallEvent.modules`."""
     parameters: tuple[str, ...] = ()
     """Names of the named parameters that it reads, e.g. ``model.layer1[0].conv1.weight``."""
+    rooms: tuple[Room | None, ...] = ()
+    """As :meth:`.ModuleNames.running` gives them for `modules`."""
 
 
 class Edge(NamedTuple):
@@ -165,6 +168,7 @@ class _Builder:
     ) -> None:
         self.effects = effects
         self.names = names
+        self.modules = ModuleNames(trace)
         self.kept = tensors_of_saved(trace) if kept is None else kept
         self.nodes = {node.node: node for node in trace.nodes}
         self.born = {storage.storage: storage.born for storage in trace.storages}
@@ -198,7 +202,16 @@ class _Builder:
         leaves = [facts.tensor for facts in call.inputs if facts.is_leaf and facts.requires_grad]
         parameters = tuple(self.names[leaf] for leaf in leaves if leaf in self.names)
         self.calls[key] = CallVertex(
-            key, call.index, call.name, call.kind, nodes, call.callsite, call.error, call.modules, parameters
+            key,
+            call.index,
+            call.name,
+            call.kind,
+            nodes,
+            call.callsite,
+            call.error,
+            call.modules,
+            parameters,
+            self.modules.running(call),
         )
         for row in rows:
             if row.kind != "returned":

@@ -11,9 +11,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from inplace_magic.analysis.call_tree import Branch, call_tree
+from inplace_magic.analysis.call_tree import call_tree
 from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.lanes import Lane
+from inplace_magic.analysis.tree.branches import Branch
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 

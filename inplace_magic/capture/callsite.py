@@ -145,13 +145,14 @@ class CallsiteTable:
 
     def _path(self, frame: FrameType, function: CodeType | None) -> tuple[int, ...]:
         """The user's frames and the ``forward`` functions of the modules around them, innermost first. Any other frame
-        costs one look into a dict.
+        costs one look into a dict. A decorator's frame may stand between a ``forward`` and the module that runs it.
 
         Raises:
             KeyError: a frame runs code that was not met yet.
         """
         kinds = self._kinds
         path = [0]
+        forward = 0
         above: FrameType | None = frame
         while above is not None:
             code = above.f_code
@@ -173,14 +174,13 @@ class CallsiteTable:
                         break
                 elif kind & _LIBRARY and len(path) == 1:
                     path[0] = 1
-                above = above.f_back
-                if kind & _FORWARD and above is not None:
-                    around = kinds[id(above.f_code)]
-                    if around & _MODULE:
-                        path.append(key)
-                        path.append(-around)
-            else:
-                above = above.f_back
+                if kind & _FORWARD:
+                    forward = key
+            elif forward and kind & _MODULE:
+                path.append(forward)
+                path.append(-kind)
+                forward = 0
+            above = above.f_back
         return tuple(path)
 
     def note_library(self, frame: FrameType | None, place: int | None, name: str, function: CodeType | None) -> None:

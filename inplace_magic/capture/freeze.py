@@ -28,6 +28,7 @@ from inplace_magic.capture.records import (
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.layouts import readable
+from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
 from inplace_magic.capture.witness import SharedMemory
@@ -108,6 +109,7 @@ def frozen_trace(
         inplace_modules=inplace_modules(namespace.modules, sources),
         names=namespace.names,
         local_names=_local_names(recorder, sources),
+        module_names=module_names(namespace.modules, namespace.names),
         blindness=(
             *_not_seen(log, sites),
             *blindness,

@@ -90,6 +90,18 @@ class InplaceModule:
 
 
 @dataclass(frozen=True, slots=True)
+class ModuleName:
+    """A module around a tensor of :class:`TensorName`, at the end of the watch."""
+
+    path: str
+    """From the user's namespace, e.g. ``D.main``."""
+    cls: str
+    defined_in: str = ""
+    """Name of the class that defines its ``forward``, as in ``CallEvent.modules``; empty where it has none, such as
+    ``ModuleList``."""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceText:
     """The text of a file or cell of the user's whose code made calls."""
 

@@ -21,6 +21,7 @@ from inplace_magic.record.names import (
     KeptByHook,
     LocalName,
     LoopStatement,
+    ModuleName,
     SourceText,
     TensorName,
 )
@@ -53,6 +54,7 @@ class Trace:
     inplace_modules: tuple[InplaceModule, ...] = ()
     names: tuple[TensorName, ...] = ()
     local_names: tuple[LocalName, ...] = ()
+    module_names: tuple[ModuleName, ...] = ()
     blindness: tuple[str, ...] = ()
     """Sentences on what this watch could not observe."""
     threads_started: int = 0

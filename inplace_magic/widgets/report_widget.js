@@ -45,6 +45,7 @@ function render({ model, el }) {
 
   function draw() {
     const inside = place.contains(document.activeElement), state = model.get("state");
+    const sought = handle ? handle.find.value : "";
     if (handle) handle.destroy();
     handle = null;
     drawTools();
@@ -57,6 +58,8 @@ function render({ model, el }) {
     });
     handle.select(model.get("selected"));
     handle.step(model.get("step"));
+    handle.find.value = sought;
+    if (sought) handle.search();
     const first = place.querySelector("g.n[tabindex='0']");
     if (inside && first) first.focus();
   }

@@ -102,3 +102,11 @@ def test_making_the_script_smaller_leaves_strings_and_expressions_as_they_are() 
     assert minified(written) == (
         """let x='/* no */ a = b',y="it's = 'so' ",z=`a = ${ b }`;f(x,/[ ,"'`] = 1/g,a/b/c- -1);return x;"""
     )
+
+
+def test_a_folded_box_tells_what_it_holds_so_that_a_search_finds_it() -> None:
+    nodes = state_of(long_report(1000))["nodes"]
+
+    held = [node["held"] for node in nodes.values() if node.get("fold")]
+    assert held
+    assert all("torch.exp" in names or "Tensor" in names for names in held)

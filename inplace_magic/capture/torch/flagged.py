@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import torch
 
+from inplace_magic.capture.torch.module_names import defining_class
 from inplace_magic.record.names import InplaceModule
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
@@ -39,7 +40,7 @@ def inplace_modules(modules: Iterable[tuple[str, torch.nn.Module]], sources: Sou
                 made[owner, rest] = _made_by(owner, rest, sources)
             place = made[owner, rest]
             break
-        found.append(InplaceModule(path, type(module).__name__, _defining_class(module), place))
+        found.append(InplaceModule(path, type(module).__name__, defining_class(module), place))
     return tuple(found)
 
 
@@ -84,8 +85,3 @@ def _entry(node: ast.expr | None, number: str) -> ast.expr | None:
         entries = entries[0].elts
     plain = not any(isinstance(entry, (ast.Starred, ast.Name)) for entry in entries)
     return entries[int(number)] if plain and int(number) < len(entries) else None
-
-
-def _defining_class(module: torch.nn.Module) -> str:
-    parts = str(getattr(type(module).forward, "__qualname__", "forward")).split(".")
-    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else "Module"

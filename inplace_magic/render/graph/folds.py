@@ -20,7 +20,7 @@ MAX_RESULTS = 2
 
 def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
     """Attributes of a fold's box: its name, the number and lines of its calls, its writes and results."""
-    lines = [part for part in (_heading(fold), _extent(fold, reading)) if part]
+    lines = [part for part in (heading_of(fold), _extent(fold, reading)) if part]
     lines[0] = f"⊞ {lines[0]}"
     if fold.mutated:
         said = ngettext("{count} write in place inside", "{count} writes in place inside", len(fold.mutated))
@@ -35,9 +35,17 @@ def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
     return {"label": label_of(lines), "tooltip": tooltip_of(about), **look}
 
 
-def _heading(group: Fold | Frame) -> str:
+def heading_of(group: Fold | Frame) -> str:
+    """The name of a group as its box or its frame says it: ``net.layer1: BasicBlock × 3, 1 drawn``."""
+    said = _name(group)
+    if isinstance(group, Frame) and group.shown < group.passes:
+        said = _("{heading}, {count} drawn").format(heading=said, count=group.shown)
+    return said
+
+
+def _name(group: Fold | Frame) -> str:
     where = tail(group.path)
-    if isinstance(group, Fold) and group.more:
+    if isinstance(group, Fold) and group.more and not group.layers:
         named = f"{group.name}, " if group.name else ""
         passes = ngettext("{count} more pass", "{count} more passes", group.passes).format(count=group.passes)
         return f"{where}{': ' if where else ''}{named}{passes}"
@@ -73,11 +81,8 @@ def draw_frames(dot: graphviz.Digraph, drawing: Drawing) -> None:
 
     def draw(parent: graphviz.Digraph, frame: Frame) -> None:
         with parent.subgraph(name=f"cluster_{frame.key}") as part:
-            heading = _heading(frame)
-            if frame.shown < frame.passes:
-                heading = _("{heading}, {count} drawn").format(heading=heading, count=frame.shown)
             look = {"style": "rounded", "color": style.GREEN, "fontcolor": style.GREEN_INK, "fontsize": "10"}
-            part.attr(label=label_of([heading]), labeljust="l", labelloc="t", **look)
+            part.attr(label=label_of([heading_of(frame)]), labeljust="l", labelloc="t", **look)
             for key in frame.members:
                 if key in frames and key != frame.key:
                     draw(part, frames[key])

@@ -25,12 +25,13 @@ from collections.abc import Iterable, Sequence
 
 from inplace_magic.language import N_, _
 from inplace_magic.render import style
+from inplace_magic.render.graph.columns import in_columns
 from inplace_magic.render.words import width
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK_TITLE = "{http://www.w3.org/1999/xlink}title"
 NAME = "im-graph"
-"""Class of the picture; its rules name it, since an inline SVG shares its ``<style>`` with the page around it."""
+"""Class of the picture; the rule for all its text names it, since an inline SVG shares its ``<style>`` with a page."""
 FONT_SIZE = "11"
 TITLE = N_("Autograd graph: tensors, calls, and what is kept for backward")
 KINDS = {"node": "n", "edge": "e", "cluster": "k"}
@@ -48,6 +49,7 @@ def compact(svg: str) -> str:
         svg: as any version of Graphviz writes it.
     """
     drawn = ET.fromstring(svg)
+    in_columns(drawn)
     graph = drawn.find(f"{{{SVG}}}g")
     root = ET.Element("svg", {"xmlns": SVG, "class": NAME, "role": "img"})
     box = [float(number) for number in _NUMBER.findall(drawn.get("viewBox", ""))]
@@ -78,9 +80,11 @@ class _Writer:
         yield f".{NAME} text{{fill:{style.INK};stroke:none}}"
         for look, name in self.looks.items():
             said = dict(look)
-            yield f".{NAME} .{name}{{{';'.join(f'{key}:{value}' for key, value in look)}}}"
-            if name.startswith("e"):
-                yield f".{NAME} .{name} path+path{{fill:{said.get('stroke', style.INK)};stroke-dasharray:none}}"
+            # Named by its look, a class needs no scope; that of a text has to win over the rule for all text.
+            yield f"{'text' if name[0] == 't' else ''}.{name}{{{';'.join(f'{key}:{value}' for key, value in look)}}}"
+            if name[0] == "e":
+                whole = ";stroke-dasharray:none" if "stroke-dasharray" in said else ""
+                yield f".{name} path+path{{fill:{said.get('stroke', style.INK)}{whole}}}"
 
     def group(self, element: ET.Element) -> ET.Element:
         kind, _, words = element.get("class", "").partition(" ")
@@ -137,8 +141,11 @@ class _Writer:
         corners = {point[0] for point in points}, {point[1] for point in points}
         if tag == "polygon" and len(points) == 5 and max(map(len, corners)) == 2:
             return _box(points, 0)
-        close = "z" if tag == "polygon" else ""
-        return ET.Element("path", {"d": _path(points[:-1] if close else points, "l", 1) + close})
+        if tag == "polyline":
+            return ET.Element("path", {"d": _path(points, "l", 1)})
+        # The head of an arrow: its shape shows each tenth, half a unit to the side is not to be seen.
+        x, y = (axis - round(axis) for axis in points[0])
+        return ET.Element("path", {"d": _path([(left - x, top - y) for left, top in points[:-1]], "l", 1) + "z"})
 
     def at(self, x: float | str | None, y: float | str | None) -> Point:
         return float(x or 0) + self.move[0], float(y or 0) + self.move[1]

@@ -1,6 +1,7 @@
 /* The live view of a report: graph, source and timeline, each lighting up the others. Plain JavaScript without imports.
 
-   mount(root, state, options) puts it into the element `root` and gives { select(key), step(call), destroy() }.
+   mount(root, state, options) puts it into the element `root` and gives { select(key), step(call), find, search(), destroy() }:
+   what stands in the field `find` is what search() looks for.
    `state` is what explorer.py makes; it is read as data only. Of `options` each is optional: onSelect(key), onStep(call)
    and onExpand(key) are told what a person did, never what select() and step() were called with; `page` is the element
    whose tables follow, and `lanes` one in it whose place the timeline takes. `step` is the index of a call, null for all
@@ -13,7 +14,7 @@ function mount(root, state, options) {
   };
   const info = (k) => (Object.hasOwn(state.nodes, k) ? state.nodes[k] : null);
   const box = make("div", { class: "im-x im-themed" }, make("style", {}, state.css));
-  let pinned = null, over = null, line = null, hits = null, now = null, lastFacts;
+  let pinned = null, over = null, line = null, hits = null, inside, now = null, lastFacts;
 
   /* The graph. */
   const svg = picture(state.svg), stage = make("div", { class: "im-stage" }, svg), view = camera(svg, stage, words, on);
@@ -42,7 +43,12 @@ function mount(root, state, options) {
     on(node, "mouseenter focus", () => { over = key(node); refresh(); });
     on(node, "mouseleave blur", () => { over = null; refresh(); });
     on(node, "click", () => choose(key(node)));
-    on(node, "dblclick", () => { if (info(key(node)) && info(key(node)).fold) tell("onExpand", key(node)); });
+    on(node, "dblclick", () => {
+      if (!info(key(node)).fold) return;
+      pinned = key(node);  /* a page that cannot open it says so in the panel */
+      refresh();
+      tell("onExpand", pinned);
+    });
   }
   keyboard(svg, nodes, first, view, choose, on);
 
@@ -55,10 +61,14 @@ function mount(root, state, options) {
   const find = quiet(make("input", { type: "search", placeholder: words.find, "aria-label": words.find }));
   const found = make("span", { role: "status" });
   const search = () => {
-    const text = find.value.trim().toLowerCase();
-    const said = (n) => [titleOf(n), n.textContent, key(n), JSON.stringify((info(key(n)) || {}).facts || "")].join(" ");
-    hits = text ? nodes.filter((n) => said(n).toLowerCase().includes(text)) : null;
+    const text = find.value.trim().toLowerCase(), has = (...said) => said.join(" ").toLowerCase().includes(text);
+    const open = nodes.filter((n) => has(titleOf(n), n.textContent, key(n), JSON.stringify(info(key(n)).facts)));
+    inside = nodes.filter((n) => !open.includes(n) && has(info(key(n)).held));
+    hits = text ? [...open, ...inside] : null;
     found.textContent = hits ? words.found.replace("{count}", hits.length) : "";
+    if (inside.length) {
+      found.append(words.inside.replace("{boxes}", inside.slice(0, 3).map((n) => info(key(n)).title).join(", ")));
+    }
     if (hits && hits.length) view.show(hits[0]);
     refresh();
   };
@@ -66,7 +76,9 @@ function mount(root, state, options) {
   on(find, "keydown", (e) => {
     if (e.key === "Enter" && hits && hits.length) {
       hits.push(hits.shift());
-      hits[hits.length - 1].focus();
+      const hit = hits[hits.length - 1];
+      hit.focus();
+      if (inside.includes(hit)) tell("onExpand", key(hit));
     }
   });
   const bar = make("div", { class: "im-bar" }, button("+", words.zoom_in, () => view.zoom(1.25)),
@@ -134,7 +146,10 @@ function mount(root, state, options) {
     if (!known) return;
     if (here && here[1] === k) heading.append(make("div", {}, here[3]));
     for (const [label, value] of known.facts) list.append(make("dt", {}, label), make("dd", {}, value));
-    if (known.fold && opts.onExpand) heading.append(" ", button(words.open, words.open, () => tell("onExpand", k)));
+    if (known.fold) {
+      heading.append(" ", opts.onExpand ? button(words.open, words.open, () => tell("onExpand", k))
+        : words.folded.replace("{key}", k));
+    }
     if (k === pinned) heading.append(" ", make("i", {}, words.let_go));
   }
 
@@ -168,6 +183,7 @@ function mount(root, state, options) {
   return {
     select(k) { pinned = k !== null && byKey.has(k) ? k : null; if (pinned) view.show(byKey.get(pinned)); refresh(); },
     step(call) { go(call, false); },
+    find, search,
     destroy() { off.abort(); sizes.disconnect(); undo.forEach((act) => act()); box.remove(); },
   };
 }

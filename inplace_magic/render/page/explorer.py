@@ -30,6 +30,8 @@ MAX_STEPS = 150
 """Calls that the scrubber stops at; of a longer cell it stops once at each box of the picture."""
 MAX_PLACES = 12
 """Lines of one folded box."""
+MAX_HELD = 400
+"""Names of what is in one folded box, by which a search finds it."""
 MAX_FACT = 300
 """Characters of one fact of a vertex."""
 
@@ -67,6 +69,11 @@ WORDS = {
     "broken": N_("The picture could not be made live: {error}. Please report it."),
 }
 """What the script writes on the screen."""
+OF_FOLDS = {
+    "inside": N_("; folded in {boxes}"),
+    "folded": N_("is folded; a page cannot open it, --widget and report.to_svg(expanded=['{key}']) can."),
+}
+"""The same where something is folded."""
 
 
 def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
@@ -86,7 +93,7 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(),
         "steps": _steps(drawing, reading, sources),
         "marks": _marks(drawing.roles, reading, sources),
         "sources": sources.listed(),
-        "words": {key: _(text) for key, text in WORDS.items()},
+        "words": {key: _(text) for key, text in {**WORDS, **(OF_FOLDS if drawing.folds else {})}.items()},
         "css": style_sheet(),
     }
 
@@ -143,6 +150,8 @@ def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tup
                 "call": call.call,
             },
         )
+    calls = {call.call: call for call in reading.graph.calls}
+    tensors = {tensor.key: tensor for tensor in reading.graph.tensors}
     for fold in drawing.folds:
         sites = list(dict.fromkeys(reading.calls[index].callsite for index in fold.calls))[:MAX_PLACES]
         places = dict.fromkeys(place for site in sites for place in map(tuple, sources.places(site)[:1]))
@@ -154,8 +163,19 @@ def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tup
                 "at": [list(place) for place in places],
                 "call": fold.calls[0],
                 "fold": True,
+                "held": _held(fold, calls, tensors),
             },
         )
+
+
+def _held(fold: Fold, calls: dict[int, CallVertex], tensors: dict[str, TensorVertex]) -> str:
+    """Paths and classes of the modules inside, names of calls and tensors."""
+    inside = [calls[index] for index in fold.calls]
+    rooms = [f"{room.path} {room.cls}" for call in inside for room in call.rooms if room is not None]
+    others = [*(call.name for call in inside), *(tensors[key].name for key in fold.tensors)]
+    parameters = [name for call in inside for name in call.parameters]
+    names = list(dict.fromkeys(filter(None, [*rooms, *others, *parameters])))[:MAX_HELD]
+    return words.printable(" ".join(names))
 
 
 def _facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:

@@ -1,0 +1,1 @@
+"""What the tree of calls is made of, and whose call each is."""

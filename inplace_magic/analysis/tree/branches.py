@@ -1,0 +1,51 @@
+"""What the tree of calls is made of: steps on the way to a call, and groups of calls that follow each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from inplace_magic.analysis.graph import CallVertex
+from inplace_magic.analysis.tree.module_names import Room
+from inplace_magic.record.places import Callsite
+
+BranchKind = Literal["call", "line", "run", "loop", "pass"]
+
+
+class Step(NamedTuple):
+    """One level on the way from the watched block to a call."""
+
+    kind: BranchKind
+    name: str
+    line: int = 0
+    where: tuple[int | None, str | None] = (None, None)
+    column: tuple[int | None, int | None] = (None, None)
+    path: str = ""
+    """Of a module whose path is known; of several, that of the list that they are entries of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A call, or a group of calls that follow each other."""
+
+    kind: BranchKind
+    step: Step
+    calls: tuple[CallVertex, ...]
+    parts: tuple[Branch, ...] = ()
+    """What it consists of; of a loop: its passes."""
+    site: Callsite | None = None
+    """The line, or the line that runs the function or module."""
+
+    @property
+    def key(self) -> str:
+        """A name that is the same in every look at the same trace."""
+        return f"F{self.calls[0].call}-{self.calls[-1].call}"
+
+
+class Placed(NamedTuple):
+    """A call with the way to it."""
+
+    call: CallVertex
+    way: list[tuple[Step, Callsite | None]]
+    rooms: tuple[Room | None, ...] = ()
+    """For each step of the way: the module that it is, as far as the call itself tells."""

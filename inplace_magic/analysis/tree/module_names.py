@@ -1,0 +1,94 @@
+"""Which modules ran a call, by their paths in the user's namespace: ``net.layer1[0]``, a ``BasicBlock``.
+
+A call records the classes whose ``forward`` was running. Whose it was, its own inputs tell: a convolution that reads
+``net.layer1[0].conv1.weight`` ran inside ``net.layer1[0]``. A call without parameters tells nothing; what it belongs
+to follows from its neighbours, see :mod:`inplace_magic.analysis.call_tree`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.names import ModuleName
+from inplace_magic.record.trace import Trace
+
+_STEPS = re.compile(r"\[[^\]]*\]|\.?[^.\[]+")
+IN_A_ROW = ("", "Sequential")
+"""What defines the ``forward`` of a module whose entries are layers in a row: nothing in ``ModuleList``."""
+_UNTOLD = "Module"
+"""Stands for any class: Python 3.10 does not tell it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A module that was running."""
+
+    path: str
+    cls: str
+    row: str = ""
+    """Path of the list of layers that it is an entry of."""
+
+
+class ModuleNames:
+    """Looks up the modules around the calls of a trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._modules = {module.path: module for module in trace.module_names}
+        self._names: dict[int, list[str]] = {}
+        self._known: dict[tuple[int, tuple[str, ...]], tuple[Room | None, ...]] = {}
+        for entry in trace.names if self._modules else ():
+            self._names.setdefault(entry.tensor, []).append(entry.name)
+
+    def running(self, call: CallEvent) -> tuple[Room | None, ...]:
+        """For each of ``call.modules``: which one it was, as far as the call's own inputs tell; empty if nothing is."""
+        best: tuple[Room | None, ...] = ()
+        if not call.modules or not self._modules:
+            return best
+        for facts in call.inputs:
+            if facts.tensor in self._names:
+                key = facts.tensor, call.modules
+                found = self._known.get(key)
+                if found is None:
+                    found = self._known[key] = self._around(*key)
+                best = max(best, found, key=_told)
+        return best
+
+    def _around(self, tensor: int, classes: tuple[str, ...]) -> tuple[Room | None, ...]:
+        """By the name that fits best: one weight may belong to two modules."""
+        return max((self._aligned(name, classes) for name in self._names[tensor]), key=_told)
+
+    def _aligned(self, name: str, classes: Sequence[str]) -> tuple[Room | None, ...]:
+        owners = [module for module in self._owners(name) if module.defined_in]
+        found: list[Room | None] = [None] * len(classes)
+        # The innermost ones first: a list of layers need not run itself.
+        for position in reversed(range(len(classes))):
+            fitting = [n for n, owner in enumerate(owners) if _same(owner.defined_in, classes[position])]
+            if fitting:
+                found[position] = self._room(owners[fitting[-1]])
+                del owners[fitting[-1] :]
+        return tuple(found) if any(found) else ()
+
+    def _owners(self, name: str) -> list[ModuleName]:
+        """The modules around a tensor, the outermost first."""
+        path, found = "", []
+        for step in _STEPS.findall(name):
+            path += step
+            if path in self._modules:
+                found.append(self._modules[path])
+        return found
+
+    def _room(self, module: ModuleName) -> Room:
+        around = self._modules.get("".join(_STEPS.findall(module.path)[:-1]))
+        in_row = around is not None and around.defined_in in IN_A_ROW
+        return Room(module.path, module.cls, around.path if around is not None and in_row else "")
+
+
+def _told(rooms: tuple[Room | None, ...]) -> int:
+    return sum(room is not None for room in rooms)
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or _UNTOLD in (one, other)

@@ -1,0 +1,289 @@
+"""A tall picture in columns side by side, as a newspaper has them: a chain of boxes is tall, and a page is wide.
+
+Graphviz lays a graph out from top to bottom. Where that is much taller than a screen it is cut between boxes, and its
+parts stand next to each other, read from left to right. An arrow over a cut goes on around the edge of its column: down
+under it, up beside it, and into the next one from above. A frame over a cut goes on too, and says its name again.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from math import dist
+
+from inplace_magic.render.graph.shapes import SVG, Point, divided, move, move_shape, points_in, points_of
+
+PAGE = 760.0, 600.0
+"""Points of a page that a picture may take without its letters becoming small."""
+MOST_COLUMNS = 4
+GUTTER, LANE, TURN = 26.0, 6.0, 20.0
+"""Room between columns, between arrows that run in it, and for an arrow to turn."""
+MOST_CROSSING = 6
+"""Arrows over one cut."""
+BORDER, HEAD, INSET, MARGIN = 6.0, 18.0, 8.0, 10.0
+"""Points between a cut and a frame, for the name of a frame that goes on, between frames, and around the picture."""
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def in_columns(drawn: ET.Element) -> None:
+    """Rewrites a picture that is too tall, as Graphviz drew it.
+
+    Args:
+        drawn: the root of the SVG; changed in place.
+    """
+    graph = drawn.find(f"{SVG}g")
+    if graph is None:
+        return
+    parts = _parts(graph)
+    cuts = _cuts(parts)
+    if cuts:
+        _rewrite(drawn, graph, parts, cuts)
+
+
+@dataclass(slots=True)
+class _Part:
+    """A group of the picture with the room that it takes."""
+
+    element: ET.Element
+    kind: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(slots=True)
+class _Column:
+    top: float
+    bottom: float
+    left: float = 0.0
+    right: float = 0.0
+    dx: float = 0.0
+    dy: float = 0.0
+    edges: list[_Part] = field(default_factory=list)
+    """Arrows that leave it below."""
+    cut: list[_Part] = field(default_factory=list)
+    """Frames of which a piece is here, the outermost first."""
+    frames: list[_Part] = field(default_factory=list)
+    """Those of them that go on from the column before."""
+
+
+def _parts(graph: ET.Element) -> list[_Part]:
+    found = []
+    for element in graph:
+        points = list(points_in(element)) if element.tag == f"{SVG}g" else []
+        if points:
+            xs, ys = [x for x, _ in points], [y for _, y in points]
+            found.append(_Part(element, element.get("class", "").split()[0], min(xs), min(ys), max(xs), max(ys)))
+    return found
+
+
+def _cuts(parts: list[_Part]) -> list[float]:
+    """Where to cut; nowhere if the picture is legible as it is, or there is no good place."""
+    solid = [part for part in parts if part.kind != "edge"]
+    if not solid:
+        return []
+    top, bottom = min(part.top for part in solid), max(part.bottom for part in solid)
+    width, height = max(part.right for part in parts) - min(part.left for part in parts), bottom - top
+    best, chosen = _scale(width, height), list[float]()
+    if height < 1.5 * PAGE[1]:
+        return []
+    places = list(_places(parts))
+    for count in range(2, MOST_COLUMNS + 1):
+        targets = [top + height * number / count for number in range(1, count)]
+        cuts = sorted({min(places, key=partial(_cost, target, height)) for target in targets} if places else ())
+        edges = [top, *(y for y, _ in cuts), bottom]
+        tallest = max(after - before for before, after in pairwise(edges))
+        scale = _scale(count * width + (count - 1) * GUTTER, tallest)
+        if len(cuts) == count - 1 and scale > 1.1 * best:
+            best, chosen = scale, [y for y, _ in cuts]
+    return chosen
+
+
+def _scale(width: float, height: float) -> float:
+    return min(1.0, PAGE[0] / width, PAGE[1] / height)
+
+
+def _cost(target: float, height: float, place: tuple[float, float]) -> float:
+    return abs(place[0] - target) / height + 0.04 * place[1]
+
+
+def _places(parts: list[_Part]) -> Iterable[tuple[float, float]]:
+    """Heights at which no box is cut, with what is cut there instead."""
+    boxes = sorted((part.top, part.bottom) for part in parts if part.kind == "node")
+    low = boxes[0][1] if boxes else 0.0
+    frames = [part for part in parts if part.kind == "cluster"]
+    edges = [part for part in parts if part.kind == "edge"]
+    for top, bottom in boxes:
+        if top > low:
+            starts = [frame.top for frame in frames if low < frame.top < top]
+            ends = [frame.bottom for frame in frames if low < frame.bottom < top]
+            y = (max([low, *ends]) + min([top, *starts])) / 2
+            if max([low, *ends]) < min([top, *starts]):
+                crossing = sum(edge.top < y < edge.bottom for edge in edges)
+                if crossing <= MOST_CROSSING:
+                    yield y, crossing + sum(frame.top < y < frame.bottom for frame in frames)
+        low = max(low, bottom)
+
+
+def _rewrite(drawn: ET.Element, graph: ET.Element, parts: list[_Part], cuts: list[float]) -> None:
+    solid = [part for part in parts if part.kind != "edge"]
+    top, bottom = min(part.top for part in solid) - BORDER, max(part.bottom for part in solid)
+    columns = [_Column(*ends) for ends in pairwise([top, *cuts, bottom + BORDER])]
+    for column in columns:
+        _measure(column, parts)
+    start = at = columns[0].left
+    for column in columns:
+        column.dx, column.dy = at - column.left, top - column.top + HEAD * len(column.frames)
+        at += column.right - column.left + GUTTER + LANE * len(column.edges)
+    place = _Placer(columns, top)
+    for part in parts:
+        place(part)
+    low = max(column.bottom + column.dy for column in columns) + (TURN if columns else 0)
+    right = columns[-1].right + columns[-1].dx
+    texts = [element for element in graph if element.tag == f"{SVG}text"]
+    for text in texts:
+        text.set("x", str((start + right) / 2))
+        text.set("y", str(float(text.get("y", "0")) - bottom + low))
+    box = [float(number) for number in _NUMBER.findall(drawn.get("viewBox", ""))]
+    _, y = (float(number) for number in _NUMBER.findall(graph.get("transform", ""))[-2:])
+    graph.set("transform", f"translate({MARGIN - start} {y + TURN})")
+    drawn.set("viewBox", f"0 0 {right - start + 2 * MARGIN} {box[3] + low - bottom + TURN}")
+
+
+def _measure(column: _Column, parts: list[_Part]) -> None:
+    """Notes how wide a column is, and what goes on from it and into it."""
+    inside = [part for part in parts if part.top < column.bottom and part.bottom > column.top]
+    xs: list[float] = []
+    for part in inside:
+        if part.top >= column.top and part.bottom <= column.bottom:
+            xs += (part.left, part.right)
+        elif part.kind == "edge":
+            xs += [x for x, y in points_in(part.element) if column.top <= y <= column.bottom]
+    column.cut = cut = sorted(
+        (part for part in inside if part.kind == "cluster" and _is_cut(part, column)), key=lambda part: part.left
+    )
+    column.frames = [part for part in cut if part.top < column.top]
+    column.left, column.right = (min(xs) - INSET * len(cut), max(xs) + INSET * len(cut)) if xs else (0.0, 0.0)
+    leaving = (part for part in inside if part.kind == "edge" and part.bottom > column.bottom)
+    column.edges = sorted(leaving, key=lambda part: -part.right)
+
+
+def _is_cut(part: _Part, column: _Column) -> bool:
+    return part.top < column.top or part.bottom > column.bottom
+
+
+class _Placer:
+    """Moves parts into their columns."""
+
+    def __init__(self, columns: list[_Column], top: float) -> None:
+        self.columns = columns
+        self.top = top
+
+    def __call__(self, part: _Part) -> None:
+        first, last = self.number(part.top), self.number(part.bottom)
+        if first == last or part.kind == "node":
+            move(part.element, self.columns[first].dx, self.columns[first].dy)
+        elif part.kind == "cluster":
+            self.split_frame(part, first, last)
+        else:
+            self.lead_on(part)
+
+    def number(self, y: float) -> int:
+        return next((n for n, column in enumerate(self.columns) if y < column.bottom), len(self.columns) - 1)
+
+    def split_frame(self, part: _Part, first: int, last: int) -> None:
+        shapes = f"{SVG}path", f"{SVG}polygon"
+        holder = next(each for each in part.element.iter() if any(inner.tag in shapes for inner in each))
+        shape, text = next(inner for inner in holder if inner.tag in shapes), holder.find(f"{SVG}text")
+        looks = {name: value for name, value in shape.attrib.items() if name not in ("d", "points")}
+        holder.remove(shape)
+        if text is not None:
+            holder.remove(text)
+        for number in range(first, last + 1):
+            column = self.columns[number]
+            top, bottom = part.top + column.dy, min(part.bottom, column.bottom) + column.dy
+            around = column.cut.index(part)
+            if part in column.frames:
+                top = self.top + HEAD * column.frames.index(part)
+            left = max(part.left, column.left + INSET * around) + column.dx
+            right = min(part.right, column.right - INSET * around) + column.dx
+            corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+            moved = " ".join(f"{x},{y}" for x, y in corners)
+            ET.SubElement(holder, f"{SVG}polygon", {**looks, "points": moved})
+            if text is not None:
+                at = {"x": str(left + float(text.get("x", "0")) - part.left), "y": str(top + HEAD - 5)}
+                ET.SubElement(holder, f"{SVG}text", {**text.attrib, **at}).text = text.text
+
+    def lead_on(self, part: _Part) -> None:
+        lines = [shape for shape in part.element.iter(f"{SVG}path") if shape.get("d")]
+        heads = list(part.element.iter(f"{SVG}polygon"))
+        end = points_of(lines[0])[-1] if lines else (0.0, part.top)
+        tip = max((point for head in heads for point in points_in(head)), key=partial(dist, end), default=end)
+        last = self.number(tip[1])
+        for line in lines:
+            line.set("d", self.way(part, points_of(line), last))
+        for head in heads:
+            move_shape(head, self.columns[last].dx, self.columns[last].dy)
+        for text in part.element.iter(f"{SVG}text"):
+            column = self.columns[self.number(float(text.get("y", "0")))]
+            move_shape(text, column.dx, column.dy)
+
+    def way(self, part: _Part, points: list[Point], last: int) -> str:
+        """One line through all columns: pieces of the curve, with turns between them; its head is in the last one."""
+        way: list[Point] = []
+        here = self.number(points[0][1])
+        for start in range(0, len(points) - 1, 3):
+            for curve in self.pieces(points[start : start + 4]):
+                number = self.number(sum(y for _, y in (curve[0], curve[3])) / 2)
+                while way and number != here:
+                    way += self.turn(part, way[-1], curve[0], here, here + (1 if number > here else -1))
+                    here += 1 if number > here else -1
+                column = self.columns[number]
+                moved = [(x + column.dx, y + column.dy) for x, y in curve]
+                way += moved if not way else moved[1:]
+        while here != last:
+            way += self.turn(part, way[-1], points[-1], here, here + (1 if last > here else -1))
+            here += 1 if last > here else -1
+        first, *rest = (f"{x:.2f},{y:.2f}" for x, y in way)
+        return f"M{first}C{' '.join(rest)}"
+
+    def pieces(self, curve: list[Point]) -> list[list[Point]]:
+        """A curve, divided where it meets a cut."""
+        for column in self.columns[:-1]:
+            ends = curve[0][1] - column.bottom, curve[3][1] - column.bottom
+            if ends[0] * ends[1] < 0 and max(map(abs, ends)) > 0.01 and min(map(abs, ends)) > 0.01:
+                low, high = 0.0, 1.0
+                for _ in range(30):
+                    middle = (low + high) / 2
+                    below = divided(curve, middle)[0][3][1] - column.bottom
+                    low, high = (middle, high) if below * ends[0] > 0 else (low, middle)
+                one, other = divided(curve, low)
+                return [*self.pieces(one), *self.pieces(other)]
+        return [curve]
+
+    def turn(self, part: _Part, end: Point, start: Point, here: int, there: int) -> list[Point]:
+        """From under a column to above the next one, or back."""
+        left = self.columns[min(here, there)]
+        lane = next((n for n, edge in enumerate(left.edges) if edge is part), 0)
+        x = left.right + left.dx + GUTTER / 2 + LANE * lane
+        low, high = left.bottom + left.dy, self.top
+        under, above = low + TURN * (1 - 0.1 * lane), high - TURN * (1 - 0.1 * lane)
+        into, down = start[0] + self.columns[there].dx, start[1] + self.columns[there].dy
+        if here < there:
+            return [
+                *((end[0], under), (x, under), (x, low)),
+                *((x, low), (x, high), (x, high)),
+                *((x, above), (into, above), (into, high)),
+                *((into, high), (into, down), (into, down)),
+            ]
+        return [
+            *((end[0], end[1]), (end[0], high), (end[0], high)),
+            *((end[0], above), (x, above), (x, high)),
+            *((x, high), (x, low), (x, low)),
+            *((x, under), (into, under), (into, low)),
+        ]
