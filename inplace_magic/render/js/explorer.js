@@ -21,8 +21,8 @@ function mount(root, state, options) {
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", words.graph);
   const nodes = [...svg.querySelectorAll(".n")], edges = [...svg.querySelectorAll(".e")];
-  const first = svg.querySelector(".guilty") || nodes[0];
   const byKey = new Map(nodes.map((node) => [key(node), node]));
+  const first = svg.querySelector(".guilty") || byKey.get(state.first) || nodes[0];
   const ends = (edge) => [edge.getAttribute("data-f"), edge.getAttribute("data-t")];
   const near = new Map(nodes.map((node) => [key(node), new Set([key(node)])]));
   for (const [from, to] of edges.map(ends)) {

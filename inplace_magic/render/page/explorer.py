@@ -15,6 +15,7 @@ from typing import Any
 
 from inplace_magic.analysis.folding import LIMIT, Fold
 from inplace_magic.analysis.graph import CallVertex, TensorVertex
+from inplace_magic.analysis.own_writes import is_own_write
 from inplace_magic.language import N_, _, clauses
 from inplace_magic.record.events import CallEvent
 from inplace_magic.render import style, words
@@ -89,6 +90,7 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(),
     nodes = dict(_nodes(drawing, reading, sources))
     return {
         "nodes": nodes,
+        "first": _first(drawing, reading),
         "paths": _paths(drawing, reading),
         "steps": _steps(drawing, reading, sources),
         "marks": _marks(drawing.roles, reading, sources),
@@ -176,6 +178,12 @@ def _held(fold: Fold, calls: dict[int, CallVertex], tensors: dict[str, TensorVer
     parameters = [name for call in inside for name in call.parameters]
     names = list(dict.fromkeys(filter(None, [*rooms, *others, *parameters])))[:MAX_HELD]
     return words.printable(" ".join(names))
+
+
+def _first(drawing: Drawing, reading: Reading) -> str | None:
+    """Key of what is to be in sight where no finding says so: the first tensor that a line of the user's mutated."""
+    mutated = (tensor for tensor in drawing.graph.tensors if tensor.mutated and tensor.made_by is not None)
+    return next((each.key for each in mutated if is_own_write(reading.calls[each.made_by or 0])), None)
 
 
 def _facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
