@@ -27,6 +27,7 @@ _ASK = "Please report it."
 _ELSEWHERE = {
     "out": N_("watch() has no option `out`, which is for notebooks: after the block the report is `w.report`."),
     "widget": N_("watch() has no option `widget`: `w.report.to_widget()` gives the live view after the block."),
+    "opened": N_("watch() has no option `opened`, which is for notebooks: a saved page shows its sections open."),
 }
 """Options of the magic that a script says otherwise."""
 

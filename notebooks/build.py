@@ -44,7 +44,7 @@ INSTALL = re.compile(r"^    import os\n.*^    %pip install --quiet \.\.(/\.\.)?$
 """How the first cell installs the checkout, or says what to do where there is none."""
 UPLOAD = re.compile(r"\n\n(?:Where there is no checkout|如果这个笔记本不在代码仓库里)(?:(?!\n\n).)*", re.DOTALL)
 """What a reader without a checkout does, as a paragraph of its own."""
-SPOKEN = re.compile(r"(?<=^%inplace_config --lang )\w+$", re.MULTILINE)
+SPOKEN = re.compile(r"(?<=^%inplace_config --lang )\w+", re.MULTILINE)
 """The language of the reports: the one line of code that differs between a text and its translation."""
 FOLDED = {"collapsed": True, "jupyter": {"outputs_hidden": True}}
 """Metadata of a cell whose outputs JupyterLab and Notebook show after a click, or when it is run."""
