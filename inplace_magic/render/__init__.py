@@ -35,11 +35,11 @@ def _text(reading: Reading, **_settings: Any) -> str:
 
 
 def _html_card(reading: Reading, *, hazards: Sequence[Hazard], more: str) -> str:
-    from inplace_magic.render.markup import CARD, prose, tag
+    from inplace_magic.render.markup import card, prose, tag
     from inplace_magic.render.page.cards import finding_cards
 
     shown = replace(reading.report, findings=tuple(hazards))
-    return tag("div", CARD, finding_cards(shown), tag("div", "", prose(more)), class_="inplace-magic")
+    return card(finding_cards(shown), tag("div", "", prose(more)))
 
 
 def _text_card(reading: Reading, *, hazards: Sequence[Hazard], more: str) -> str:

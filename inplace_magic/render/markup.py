@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from inplace_magic.render import style
+from inplace_magic.render.theme import theme_script
 from inplace_magic.render.words import MAX_TEXT, printable, shortened
 
 CARD = (
@@ -86,6 +87,11 @@ def image(svg: str, alt: str, css: str, **attributes: str) -> str:
     plain = _TAG.sub(lambda tag: tag[0].replace("'", "&apos;").replace('"', "'"), svg)
     more = "".join(_attribute(*each) for each in attributes.items())
     return f'<img alt="{esc(alt)}" style="{esc(css)}"{more} src="{SVG_SOURCE}{plain.translate(_ENCODED)}">'
+
+
+def card(*children: str) -> str:
+    """An output of ours that is not live, and what makes it follow a dark theme."""
+    return f"{tag('div', CARD, *children, class_='inplace-magic')}<script>{theme_script()}</script>"
 
 
 def details(title: str, *children: str, opened: bool = False) -> str:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 
 from inplace_magic.render import style
+from inplace_magic.render.scripts import minified, text_of
 
 SELECTORS = (
     "[data-jp-theme-light=false] .im-themed",  # JupyterLab, Notebook 7
@@ -28,9 +28,22 @@ _COLOUR = re.compile(r"#([0-9A-F]{6})\b")
 @cache
 def style_sheet() -> str:
     """``js/explorer.css`` with colours that a theme can change, and their values under dark themes."""
-    text = files("inplace_magic.render").joinpath("js/explorer.css").read_text(encoding="utf-8")
-    plain = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    plain = re.sub(r"/\*.*?\*/", "", text_of("explorer.css"), flags=re.DOTALL)
     rules = _COLOUR.sub(r"var(--im-\1,#\1)", "".join(line.strip() for line in plain.splitlines()))
+    return f"{rules}{_dark_sheet()}@media (prefers-color-scheme:dark){{.im-alone{{{_twins()}}}}}"
+
+
+@cache
+def theme_script() -> str:
+    """The script of what is not live, which makes it follow the theme."""
+    parts = "\n".join(text_of(part) for part in ("themed.js", "picture.js"))
+    return minified(text_of("dark.js").replace("PARTS", parts)).replace("SHEET", _dark_sheet())
+
+
+def _dark_sheet() -> str:
+    return f"{','.join(SELECTORS)}{{{_twins()}}}"
+
+
+def _twins() -> str:
     twins = {**style.DARK, style.CARD: GROUND, style.INK: INK}
-    dark = ";".join(f"--im-{light[1:]}:{twin}" for light, twin in twins.items() if twin != light)
-    return f"{rules}{','.join(SELECTORS)}{{{dark}}}@media (prefers-color-scheme:dark){{.im-alone{{{dark}}}}}"
+    return ";".join(f"--im-{light[1:]}:{twin}" for light, twin in twins.items() if twin != light)

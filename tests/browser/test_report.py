@@ -167,6 +167,28 @@ def test_axe_finds_nothing_serious_in_light_and_in_dark(lab: Page) -> None:
         use_theme(lab, "JupyterLab Light")
 
 
+def test_what_is_not_live_is_dark_in_a_dark_theme_too(new_page: OpenPage, server: Server) -> None:
+    cells_of_all_kinds = [
+        "%%inplace_watch --no-graph\nx = torch.zeros(3)\nx.add_(1)",
+        "%%inplace_watch\nx = 1",
+        "%%inplace_compare --flip\ntorch.nn.ReLU(inplace=True)(torch.ones(3))",
+        "%inplace_watch on",
+        SIGMOID.partition("\n")[2],
+    ]
+    server.write("dark.ipynb", notebook_of([LOAD, *cells_of_all_kinds]))
+    page = new_page()
+    open_notebook(page, server.lab("dark.ipynb"))
+    use_theme(page, "JupyterLab Dark")
+    try:
+        run_all(page)
+        expect(page.locator(REPORT)).to_have_count(4)
+        bright = "all => all.map(e => Math.max(...getComputedStyle(e).backgroundColor.match(/\\d+/g).map(Number)))"
+        assert_soon(page, lambda: max(page.locator(REPORT).evaluate_all(bright)) < 80, True)
+        assert_soon(page, lambda: serious_findings(page, REPORT), [])
+    finally:
+        use_theme(page, "JupyterLab Light")
+
+
 def test_a_narrow_window_scrolls_inside_the_report_only(lab: Page) -> None:
     lab.set_viewport_size({"width": 500, "height": 900})
     try:

@@ -28,6 +28,7 @@ from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES
 from inplace_magic.render.page.html import to_fragment, to_page
 from inplace_magic.render.page.packing import unpacked
 from inplace_magic.render.reading import Reading
+from inplace_magic.render.theme import theme_script
 from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.report import Report
 from inplace_magic.widgets.state import state_of
@@ -208,11 +209,11 @@ def test_the_tables_tell_id_and_address_and_version_and_grad_fn():
         assert word in text
 
 
-def test_without_a_graph_there_is_neither_picture_nor_script():
-    page = Elements(to_fragment(sigmoid_report(), graph=False))
+def test_without_a_graph_there_is_no_picture_and_a_script_for_the_theme_alone():
+    markup = to_fragment(sigmoid_report(), graph=False)
 
-    assert page.graphs == []
-    assert "script" not in {tag for tag, _ in page.found}
+    assert Elements(markup).graphs == []
+    assert SCRIPT.findall(markup) == [theme_script()]
 
 
 def test_a_column_that_is_empty_in_every_row_is_left_out():
@@ -227,11 +228,12 @@ def test_when_the_graph_cannot_be_drawn_a_sentence_stands_in_its_place(monkeypat
 
     monkeypatch.setattr(html, "to_svg", undrawable)
 
-    page = Elements(to_fragment(sigmoid_report()))
+    markup = to_fragment(sigmoid_report())
+    page = Elements(markup)
 
     assert "The graph could not be drawn (<reason>)." in page.text
     assert page.graphs == []
-    assert "script" not in {tag for tag, _ in page.found}
+    assert SCRIPT.findall(markup) == [theme_script()]
     assert "overwritten here" in page.text
 
 

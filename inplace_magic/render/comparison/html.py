@@ -1,4 +1,4 @@
-"""A comparison as HTML: a fragment for the notebook, and a page for a file. Plain tags, no script."""
+"""A comparison as HTML: a fragment for the notebook, and a page for a file. Plain tags; a script for the theme."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from inplace_magic.render.comparison.words import (
     verdict,
 )
 from inplace_magic.render.markup import (
-    CARD,
     CELL,
     NUMBER_CELL,
     WIDE_CELL,
+    card,
     code,
     details,
     esc,
@@ -66,16 +66,13 @@ def to_page(comparison: Comparison) -> str:
 def to_fragment(comparison: Comparison) -> str:
     """HTML to stand in a notebook's output."""
     notes = [note for note in (flipped_phrase(comparison), *comparison.notes) if note]
-    return tag(
-        "div",
-        CARD,
+    return card(
         _verdict_bar(comparison),
         _failures(comparison),
         _figures(comparison),
         _differences(comparison),
         "".join(tag("p", f"color:{style.MUTED_INK};margin:4px 0", prose(note)) for note in notes),
         _costs(comparison),
-        class_="inplace-magic",
     )
 
 

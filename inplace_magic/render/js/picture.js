@@ -1,24 +1,5 @@
-/* Elements of the live view: pictures made live, colours that follow the theme, and small pieces of a page. */
-const SVG = "http://www.w3.org/2000/svg";
+/* Elements of the live view: pictures made live, and small pieces of a page. */
 const DRAWN = "svg style g title path rect ellipse circle line polyline polygon text tspan".split(" ");
-
-/* Every colour that is written out becomes one that a theme can change; what it was before comes back at the end. */
-function themed(element, undo) {
-  const vary = (text) => text.replace(/(,?)#([0-9a-f]{6})\b/gi, (whole, varied, hex) =>
-    varied ? whole : `var(--im-${hex.toUpperCase()},${whole})`);
-  for (const el of [element, ...element.querySelectorAll("*")]) {
-    if (el.localName === "style" && el.namespaceURI === SVG) { el.textContent = vary(el.textContent); continue; }
-    const was = el.getAttribute("style") || "";
-    let css = was;
-    for (const name of ["fill", "stroke"]) {
-      const value = el.namespaceURI === SVG && el.getAttribute(name);
-      if (value && value[0] === "#") css += `;${name}:${value}`;
-    }
-    if (!css.includes("#")) continue;
-    el.setAttribute("style", vary(css));
-    if (undo) undo.push(() => { el.setAttribute("style", was); });
-  }
-}
 
 /* A picture as elements of this page; what a picture of ours never has is taken off. */
 function picture(text) {

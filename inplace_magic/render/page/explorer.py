@@ -7,10 +7,8 @@ of numbers for a line (which of ``sources``, and the line in it), and by the cal
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from inplace_magic.analysis.folding import LIMIT, Fold
@@ -25,6 +23,7 @@ from inplace_magic.render.page.packing import packed_text
 from inplace_magic.render.page.source_panel import Sources
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import Roles
+from inplace_magic.render.scripts import minified, text_of
 from inplace_magic.render.theme import style_sheet
 
 MAX_STEPS = 150
@@ -36,19 +35,8 @@ MAX_HELD = 400
 MAX_FACT = 300
 """Characters of one fact of a vertex."""
 
-PARTS = ("picture.js", "camera.js", "keys.js", "source.js", "steps.js", "explorer.js")
+PARTS = ("themed.js", "picture.js", "camera.js", "keys.js", "source.js", "steps.js", "explorer.js")
 """The live view, each file after those that it uses."""
-
-_SIGNS = r"[-=+*/<>?:&|!(){}\[\];,]"
-_PIECES = re.compile(
-    r"""(?P<whole>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`"""  # strings
-    r"""|(?:(?<=[(,=])|(?<=[(,=] ))/(?![*/])(?:\\.|\[(?:\\.|[^\]])*\]|[^/\\\n])+/[a-z]*)"""  # regular expressions
-    r"""|/\*.*?\*/"""
-    rf"""|(?<![-+])[ ]+(?={_SIGNS})|(?<={_SIGNS})[ ]+(?![-+ ])""",  # `a - -b` is not `a--b`
-    re.DOTALL,
-)
-
-_NEEDLESS_BREAK = re.compile(r"(?<=[{(;,])\n")
 
 WORDS = {
     "graph": N_("Autograd graph: arrow keys go from box to box, Enter keeps one selected, Escape lets go"),
@@ -103,30 +91,19 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(),
 @cache
 def script() -> str:
     """The text of :data:`PARTS`, which defines ``mount``, without comments and indentation."""
-    return "\n".join(minified(_text(part)) for part in PARTS)
+    return "\n".join(minified(text_of(part)) for part in PARTS)
 
 
 @cache
 def live_script() -> str:
     """:func:`script` and what mounts it on a report of a page, in a scope of its own."""
-    return f"(function(){{\n{script()}\n{minified(_text('page.js'))}\n}})();"
+    return f"(function(){{\n{script()}\n{minified(text_of('page.js'))}\n}})();"
 
 
 @cache
 def page_script() -> str:
     """The script of a page: :func:`live_script` packed, and what unpacks it."""
-    return minified(_text("boot.js")).replace("LIVE", packed_text(live_script()))
-
-
-def _text(name: str) -> str:
-    return files("inplace_magic.render").joinpath(f"js/{name}").read_text(encoding="utf-8")
-
-
-def minified(script: str) -> str:
-    """A script of ours without comments, indentation and spaces around signs; no name and no string is changed."""
-    kept = _PIECES.sub(lambda piece: piece["whole"] or "", script)
-    lines = "\n".join(line for line in (line.strip() for line in kept.splitlines()) if line)
-    return _NEEDLESS_BREAK.sub("", lines)
+    return minified(text_of("boot.js")).replace("LIVE", packed_text(live_script()))
 
 
 def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tuple[str, dict[str, Any]]]:

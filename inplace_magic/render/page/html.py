@@ -13,7 +13,7 @@ from inplace_magic.language import _, sentences
 from inplace_magic.render import style
 from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
-from inplace_magic.render.markup import CARD, details, esc, image, prose, tag
+from inplace_magic.render.markup import CARD, card, details, esc, image, prose, tag
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_bar
 from inplace_magic.render.page.embedded import embedded
 from inplace_magic.render.page.explorer import explorer_state, page_script
@@ -70,7 +70,7 @@ def fragment_of(
         sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
     if "<img" not in drawn:
-        return tag("div", CARD, *body, class_="inplace-magic")
+        return card(*body)
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
     state = {**explorer_state(reading), "rows": rows, "unseen": [keys, marks], "beside": beside_widget}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
