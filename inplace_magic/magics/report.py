@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
 
-from inplace_magic.language import N_, _, listed
+from inplace_magic.errors import OptionError
+from inplace_magic.language import N_, _, checked, listed
 from inplace_magic.magics.cell_transform import MAGIC
+from inplace_magic.magics.options import Parser, add_language, add_opened, parse_line
 from inplace_magic.magics.output import show
 from inplace_magic.record.options import ShowOptions
 
 if TYPE_CHECKING:
     from inplace_magic.report import Report
 
-REPORT_HELP = N_("""Show a report of %%inplace_watch again: %inplace_report [NAME]
-
-Without NAME the last one; with NAME the one that `%%inplace_watch -o NAME` bound.""")
+NAME = "%inplace_report"
+DESCRIPTION = N_("""\
+Show a report of %%inplace_watch again: the last one, or with NAME the one that `%%inplace_watch -o NAME` bound.
+""")
 
 
 class Host(Protocol):
@@ -27,32 +32,54 @@ class Host(Protocol):
     last: tuple[Report, ShowOptions] | None
 
 
+def report_parser() -> Parser:
+    """The name of a report, and how it is shown."""
+    parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
+    parser.names.add_argument("name", metavar="NAME", nargs="?", help=_("the variable that holds the report"))
+    add_opened(parser)
+    add_language(parser)
+    parser.add_help_option()
+    return parser
+
+
 def report_magic(host: Host) -> Callable[[str], None]:
     """The line magic ``%inplace_report``."""
 
     def inplace_report(line: str) -> None:
-        from inplace_magic.report import Report
+        given = parse_line(report_parser(), line)
+        if getattr(given, "help", False):
+            print(report_parser().format_help())
+            return
+        report, options = _chosen(host, getattr(given, "name", None))
+        try:
+            if "lang" in given:
+                report = report.in_language(checked(given.lang))
+            if "opened" in given:
+                options = replace(options, opened=given.opened)
+        except OptionError as error:
+            raise UsageError(f"{NAME}: {error}") from None
+        show(host.shell, report, options)
 
-        name = line.strip()
-        names = host.shell.user_ns
-        if name in ("-h", "--help"):
-            print(_(REPORT_HELP))
-        elif not name:
-            if host.last is None:
-                raise UsageError(
-                    _("There is no report yet: run a cell with `{magic}` on its first line.").format(magic=MAGIC)
-                )
-            show(host.shell, *host.last)
-        elif isinstance(names.get(name), Report):
-            show(host.shell, names[name], ShowOptions())
-        else:
-            kept = sorted(key for key, value in names.items() if isinstance(value, Report))
-            told = (
-                _("`{name}` is no report; the reports are: {reports}.")
-                if kept
-                else _("`{name}` is no report; `{magic} -o {name}` makes one.")
-            )
-            raise UsageError(told.format(name=name, reports=listed(kept), magic=MAGIC))
-
-    inplace_report.__doc__ = _(REPORT_HELP)
+    inplace_report.__doc__ = report_parser().format_help()
     return inplace_report
+
+
+def _chosen(host: Host, name: str | None) -> tuple[Report, ShowOptions]:
+    from inplace_magic.report import Report
+
+    names = host.shell.user_ns
+    if name is None:
+        if host.last is None:
+            raise UsageError(
+                _("There is no report yet: run a cell with `{magic}` on its first line.").format(magic=MAGIC)
+            )
+        return host.last
+    if isinstance(names.get(name), Report):
+        return names[name], ShowOptions()
+    kept = sorted(key for key, value in names.items() if isinstance(value, Report))
+    told = (
+        _("`{name}` is no report; the reports are: {reports}.")
+        if kept
+        else _("`{name}` is no report; `{magic} -o {name}` makes one.")
+    )
+    raise UsageError(told.format(name=name, reports=listed(kept), magic=MAGIC))

@@ -224,7 +224,8 @@ def test_the_report_magic_shows_the_last_report_and_a_named_one_again(ip: Any) -
     assert run_cell(ip, "%inplace_report").reports == last.reports
     assert run_cell(ip, "%inplace_report first").reports == first.reports
     asked = run_cell(ip, "%inplace_report --help")
-    assert asked.out.startswith("Show a report of %%inplace_watch again: %inplace_report [NAME]")
+    assert asked.out.startswith("usage: %inplace_report [--open SECTION[,…]]")
+    assert "the last one, or with NAME the one that `%%inplace_watch -o NAME` bound" in asked.out
     assert asked.displays == []
 
 
@@ -246,3 +247,19 @@ def test_the_shells_own_methods_are_back_after_a_cell_that_failed(ip: Any) -> No
     run_cell(ip, "%%inplace_watch\nx = torch.ones(1)\n1 / 0")
     for name in ("showtraceback", "_showtraceback"):
         assert vars(ip).get(name) is before.get(name)
+
+
+def test_a_report_is_shown_again_in_another_language_with_other_sections_open(ip: Any) -> None:
+    run_cell(ip, "%%inplace_watch -o first\nx = torch.ones(1).add_(1)")
+    (data,) = run_cell(ip, "%inplace_report first --lang zh --open lines").displays
+    assert data["text/plain"].startswith("✓ 没有发现问题")
+    assert data["text/html"].count("<details open>") == 1
+    for options, refused in (
+        ("--lang xx", "%inplace_report: "),
+        ("--open pictures", "%inplace_report: --open 'pictures' is no section"),
+        ("--lagn zh", "%inplace_report has no option --lagn; did you mean --lang?"),
+        ("first second", "%inplace_report takes options only, not 'second'"),
+    ):
+        ran = run_cell(ip, f"%inplace_report {options}")
+        assert refused in ran.err + ran.out
+        assert ran.displays == []
