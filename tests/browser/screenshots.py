@@ -1,4 +1,4 @@
-"""Takes the screenshots of docs/front-ends.md, in real front ends: `python tests/browser/screenshots.py`."""
+"""Takes the screenshots of README.md and docs/front-ends.md: `python tests/browser/screenshots.py`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ LIMIT = 150_000
 """Bytes of one screenshot."""
 CELL = """%%inplace_watch{option}
 logits = torch.zeros(4, requires_grad=True)
+probs = torch.sigmoid(logits)
+probs[2] = 1.0
+probs.sum().backward()"""
+README = """%%inplace_watch -o report
+import torch
+logits = torch.randn(4, requires_grad=True)
 probs = torch.sigmoid(logits)
 probs[2] = 1.0
 probs.sum().backward()"""
@@ -82,6 +88,14 @@ def main() -> None:
             use_theme(page, "JupyterLab Dark")
             _save("jupyterlab-dark", page, page.locator(REPORT), 900, 460)
             use_theme(page, "JupyterLab Light")
+        for name, language in (("first-finding", "en"), ("first-finding.zh", "zh")):
+            load = f"%load_ext inplace_magic\n%inplace_config --lang {language}\n%xmode Minimal"
+            server.write(f"{name}.ipynb", notebook_of([load, README]))
+            with _page(browser) as page:
+                open_notebook(page, server.lab(f"{name}.ipynb"))
+                run_all(page)
+                page.locator(f"{REPORT} svg.im-graph").wait_for()
+                _save(name, page, page.locator(".jp-Notebook .jp-Cell").nth(1), 1000)
         saved = server.read("live.ipynb")
         received = notebook_of([])
         received.cells = saved.cells
