@@ -75,7 +75,8 @@ class ShortTracebacks:
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             return lines
         coloured = any(ANSI.search(line) for line in lines)
-        head = f"{_BOLD}{self._said}{_PLAIN}" if coloured else self._said
+        said = f"# {self._said}"  # highlighters read the lines above a traceback as Python, as Sphinx does
+        head = f"{_BOLD}{said}{_PLAIN}" if coloured else said
         typed = ["\n".join(self._line(line) for line in part.split("\n")) for part in lines]
         return [head, *typed] if self._said else typed
 

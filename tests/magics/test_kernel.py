@@ -70,7 +70,7 @@ def plain(cell: Any) -> str:
 
 def test_the_verdict_stands_above_the_traceback_and_the_magic_line_in_one_as_it_was_typed(ran: dict[str, Any]) -> None:
     first, *rest = plain(ran["broken"]).splitlines()
-    assert first.startswith("✗ `probs` was overwritten (Cell In[")
+    assert first.startswith("# ✗ `probs` was overwritten (Cell In[")
     assert set(rest[0]) == {"-"}
     assert "      1 %%inplace_watch  --level ops\n" in plain(ran["early failure"])
     assert "inplace_magic" not in plain(ran["early failure"])
