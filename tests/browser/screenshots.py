@@ -95,7 +95,7 @@ def main() -> None:
                 open_notebook(page, server.lab(f"{name}.ipynb"))
                 run_all(page)
                 page.locator(f"{REPORT} svg.im-graph").wait_for()
-                _save(name, page, page.locator(".jp-Notebook .jp-Cell").nth(1), 830)
+                _save(name, page, page.locator(".jp-Notebook .jp-Cell").nth(1), 700)
         saved = server.read("live.ipynb")
         received = notebook_of([])
         received.cells = saved.cells
