@@ -27,8 +27,10 @@ BESIDE = "display:inline-block;vertical-align:top;max-width:100%;margin-right:22
 SUMMARY = "cursor:pointer;font-weight:bold;padding:4px 0"
 TABLE = (
     f"border-collapse:collapse;font-size:13px;margin:4px 0 8px;table-layout:auto;color:{style.INK};"
-    f"background-color:{style.CARD};width:max-content"
+    f"background-color:{style.CARD}"
 )
+ONE_LINE_ROWS = ";width:max-content"
+"""Rows of numbers do not wrap, and their table scrolls; those of sentences wrap, and all columns are in sight."""
 CELL = "text-align:left"
 WIDE_CELL = f"{CELL};max-width:420px"
 """For sentences: the only cells that wrap."""
@@ -113,6 +115,7 @@ def table(
     tints: Sequence[str] = (),
     cells: Sequence[str] = (),
     name: str = "",
+    wraps: bool = False,
 ) -> str:
     """A table of markup cells; an empty one carries no style, since most of a table's bytes would be styles.
 
@@ -124,6 +127,7 @@ def table(
         tints: background colour of each row; empty for one that is like its neighbours.
         cells: style of each column.
         name: its class, by which a script can find it.
+        wraps: rather break lines in cells than let columns be scrolled out of sight.
     """
     plain = (style.CARD, style.ZEBRA)
     whole = list(rows)
@@ -147,5 +151,6 @@ def table(
         for number, row in enumerate(whole)
     )
     named = {"class_": name} if name else {}
-    markup = tag("table", TABLE, f"<thead>{head}</thead><tbody>{body}</tbody>", cellpadding="4", **named)
+    css = TABLE if wraps else TABLE + ONE_LINE_ROWS
+    markup = tag("table", css, f"<thead>{head}</thead><tbody>{body}</tbody>", cellpadding="4", **named)
     return tag("div", "overflow-x:auto", markup, **FOCUSABLE)

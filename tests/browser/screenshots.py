@@ -59,6 +59,7 @@ def _page(browser: Browser, **settings: Any) -> Iterator[Page]:
 def _save(name: str, page: Page, shown: Locator, height: int = 900, top: int = 0) -> None:
     """Writes a part of an element: so many pixels from `top` on."""
     shown.evaluate("element => element.scrollIntoView({ block: 'start' })")
+    page.mouse.move(0, 0)  # no box is pointed at
     page.wait_for_timeout(1000)  # a theme fades in, a notebook scrolls softly
     box = shown.bounding_box()
     assert box is not None

@@ -86,3 +86,9 @@ def test_all_opens_every_section_and_a_page_of_its_own_is_longer_than_a_screen()
 def test_writes_are_counted_by_who_asked_for_them() -> None:
     assert "in-place: 1 by your lines, 2 inside layers, initialisation and optimizers" in of(rectifies).verdict
     assert of(lambda: torch.ones(2).add_(1)).verdict.endswith("2 torch calls, 1 of them in-place.")
+
+
+def test_the_table_of_lines_breaks_its_cells_rather_than_hide_a_column() -> None:
+    tables = re.findall(r"<table [^>]*>", to_fragment(sigmoid_report(), opened=("all",)))
+    assert [each for each in tables if "im-lines" in each] == [each for each in tables if "width:" not in each]
+    assert sum("im-lines" in each for each in tables) == 1

@@ -41,7 +41,7 @@ def line_section(reading: Reading, *, opened: bool = False) -> str:
         tints.append(_tint(step, step.call.index in guilty))
         before = story
     header = (_("Line"), _("Code"), _("Tensor"), _("What happened"), _("Object / memory"), "grad_fn")
-    body = table(header, rows, tints=tints, cells=(CELL, CODE_CELL, CELL, WIDE_CELL), name="im-lines")
+    body = table(header, rows, tints=tints, cells=(CELL, CODE_CELL, CELL, WIDE_CELL), name="im-lines", wraps=True)
     return details(
         _("What each line did"),
         body,
