@@ -134,7 +134,8 @@ def _line(line: ExcerptLine, room: int) -> str:
 
 def _mark(mark: Mark) -> str:
     ink, _tint, _accent, symbol = _ROLE[mark.role]
-    css = f"background-color:{ink};color:{style.CARD};font-weight:bold;padding:1px 8px;border-radius:3px;white-space:nowrap"
+    ground = f"background-color:{ink};color:{style.CARD};font-weight:bold"
+    css = f"{ground};padding:1px 8px;border-radius:3px;white-space:nowrap"
     chip = tag("span", css, esc(f"{symbol} {mark.text}"))
     detail = esc(f" {mark.detail} ") if mark.detail else " "
     via = "".join(tag("div", f"color:{style.MUTED_INK}", *_called_from(site)) for site in mark.via)
