@@ -1,7 +1,7 @@
 """``%load_ext inplace_magic``: ``%%inplace_watch`` for one cell, ``%inplace_watch on`` for all, ``%inplace_report``.
 
-The cell's first line has become a call of :func:`begin` (see ``cell_transform.py``), which starts the watch. IPython's
-``post_run_cell`` event stops it and displays the report, after the cell's own output and its own traceback.
+The cell's first line has become a call of :func:`begin` (see ``cell_transform.py``), which starts the watch; the events
+of :class:`~inplace_magic.magics.session.Session` stop it and display the report.
 """
 
 from __future__ import annotations
@@ -9,145 +9,25 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
 
-from inplace_magic.deliver import complain, write
+from inplace_magic.deliver import complain
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import LANGUAGES, _, set_language
-from inplace_magic.magics.across_cells import CellStory, begin_cell, story_magic, switch_off
-from inplace_magic.magics.cell_transform import MAGIC, WatchLine
-from inplace_magic.magics.cells import cell_number, cell_numbers, run_text
+from inplace_magic.magics.across_cells import story_magic, switch_off
+from inplace_magic.magics.cell_transform import MAGIC
+from inplace_magic.magics.cells import cell_number, run_text
 from inplace_magic.magics.compare import compare_magic
 from inplace_magic.magics.config import config_magic
-from inplace_magic.magics.hint import HINT, is_explained
-from inplace_magic.magics.options import CellOptions, parse_options, watch_parser
-from inplace_magic.magics.output import show, show_widget
+from inplace_magic.magics.options import parse_options, watch_parser
 from inplace_magic.magics.report import report_magic
-from inplace_magic.magics.tracebacks import ShortTracebacks
-from inplace_magic.record.options import ShowOptions
-
-if TYPE_CHECKING:
-    from inplace_magic.api import watch
-    from inplace_magic.report import Report
+from inplace_magic.magics.session import Active, Session, finish
 
 EVENTS = ("pre_run_cell", "post_execute", "post_run_cell")
 
-
-@dataclass(frozen=True, slots=True)
-class _Active:
-    watch: watch
-    options: CellOptions
-    owner: object
-    """What ends the watch: the ``ExecutionInfo`` of the running cell, or one call of the cell magic."""
-    place: str
-    report: Report | None = None
-    """Where an error left the cell, made before IPython printed its traceback."""
-
-
-@dataclass(slots=True, eq=False)
-class _Session:
-    """What one shell has of ours, from ``load`` to ``unload``."""
-
-    shell: Any
-    transform: WatchLine = field(default_factory=WatchLine)
-    tracebacks: ShortTracebacks = field(init=False)
-    running: list[Any] = field(default_factory=list)
-    """The cells that are running now, the innermost last: a cell can run another one by ``run_cell``."""
-    active: _Active | None = None
-    story: CellStory | None = None
-    """Between ``%inplace_watch on`` and ``off``."""
-    defaults: dict[str, Any] = field(default_factory=dict)
-    """What ``%inplace_config`` set for the watches to come."""
-    last: tuple[Report, ShowOptions] | None = None
-    replaced: list[tuple[dict[str, Any], str, Any]] = field(default_factory=list)
-    """Entries of the shell's magic tables that ours stand in for, to be put back."""
-
-    def __post_init__(self) -> None:
-        self.tracebacks = ShortTracebacks(self.shell, self.verdict_on, self.transform.typed)
-
-    def pre_run_cell(self, info: Any) -> None:
-        if not self.running and self.active is not None:
-            finish(self, None)  # its own post_run_cell never came; the next cell must not be watched by it
-        if not self.running and self.story is not None:
-            begin_cell(self.story)
-        self.running.append(info)
-
-    def post_execute(self) -> None:
-        # A cell whose beginning was not announced switched the story on. If it runs silently, its end is not either.
-        if not self.running and self.story is not None:
-            self.story.leave()
-
-    def post_run_cell(self, result: Any) -> None:
-        owner = self._leave(getattr(result, "info", None))
-        raised = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
-        if self.active is not None:
-            if self.active.owner is owner:
-                finish(self, raised)
-        elif self.story is not None and self.story.cell_open:
-            if not self.running:
-                self.story.end_cell(raised)
-        elif is_explained(raised):
-            print(_(HINT))
-
-    def verdict_on(self, error: BaseException) -> str:
-        """What a watched cell's report says of the error that left it, in one line; empty where it explains nothing."""
-        active = self.active
-        if active is None or not self.running or self.running[-1] is not active.owner:
-            return ""
-        report = stopped(self, active, error)
-        if report is None:
-            self.active = None
-            return ""
-        self.active = replace(active, report=report)
-        try:
-            from inplace_magic.render.verdict import explanation
-
-            return explanation(report)
-        except Exception as fault:  # a boundary: the user's traceback is printed whatever becomes of ours
-            complain(_("the report could not be displayed"), fault)
-            return ""
-
-    def can_begin(self) -> None:
-        """Refuses a story inside a cell that is watched on its own."""
-        if self.active is not None:
-            raise UsageError(
-                _("`{magic}` watches this cell; write `%inplace_watch on` into a cell of its own.").format(magic=MAGIC)
-            )
-
-    def keep(self, report: Report, options: CellOptions) -> None:
-        """Makes a report the last one and binds it to the ``--out`` name."""
-        self.last = report, options.show
-        if options.deliver.out is not None:
-            self.shell.user_ns[options.deliver.out] = report
-
-    def deliver(self, report: Report, options: CellOptions) -> None:
-        """Keeps a report, displays it and writes ``--save``."""
-        self.keep(report, options)
-        show(self.shell, report, options.show, beside_widget=options.deliver.widget is not None)
-        if options.deliver.widget is not None:
-            show_widget(self.shell, report, options.deliver.widget)
-        if options.deliver.save is not None:
-            write(report, options.deliver.save, options.show)
-
-    def _leave(self, info: Any) -> Any:
-        """Takes the cell that ended off the list.
-
-        It is found by identity, not by depth, since IPython announces the end of cells whose beginning it did not
-        announce: a blank cell, and the one with ``%load_ext``. When an exception such as Ctrl-C leaves the cell's
-        coroutine, IPython announces it with another ``ExecutionInfo`` of the same text, ipykernel with None.
-        """
-        for index, cell in enumerate(self.running):
-            if cell is info:
-                return self.running.pop(index)
-        if self.running and (info is None or getattr(self.running[-1], "raw_cell", None) == info.raw_cell):
-            return self.running.pop()
-        return None
-
-
-_sessions: dict[int, _Session] = {}
+_sessions: dict[int, Session] = {}
 """By the shell's ``id``; a session holds its shell, so no ``id`` comes twice."""
 
 
@@ -158,7 +38,7 @@ def load(shell: Any) -> None:
     """
     if id(shell) in _sessions:
         return
-    session = _sessions[id(shell)] = _Session(shell)
+    session = _sessions[id(shell)] = Session(shell)
     # First, before IPython drops leading blank lines: the transformer needs the gutter's numbers.
     shell.input_transformers_cleanup.insert(0, session.transform)
     for event in EVENTS:
@@ -236,7 +116,7 @@ def begin(shell: Any, line: str, key: str) -> None:
     filename = frame.f_code.co_filename
     cell = cell_number(shell, owner, filename)
     source = session.transform.source(key) or "".join(linecache.getlines(filename))
-    session.active = _Active(watch(options.watch), options, owner, f"Cell In[{cell}]")
+    session.active = Active(watch(options.watch), options, owner, f"Cell In[{cell}]")
     try:
         session.active.watch.start(cell=cell, filename=filename, source=source, frame=frame)
         session.tracebacks.on()
@@ -246,32 +126,6 @@ def begin(shell: Any, line: str, key: str) -> None:
     except Exception as error:  # a boundary: our fault must not cost the user the cell
         session.active = None
         complain(_("this cell runs unwatched, because the watch could not start"), error)
-
-
-def finish(session: _Session, raised: BaseException | None) -> None:
-    """Ends the active watch: keeps the report, binds it to the ``--out`` name, displays it and writes ``--save``.
-
-    Args:
-        session: whose watch ends; without an active one nothing happens.
-        raised: what the cell raised.
-    """
-    active, session.active = session.active, None
-    if active is None:
-        return
-    session.tracebacks.off()
-    report = active.report or stopped(session, active, raised)
-    if report is not None:
-        session.deliver(report, active.options)
-
-
-def stopped(session: _Session, active: _Active, raised: BaseException | None) -> Report | None:
-    """Ends a watch and makes its report; None, and a line that says so, where that failed."""
-    shell = session.shell
-    try:
-        return active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
-    except Exception as error:  # a boundary: the cell has its result already, and keeps it
-        complain(_("the cell was watched, but no report could be made"), error)
-        return None
 
 
 def refuse(problem: str) -> NoReturn:
@@ -290,7 +144,7 @@ def explain(has_code: bool, /) -> None:
         print(_("The cell was not run: take --help away to run it."))
 
 
-def _cell_magic(session: _Session) -> Callable[[str, str], None]:
+def _cell_magic(session: Session) -> Callable[[str, str], None]:
     """The registered magic, for ``?`` and completion, and for cells that the input transformer did not see.
 
     Those are ``get_ipython().run_cell_magic(...)``, as scripts exported from notebooks have it, and cells pasted with
@@ -316,7 +170,7 @@ def _cell_magic(session: _Session) -> Callable[[str, str], None]:
     return inplace_watch
 
 
-def _register(session: _Session, kind: str, name: str, function: Callable[..., None]) -> None:
+def _register(session: Session, kind: str, name: str, function: Callable[..., None]) -> None:
     manager = session.shell.magics_manager
     for table in (manager.magics[kind], vars(manager.user_magics)):
         session.replaced.append((table, name, table.get(name)))

@@ -1,0 +1,168 @@
+"""What one shell has of ours while the extension is loaded: the watch of the running cell, the story, the settings.
+
+IPython tells it when cells begin and end. The ``post_run_cell`` event stops a cell's watch and displays the report,
+after the cell's own output and its own traceback; where an error left the cell, the report is made before IPython
+prints it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+from inplace_magic.deliver import complain, write
+from inplace_magic.language import _
+from inplace_magic.magics.across_cells import CellStory, begin_cell
+from inplace_magic.magics.cell_transform import MAGIC, WatchLine
+from inplace_magic.magics.cells import cell_numbers
+from inplace_magic.magics.hint import HINT, is_explained
+from inplace_magic.magics.options import CellOptions
+from inplace_magic.magics.output import show, show_widget
+from inplace_magic.magics.tracebacks import ShortTracebacks
+from inplace_magic.record.options import ShowOptions
+
+if TYPE_CHECKING:
+    from inplace_magic.api import watch
+    from inplace_magic.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """The watch of one cell, while it runs."""
+
+    watch: watch
+    options: CellOptions
+    owner: object
+    """What ends the watch: the ``ExecutionInfo`` of the running cell, or one call of the cell magic."""
+    place: str
+    report: Report | None = None
+    """Where an error left the cell, made before IPython printed its traceback."""
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """What one shell has of ours, from ``load`` to ``unload``."""
+
+    shell: Any
+    transform: WatchLine = field(default_factory=WatchLine)
+    tracebacks: ShortTracebacks = field(init=False)
+    running: list[Any] = field(default_factory=list)
+    """The cells that are running now, the innermost last: a cell can run another one by ``run_cell``."""
+    active: Active | None = None
+    story: CellStory | None = None
+    """Between ``%inplace_watch on`` and ``off``."""
+    defaults: dict[str, Any] = field(default_factory=dict)
+    """What ``%inplace_config`` set for the watches to come."""
+    last: tuple[Report, ShowOptions] | None = None
+    replaced: list[tuple[dict[str, Any], str, Any]] = field(default_factory=list)
+    """Entries of the shell's magic tables that ours stand in for, to be put back."""
+
+    def __post_init__(self) -> None:
+        self.tracebacks = ShortTracebacks(self.shell, self.verdict_on, self.transform.typed)
+
+    def pre_run_cell(self, info: Any) -> None:
+        if not self.running and self.active is not None:
+            finish(self, None)  # its own post_run_cell never came; the next cell must not be watched by it
+        if not self.running and self.story is not None:
+            begin_cell(self.story)
+        self.running.append(info)
+
+    def post_execute(self) -> None:
+        # A cell whose beginning was not announced switched the story on. If it runs silently, its end is not either.
+        if not self.running and self.story is not None:
+            self.story.leave()
+
+    def post_run_cell(self, result: Any) -> None:
+        owner = self._leave(getattr(result, "info", None))
+        raised = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
+        if self.active is not None:
+            if self.active.owner is owner:
+                finish(self, raised)
+        elif self.story is not None and self.story.cell_open:
+            if not self.running:
+                self.story.end_cell(raised)
+        elif is_explained(raised):
+            print(_(HINT))
+
+    def verdict_on(self, error: BaseException) -> str:
+        """What a watched cell's report says of the error that left it, in one line; empty where it explains nothing."""
+        active = self.active
+        if active is None or not self.running or self.running[-1] is not active.owner:
+            return ""
+        report = stopped(self, active, error)
+        if report is None:
+            self.active = None
+            self.tracebacks.off()
+            return ""
+        self.active = replace(active, report=report)
+        try:
+            from inplace_magic.render.verdict import explanation
+
+            return explanation(report)
+        except Exception as fault:  # a boundary: the user's traceback is printed whatever becomes of ours
+            complain(_("the report could not be displayed"), fault)
+            return ""
+
+    def can_begin(self) -> None:
+        """Refuses a story inside a cell that is watched on its own."""
+        if self.active is not None:
+            raise UsageError(
+                _("`{magic}` watches this cell; write `%inplace_watch on` into a cell of its own.").format(magic=MAGIC)
+            )
+
+    def keep(self, report: Report, options: CellOptions) -> None:
+        """Makes a report the last one and binds it to the ``--out`` name."""
+        self.last = report, options.show
+        if options.deliver.out is not None:
+            self.shell.user_ns[options.deliver.out] = report
+
+    def deliver(self, report: Report, options: CellOptions) -> None:
+        """Keeps a report, displays it and writes ``--save``."""
+        self.keep(report, options)
+        show(self.shell, report, options.show, beside_widget=options.deliver.widget is not None)
+        if options.deliver.widget is not None:
+            show_widget(self.shell, report, options.deliver.widget)
+        if options.deliver.save is not None:
+            write(report, options.deliver.save, options.show)
+
+    def _leave(self, info: Any) -> Any:
+        """Takes the cell that ended off the list.
+
+        It is found by identity, not by depth, since IPython announces the end of cells whose beginning it did not
+        announce: a blank cell, and the one with ``%load_ext``. When an exception such as Ctrl-C leaves the cell's
+        coroutine, IPython announces it with another ``ExecutionInfo`` of the same text, ipykernel with None.
+        """
+        for index, cell in enumerate(self.running):
+            if cell is info:
+                return self.running.pop(index)
+        if self.running and (info is None or getattr(self.running[-1], "raw_cell", None) == info.raw_cell):
+            return self.running.pop()
+        return None
+
+
+def finish(session: Session, raised: BaseException | None) -> None:
+    """Ends the active watch: keeps the report, binds it to the ``--out`` name, displays it and writes ``--save``.
+
+    Args:
+        session: whose watch ends; without an active one nothing happens.
+        raised: what the cell raised.
+    """
+    active, session.active = session.active, None
+    if active is None:
+        return
+    session.tracebacks.off()
+    report = active.report or stopped(session, active, raised)
+    if report is not None:
+        session.deliver(report, active.options)
+
+
+def stopped(session: Session, active: Active, raised: BaseException | None) -> Report | None:
+    """Ends a watch and makes its report; None, and a line that says so, where that failed."""
+    shell = session.shell
+    try:
+        return active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
+    except Exception as error:  # a boundary: the cell has its result already, and keeps it
+        complain(_("the cell was watched, but no report could be made"), error)
+        return None
