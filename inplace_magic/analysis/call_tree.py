@@ -13,7 +13,6 @@ are drawn as a loop: two passes of the same code.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -21,7 +20,7 @@ from typing import Literal, NamedTuple
 
 from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step
-from inplace_magic.analysis.tree.module_names import IN_A_ROW, Room
+from inplace_magic.analysis.tree.module_names import IN_A_ROW, Room, steps_of
 from inplace_magic.analysis.tree.rooms import in_rows, runs_of
 from inplace_magic.record.places import Callsite
 
@@ -31,7 +30,6 @@ DEEPEST = 60
 
 WIDE, CHUNKS = 40, 20
 """A group of more parts than ``WIDE``, such as a cell of 200 different lines, is divided into ``CHUNKS`` groups."""
-_PARTS = re.compile(r"\[[^\]]*\]|\.?[^.\[]+")
 
 
 def call_tree(calls: Sequence[CallVertex]) -> tuple[Branch, ...]:
@@ -53,7 +51,7 @@ def module_path(branch: Branch) -> str:
     """The module that it is; else the common beginning of the names of the parameters that it reads."""
     if branch.step.path:
         return branch.step.path
-    names = [_PARTS.findall(name)[:-1] for call in branch.calls for name in call.parameters if "." in name]
+    names = [steps_of(name)[:-1] for call in branch.calls for name in call.parameters if "." in name]
     path: list[str] = []
     for parts in zip(*names, strict=False):
         if len(set(parts)) > 1:
@@ -64,7 +62,7 @@ def module_path(branch: Branch) -> str:
 
 def layers_path(branch: Branch) -> str:
     """Of several layers of one list: the first and the last, ``net.layers[1]…[3]``."""
-    paths = [_PARTS.findall(module_path(part)) for part in (branch.parts[0], branch.parts[-1])]
+    paths = [steps_of(module_path(part)) for part in (branch.parts[0], branch.parts[-1])]
     return f"{''.join(paths[0])}…{paths[1][-1].removeprefix('.')}" if all(paths) else branch.step.path
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.torch.callers import is_stand_in
+from inplace_magic.capture.torch.module_names import class_in
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
 
@@ -306,5 +307,4 @@ class CallsiteTable:
 
 def _class_of(forward: CodeType) -> str:
     # Python 3.10 has no qualified name; the class is not read from `f_locals`, which would keep tensors alive.
-    parts = str(getattr(forward, "co_qualname", "forward")).split(".")
-    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else "Module"
+    return class_in(str(getattr(forward, "co_qualname", "forward")))

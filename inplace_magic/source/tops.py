@@ -26,9 +26,14 @@ class Top:
     file: str | None
     function: str
 
+    @property
+    def whose(self) -> Whose:
+        """Cell, file and function, as :func:`whose` gives them for a place."""
+        return self.cell, self.file, self.function
+
     def place(self, site: Callsite | None) -> Callsite | None:
         """The place in these lines that is, or led to, a place; None where others did."""
-        while site is not None and whose(site) != (self.cell, self.file, self.function):
+        while site is not None and whose(site) != self.whose:
             site = site.caller
         return site
 

@@ -32,6 +32,11 @@ class Room:
     """Path of the list of layers that it is an entry of."""
 
 
+def steps_of(path: str) -> list[str]:
+    """``net``, ``.layer1``, ``[0]`` of ``net.layer1[0]``."""
+    return _STEPS.findall(path)
+
+
 class ModuleNames:
     """Looks up the modules around the calls of a trace."""
 
@@ -74,14 +79,14 @@ class ModuleNames:
     def _owners(self, name: str) -> list[ModuleName]:
         """The modules around a tensor, the outermost first."""
         path, found = "", []
-        for step in _STEPS.findall(name):
+        for step in steps_of(name):
             path += step
             if path in self._modules:
                 found.append(self._modules[path])
         return found
 
     def _room(self, module: ModuleName) -> Room:
-        around = self._modules.get("".join(_STEPS.findall(module.path)[:-1]))
+        around = self._modules.get("".join(steps_of(module.path)[:-1]))
         in_row = around is not None and around.defined_in in IN_A_ROW
         return Room(module.path, module.cls, around.path if around is not None and in_row else "")
 

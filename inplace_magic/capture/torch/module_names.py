@@ -38,7 +38,12 @@ def module_names(modules: Iterable[tuple[str, torch.nn.Module]], names: Iterable
 
 def defining_class(module: torch.nn.Module) -> str:
     """Name of the class that defines its ``forward``; ``Module`` where Python does not tell it."""
-    parts = str(getattr(type(module).forward, "__qualname__", "forward")).split(".")
+    return class_in(str(getattr(type(module).forward, "__qualname__", "forward")))
+
+
+def class_in(qualified: str) -> str:
+    """The class in the qualified name of a method; ``Module`` where it tells none."""
+    parts = qualified.split(".")
     return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else "Module"
 
 

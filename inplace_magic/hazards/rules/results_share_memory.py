@@ -46,7 +46,6 @@ from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
-from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.tops import Top
 
@@ -85,8 +84,8 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _all_kept(story: Story, top: Top, tensor: int, names: list[str]) -> list[_Kept]:
     """The names of a tensor that these lines bind; not another function's, which may stand for another tensor here."""
-    site = Callsite(0, cell=top.cell, file=top.file, function=top.function)
-    here = [name for name in names if story.bindings.named(site, name) == tensor or top.function == "<module>"]
+    local = story.bindings.local
+    here = [name for name in names if top.function == "<module>" or local.get((top.whose, name)) == tensor]
     return [entry for root in _roots(here) if (entry := _kept(top, root)) is not None]
 
 

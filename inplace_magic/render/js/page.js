@@ -2,23 +2,13 @@
 
    A picture stands in the page without what nobody sees in an <img>, see embedded.py; `unseen` has it. */
 function pictureIn(img, [tags, bundled]) {
-  const text = decodeURIComponent(img.src.slice(img.src.indexOf(",") + 1));
-  return text.replace(/(<g class='(?:B )?)([nek])/g, (start, tag, letter) => `${tag}${letter} ${letter}`)
+  return textOf(img).replace(/(<g class='(?:B )?)([nek])/g, (start, tag, letter) => `${tag}${letter} ${letter}`)
     .replace(/<(svg|g(?! class='B )|text class='v')[^>]*>/g, (tag) => tag.slice(0, -1) + (tags.shift() || ">"))
     .replace(/<g class='B ([^']*)'>(.*?)<\/g>/g, (all, look, paths) => {
       const parts = [...paths.matchAll(/d='([^']*)'/g)].map((path) => path[1].split(/(?=M)/));
       return parts[0].map((first, n) => `<g class='${look}'${bundled.shift()}`
         + parts.map((part) => `<path d='${part[n]}'/>`).join("") + "</g>").join("");
     });
-}
-
-/* Under a dark theme an <img> would stay a light card. */
-function inline(img) {
-  const svg = picture(pictureIn(img, [[], []]));
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", img.alt);
-  svg.setAttribute("style", "max-width:100%;height:auto");
-  img.replaceWith(svg);
 }
 
 /* Folded sections stand beside each other, an open one has the width. */
@@ -34,7 +24,7 @@ function enliven(page, state) {
   if (state.beside) graph.closest("details").open = false;  /* the widget below shows it */
   try {
     const pictures = { svg: pictureIn(graph, drawn), timeline: lanes && pictureIn(lanes, tracks) };
-    for (const img of page.querySelectorAll("img")) if (img !== graph && img !== lanes) inline(img);
+    for (const img of page.querySelectorAll("img")) if (img !== graph && img !== lanes) inline(img, pictureIn(img, [[], []]));
     mount(root, { ...state, ...pictures }, { page, lanes });
     graph.remove();
   } catch (error) {

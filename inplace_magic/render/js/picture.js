@@ -12,6 +12,17 @@ function picture(text) {
   return document.importNode(svg, true);
 }
 
+const textOf = (img) => decodeURIComponent(img.src.slice(img.src.indexOf(",") + 1));
+
+/* Under a dark theme an <img> would stay a light card. */
+function inline(img, text) {
+  const svg = picture(text);
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", img.alt);
+  svg.setAttribute("style", "max-width:100%;height:auto");
+  img.replaceWith(svg);
+}
+
 function make(tag, more, ...children) {
   const el = document.createElement(tag);
   for (const [name, value] of Object.entries(more || {})) el.setAttribute(name, value);

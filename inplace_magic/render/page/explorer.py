@@ -159,8 +159,10 @@ def _held(fold: Fold, calls: dict[int, CallVertex], tensors: dict[str, TensorVer
 
 def _first(drawing: Drawing, reading: Reading) -> str | None:
     """Key of what is to be in sight where no finding says so: the first tensor that a line of the user's mutated."""
-    mutated = (tensor for tensor in drawing.graph.tensors if tensor.mutated and tensor.made_by is not None)
-    return next((each.key for each in mutated if is_own_write(reading.calls[each.made_by or 0])), None)
+    for tensor in drawing.graph.tensors:
+        if tensor.mutated and tensor.made_by is not None and is_own_write(reading.calls[tensor.made_by]):
+            return tensor.key
+    return None
 
 
 def _facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
