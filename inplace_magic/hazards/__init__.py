@@ -13,6 +13,7 @@ from inplace_magic.hazards.gradients import (
     gradient_not_cleared,
     gradient_not_renewed,
     gradient_scaled_early,
+    step_without_gradients,
 )
 from inplace_magic.hazards.grouping import grouped, told_once
 from inplace_magic.hazards.losses import (
@@ -94,6 +95,7 @@ RULES: tuple[Rule, ...] = (
     gradient_not_cleared.RULE,
     gradient_not_renewed.RULE,
     gradient_scaled_early.RULE,
+    step_without_gradients.RULE,
     frozen_but_moved.RULE,
     expanded_tensor_written.RULE,
     shared_gradient_edited.RULE,
