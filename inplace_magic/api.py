@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.deliver import write
+from inplace_magic.deliver import attach, write
 from inplace_magic.errors import InplaceMagicError, OptionError
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.record.garbage import collection_paused
@@ -34,6 +34,8 @@ _ELSEWHERE = {
 
 class watch:
     """Watches a block of code: ``with watch() as w: ...``, then ``w.report``.
+
+    An exception that leaves the block takes the finding with it, in its notes.
 
     Args:
         options: what to record, in one record; or give its fields one by one as keyword arguments, see
@@ -232,6 +234,7 @@ class watch:
         self._session = None
         if error is not None:
             without_detours(error)
+            attach(report, error)
         if self._deliver.save is not None:
             write(report, self._deliver.save, self._show, told=sys.stderr)
 

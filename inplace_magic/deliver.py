@@ -15,6 +15,9 @@ from inplace_magic.language import _, use_language
 from inplace_magic.record.options import ShowOptions
 from inplace_magic.report import Report
 
+MARK = "inplace_magic: "
+"""How what this package says of itself begins; by this one tells that an exception has its note."""
+
 
 def write(report: Report, path: str, show: ShowOptions, *, told: TextIO | None = None) -> None:
     """Saves a report to a file and says where it is. Never raises: what it is about has its result already.
@@ -59,6 +62,42 @@ def tell(report: Report, *, quiet: bool = False) -> None:
             print(f"inplace_magic: {fault}", file=sys.stderr)
     except Exception as error:  # a boundary, see above
         complain(_("the report could not be shown"), error)
+
+
+def attach(report: Report, error: BaseException) -> None:
+    """Adds the finding to the notes of the error that ended the block, once, so that whoever shows the error shows it
+    too: a traceback, pytest, a log. Said on standard error where notes are not shown. Never raises, as :func:`write`.
+
+    Notes are those of https://peps.python.org/pep-0678, of Python 3.11 and IPython 8.14.
+
+    Args:
+        report: of the block.
+        error: what left it.
+    """
+    try:
+        from inplace_magic.render.note import to_note
+
+        note = to_note(report)
+        if not note or has_note(error):
+            return
+        if hasattr(error, "add_note"):
+            error.add_note(MARK + note)
+        if not hasattr(error, "add_note") or _in_an_old_shell():
+            sys.stdout.flush()
+            print(MARK + note, file=sys.stderr)
+    except Exception as fault:  # a boundary, see above
+        complain(_("the report could not be shown"), fault)
+
+
+def has_note(error: BaseException | None) -> bool:
+    """Whether one of ours was added to it."""
+    notes = getattr(error, "__notes__", None)
+    return isinstance(notes, list) and any(isinstance(note, str) and note.startswith(MARK) for note in notes)
+
+
+def _in_an_old_shell() -> bool:
+    shell = sys.modules.get("IPython")
+    return shell is not None and shell.get_ipython() is not None and shell.version_info[:2] < (8, 14)
 
 
 def complain(what: str, error: Exception) -> None:

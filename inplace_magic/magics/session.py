@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic.deliver import complain, write
+from inplace_magic.deliver import complain, has_note, write
 from inplace_magic.language import _
 from inplace_magic.magics.across_cells import CellStory, begin_cell
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
@@ -83,7 +83,7 @@ class Session:
         elif self.story is not None and self.story.cell_open:
             if not self.running:
                 self.story.end_cell(raised)
-        elif is_explained(raised):
+        elif is_explained(raised) and not has_note(raised):
             print(_(HINT))
 
     def verdict_on(self, error: BaseException) -> str:
