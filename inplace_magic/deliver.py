@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TextIO
 
 from inplace_magic.errors import InplaceMagicError
@@ -49,19 +50,33 @@ def tell(report: Report, *, quiet: bool = False) -> None:
         report: what to tell.
         quiet: where nothing went wrong, say nothing.
     """
-    sys.stdout.flush()
     try:
         from inplace_magic.render.text import to_findings
         from inplace_magic.render.verdict import verdict
 
         serious = [hazard for hazard in report.hazards if hazard.severity != "info"]
-        said = f"\n{to_findings(report, serious)}\n" if serious else f"inplace_magic: {verdict(report)}"
-        if serious or not quiet:
-            print(said, file=sys.stderr)
-        for fault in report.faults:
-            print(f"inplace_magic: {fault}", file=sys.stderr)
+        said = f"\n{to_findings(report, serious)}\n" if serious else MARK + verdict(report)
+        say("\n".join([said] if serious or not quiet else []))
+        say("\n".join(MARK + fault for fault in report.faults))
     except Exception as error:  # a boundary, see above
         complain(_("the report could not be shown"), error)
+
+
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Prints something of ours, empty or not, as the terminal shows it best.
+
+    Args:
+        text: one or more lines.
+        stream: where to; standard error where it is None. A program may have closed either.
+    """
+    stream = sys.stderr if stream is None else stream
+    if not text or stream is None:
+        return
+    from inplace_magic.render.terminal import fitted
+
+    with suppress(AttributeError, ValueError):  # what a program has put there need be no open file
+        sys.stdout.flush()
+    print(fitted(text, stream), file=stream)
 
 
 def attach(report: Report, error: BaseException) -> None:
@@ -83,8 +98,7 @@ def attach(report: Report, error: BaseException) -> None:
         if hasattr(error, "add_note"):
             error.add_note(MARK + note)
         if not hasattr(error, "add_note") or _in_an_old_shell():
-            sys.stdout.flush()
-            print(MARK + note, file=sys.stderr)
+            say(MARK + note)
     except Exception as fault:  # a boundary, see above
         complain(_("the report could not be shown"), fault)
 
