@@ -36,6 +36,7 @@ SLOW = (
     "tests/test_demo.py",
     "tests/test_wheel.py",
     "tests/test_command_line.py",  # processes of Python
+    "tests/testing/test_plugin.py",
     "tests/lessons/test_exercises.py",
     "tests/test_scaling.py",
     "tests/test_healthy_models.py",
