@@ -68,6 +68,22 @@ NOT_YET_FOUND = {
     "silent_dry_and_wet_year_of_a_reservoir": "told of the dictionary, at another line than the module's",
     "silent_word_length_as_weight": "a lookup that rescales its rows, as others mean it to",
     "silent_forest_fire_row_by_row": "a sweep that reads what it has written, as Gauss and Seidel mean it to",
+    "silent_carts_pushed_by_a_policy": "told where the tensors are gathered, and not at the array's own writes",
+    "silent_trade_between_ports": "a sparse tensor's values are written, and its holder is given to each layer",
+    "silent_wandering_of_an_ion": "told where the tensors are gathered, and not at the array's own writes",
+    "silent_recipes_of_unequal_length": "one tensor under two keys of a dictionary, as it may be meant to",
+    "silent_tide_gauges_fitted_as_one_stack": "copies are trained, and the modules that they came from are never read",
+    "silent_hit_rate_of_three_workers": "counters are summed in place and counted on, as running totals are",
+    "silent_echo_filter_in_two_precisions": "two modules with one weight round it, as quantised ties do",
+    "silent_crops_of_a_core_sample": "told at the first write of the shared entry, and not at the helper's",
+    "silent_reactor_in_two_steps": "two buffers became one by a plain assignment of attributes",
+    "silent_answers_after_one_case_file": "a cache grows with each answer, as caches do",
+    "silent_orthogonal_steps_in_bfloat16": "an entry of an optimizer's state, scaled by a helper that it is handed to",
+    "silent_lines_of_a_light_curve": "absolute values of two views, and the whole is read as if it had its signs",
+    "silent_beehives_in_mirrored_photos": "columns swapped in some epochs only, by a helper that gives them back",
+    "silent_pool_of_painted_maps": "a row handed out by one method and written by another",
+    "silent_rounds_of_hospital_averaging": "sums that nobody clears, as running totals are",
+    "silent_agreement_of_micro_batches": "a kept `grad.detach()` that later backwards add to, under an attribute",
 }
 """Failures that no rule gives an alarm for so far, and why."""
 

@@ -57,6 +57,7 @@ from inplace_magic.hazards.rules import (
     view_written,
 )
 from inplace_magic.hazards.stale import (
+    buffer_gathered,
     out_is_input,
     row_overwritten_first,
     state_of_two,
@@ -78,6 +79,7 @@ RULES: tuple[Rule, ...] = (
     operand_overwritten_first.RULE,
     swapped_through_views.RULE,
     view_outdated.RULE,
+    buffer_gathered.RULE,
     row_overwritten_first.RULE,
     out_is_input.RULE,
     state_of_two.RULE,

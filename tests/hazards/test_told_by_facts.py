@@ -31,6 +31,7 @@ from inplace_magic.hazards.losses import (
     values_cut_off,
 )
 from inplace_magic.hazards.stale import (
+    buffer_gathered,
     out_is_input,
     row_overwritten_first,
     state_of_two,
@@ -159,6 +160,12 @@ PAGES = {
             "curve, x, c, s = torch.tensor([4.0, 2.0, 1.0]), torch.arange(4.0), 0.6, 0.8",
             ("curve -= curve[-1].item()", "x[:2] = left * c - right * s"),
             "(curve[0].item(), round(x[3].item(), 4))",
+        ),
+        Page(
+            buffer_gathered,
+            "import numpy as np\nframe = np.zeros(3, dtype=np.float32)",
+            ("frame[:] = value",),
+            "video[:, 0].tolist()",
         ),
         Page(
             row_overwritten_first,
