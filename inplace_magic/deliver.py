@@ -51,7 +51,7 @@ def tell(report: Report, *, quiet: bool = False) -> None:
         from inplace_magic.render.text import to_findings
         from inplace_magic.render.verdict import verdict
 
-        serious = [hazard for hazard in report.hazards if hazard.severity != "info"]
+        serious = [hazard for hazard in report.hazards if hazard.is_alarm]
         said = f"\n{to_findings(report, serious)}\n" if serious else f"inplace_magic: {verdict(report)}"
         if serious or not quiet:
             print(said, file=sys.stderr)
