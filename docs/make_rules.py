@@ -86,13 +86,7 @@ def _read(module: str) -> Rule:
     folder = next(folder for folder in FOLDERS if (HAZARDS / folder / f"{module}.py").exists())
     tree = ast.parse((HAZARDS / folder / f"{module}.py").read_text(encoding="utf-8"))
     codes = [text for node in tree.body if (text := _constant(node)) is not None and _CODE.fullmatch(text)]
-    severities = {
-        str(word.value.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Hazard"
-        for word in node.keywords
-        if word.arg == "severity" and isinstance(word.value, ast.Constant)
-    }
+    severities = {text for node in ast.walk(tree) if (text := _severity(node)) is not None}
     text = ast.get_docstring(tree)
     if text is None or not codes or len(severities) != 1:
         raise SystemExit(
@@ -100,6 +94,15 @@ def _read(module: str) -> Rule:
             f"found codes {codes} and severities {sorted(severities)}."
         )
     return Rule(module, folder, tuple(codes), severities.pop(), text)
+
+
+def _severity(node: ast.AST) -> str | None:
+    """Of ``Hazard(…, severity="silent")`` and of ``finding(CODE, "silent", …)``."""
+    if not isinstance(node, ast.Call) or ast.unparse(node.func) not in ("Hazard", "finding"):
+        return None
+    given = next((word.value for word in node.keywords if word.arg == "severity"), None)
+    given = node.args[1] if given is None and len(node.args) > 1 else given
+    return str(given.value) if isinstance(given, ast.Constant) else None
 
 
 def _constant(node: ast.stmt) -> str | None:

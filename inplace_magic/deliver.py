@@ -54,7 +54,7 @@ def tell(report: Report, *, quiet: bool = False) -> None:
         from inplace_magic.render.text import to_findings
         from inplace_magic.render.verdict import verdict
 
-        serious = [hazard for hazard in report.hazards if hazard.severity != "info"]
+        serious = [hazard for hazard in report.hazards if hazard.is_alarm]
         said = f"\n{to_findings(report, serious)}\n" if serious else MARK + verdict(report)
         say("\n".join([said] if serious or not quiet else []))
         say("\n".join(MARK + fault for fault in report.faults))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from inplace_magic.capture.torch.refusals import refusal_of
@@ -15,6 +17,8 @@ from inplace_magic.record.names import TensorName
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
+from inplace_magic.source import expressions
+from inplace_magic.source.targets import targets_at
 
 SIGMOID_CELL = (
     "%%inplace_watch",
@@ -31,7 +35,25 @@ SIGMOID_CELL = (
 def site(line: int, source: tuple[str, ...] = SIGMOID_CELL, cell: int = 7, **more: Any) -> Callsite:
     """Line `line` (1-based) of `source`, in ``Cell In[7]``."""
     text = source[line - 1].strip()
-    return replace(Callsite(line=line, text=text, cell=cell, statement=text, expression=text.split(" = ")[-1]), **more)
+    where = Callsite(line=line, text=text, cell=cell, statement=text, expression=text.split(" = ")[-1])
+    return with_targets(replace(where, **more))
+
+
+def with_targets(where: Callsite) -> Callsite:
+    """The place, and those that led to it, with what its statement puts the value of its expression into, as capture
+    notes it."""
+    statement = expressions.parse(where.statement)
+    if isinstance(statement, ast.expr):
+        statement = ast.copy_location(ast.Expr(statement), statement)
+    segment = partial(ast.get_source_segment, where.statement)
+    spans = {
+        (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        for node in (ast.walk(statement) if statement is not None else ())
+        if isinstance(node, (ast.expr, ast.stmt)) and segment(node) == where.expression.strip()
+    }
+    targets = (targets_at(statement, span) for span in spans if isinstance(statement, ast.stmt))
+    caller = with_targets(where.caller) if where.caller is not None else None
+    return replace(where, targets=next((found for found in targets if found is not None), None), caller=caller)
 
 
 def tensor(number: int, version: int | None = 0, shape: tuple[int, ...] | None = (8,), **more: Any) -> TensorMetadata:
@@ -155,7 +177,10 @@ def with_traits(trace: Trace) -> Trace:
     """The trace with what is known of its operations, nodes and saved tensors by their names, as capture notes it."""
     return replace(
         trace,
-        calls=tuple(replace(call, traits=traits_of(call.name)) for call in trace.calls),
+        calls=tuple(
+            replace(call, traits=traits_of(call.name), callsite=call.callsite and with_targets(call.callsite))
+            for call in trace.calls
+        ),
         nodes=tuple(
             replace(node, traits=node_traits(node.name), function=function_behind(node.name)) for node in trace.nodes
         ),
@@ -175,6 +200,7 @@ def made(
     storages = {given.storage for given in inputs}
     shared = bool(outputs) and all(output.storage in storages for output in outputs)
     kind: Kind = "view" if shared else "ordinary" if outputs else "query"
+    where = where and with_targets(where)
     return replace(CallEvent(index, name, kind, where, inputs, outputs, traits=traits_of(name)), **more)
 
 
@@ -191,5 +217,6 @@ def wrote(
     """A call that wrote `target` in place and read `others`; without `counted`, no version moved."""
     after = replace(target, version=(target.version or 0) + counted)
     mutation = Mutation(target.tensor, target.version, after.version, target.storage, target.counter, region=region)
+    where = where and with_targets(where)
     call = CallEvent(index, name, "in-place", where, (target, *others), (), (mutation,), mutated=(after,))
     return replace(call, traits=traits_of(name), **more)

@@ -61,6 +61,11 @@ NEVER = [
     *((f"hazards/{family}/", "hazards/notes/") for family in ("stale", "gradients", "losses")),
     *(("hazards/fixes/", f"hazards/{family}/") for family in ("stale", "gradients")),
     ("hazards/rules/", "hazards/notes/"),
+    *(
+        ("hazards/references/", f"hazards/{room}")
+        for room in ("rules/", "stale/", "gradients/", "losses/", "notes/", "fixes/", "cures.py")
+    ),
+    *((f"hazards/{family}/", "hazards/references/") for family in ("gradients", "losses", "notes", "fixes")),
     ("render/graph/", "render/page/"),
     ("render/timeline/", "render/page/"),
     ("render/tables/", "render/page/"),

@@ -11,14 +11,15 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
 
+from inplace_magic.analysis.held import bindings_of
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
+from inplace_magic.source.operands import is_state, written_in
 from inplace_magic.source.tops import Whose, names_in, run_once, whose
 
 
@@ -57,14 +58,16 @@ class Bindings:
         for tensor, name in [*((e.tensor, e.name) for e in trace.names), *((e.tensor, e.name) for e in inner)]:
             known.setdefault(tensor, set()).add(name)
             namespace.setdefault(tensor, name)
-        for entry in trace.names:
-            owners.setdefault(entry.name, entry.tensor)
+        for each in trace.names:
+            owners.setdefault(each.name, each.tensor)
         local = {((each.cell, each.file, each.function), each.name): each.tensor for each in inner}
         bound: dict[int, list[tuple[str, str]]] = {}
         scopes: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for call, function, name, tensor in _assignments(trace):
-            bound.setdefault(tensor, []).append((function, name))
-            scopes.setdefault((function, name), []).append((call, tensor))
+        for entry in bindings_of(trace):
+            if entry.how == "assigned":
+                function = entry.place.function
+                bound.setdefault(entry.tensor, []).append((function, entry.target))
+                scopes.setdefault((function, entry.target), []).append((entry.call, entry.tensor))
         for tensor, names in bound.items():
             kept = known.get(tensor) if len(names) > 1 else None
             first = next((name for _, name in names if name in kept), None) if kept is not None else None
@@ -126,6 +129,10 @@ class Bindings:
             if name is not None:
                 return name
         return None
+
+    def written_path(self, call: CallEvent, tensor: int) -> str | None:
+        """The same as text: ``self.memory``; None where the line has no variable for what it wrote."""
+        return expressions.path_text(self.written_operand(call, tensor))
 
     def written_operand(self, call: CallEvent, tensor: int) -> ast.expr | None:
         """The variable, as an expression, that the writing line hands to the writing call; None where the line has
@@ -242,75 +249,3 @@ def names_of(trace: Trace, bindings: Bindings | None = None) -> dict[int, str]:
     bindings = bindings or Bindings.from_trace(trace)
     tensors = {meta.tensor for call in trace.calls for meta in (*call.inputs, *call.outputs, *call.mutated)}
     return {tensor: name for tensor in sorted(tensors) if (name := bindings.name(tensor)) is not None}
-
-
-def is_state(call: CallEvent, tensor: int) -> bool:
-    """Whether library code wrote something of its own object's, such as the running statistics of BatchNorm
-    (``self.num_batches_tracked.add_(1)``), and not what the user's line handed it."""
-    node = written_in(call, call.within, tensor, direct=True) if call.within else None
-    if isinstance(node, ast.IfExp):
-        node = node.body
-    return node is not None and expressions.root_name(expressions.without_aliasing(node)) == "self"
-
-
-def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -> ast.expr | None:
-    """What a call that wrote `tensor` is handed for it.
-
-    Args:
-        call: the writing call.
-        expression: source of the expression that made it.
-        tensor: what it wrote.
-        direct: False where library code lies between the expression and the call: then the receiver of a method is
-            the library's object, and the first argument may have been handed on.
-    """
-    out = expressions.keyword(expression, "out")
-    if out is not None:
-        return out
-    method = call.does("method") and direct
-    if method and not expressions.calls_method(expression, call.name.rpartition(".")[2]):
-        return None
-    listed = expressions.operands(expression, method=method)
-    tensors = [meta.tensor for meta in call.inputs]
-    position = tensors.index(tensor) if tensor in tensors else 0
-    if tensors.count(tensor) > 1 and not call.does("method") and not call.operation.endswith("_"):
-        # `scripted(a, b)` with one tensor for both, written inside: under which name nobody saw. By PyTorch's custom,
-        # functions whose names end in an underscore write the first.
-        texts = {expressions.path_text(node) for node in listed}
-        return listed[0] if len(texts) == 1 else None
-    if direct and position:
-        can_be_tensors = [node for node in listed if not isinstance(node, ast.Constant)]
-        return can_be_tensors[position] if len(can_be_tensors) == len(tensors) else None
-    return listed[0] if listed else None
-
-
-def _goes_on(site: Callsite, following: CallEvent | None) -> bool:
-    return following is not None and following.callsite == site
-
-
-def _is_copied(site: Callsite, following: CallEvent | None) -> bool:
-    """Whether the statement copies the value into elements of a tensor, as ``out[0] = x[0]`` does."""
-    after = following.callsite if following is not None and following.does("sets item") else None
-    return after is not None and (after.line, after.statement) == (site.line, site.statement)
-
-
-def _assignments(trace: Trace) -> Iterator[tuple[int, str, str, int]]:
-    """(call, function, name, tensor) of every assignment of a call's result. Of several calls that one line's
-    expression made (a module's), the last one's output is what the name gets."""
-    calls = [call for call in trace.calls if call.callsite is not None and call.parent is None]
-    for position, call in enumerate(calls):
-        site = call.callsite
-        if site is None or not site.expression or not call.outputs:
-            continue
-        following = calls[position + 1] if position + 1 < len(calls) else None
-        if not site.direct and (expressions.makes_an_object(site.expression) or _goes_on(site, following)):
-            continue
-        targets = expressions.bound_targets(site.statement, site.expression)
-        if targets is None or _is_copied(site, following):
-            continue
-        if len(targets) == 1:
-            pairs = [(targets[0], call.outputs[0].tensor)] if len(call.outputs) == 1 else []
-        else:
-            pairs = [(name, output.tensor) for name, output in zip(targets, call.outputs, strict=False)]
-        for name, tensor in pairs:
-            if name is not None:
-                yield call.index, site.function, name, tensor

@@ -6,6 +6,7 @@ same tensor at once, so tables and pictures are made from these rows: one row fo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -94,3 +95,16 @@ def _base(call: CallEvent, output: TensorMetadata, inputs: dict[int, TensorMetad
     if output.storage is not None:
         return next((given for given in inputs.values() if given.storage == output.storage), None)
     return call.inputs[0] if call.kind == "view" and call.inputs else None
+
+
+def is_own_write(call: CallEvent) -> bool:
+    """Whether a line of the user's wrote in place: by a call of its own, or by one that was told to, as the ``F.relu``
+    of an ``nn.ReLU(inplace=True)`` is. What layers, initialisation and optimizers do besides is not the line's."""
+    asked = call.callsite is not None and (call.callsite.direct or call.does("takes a flag"))
+    return call.kind == "in-place" and asked
+
+
+def count_writes(calls: Iterable[CallEvent]) -> tuple[int, int]:
+    """How many calls wrote in place by the user's lines, and how many others did."""
+    written = [is_own_write(call) for call in calls if call.kind == "in-place"]
+    return sum(written), len(written) - sum(written)

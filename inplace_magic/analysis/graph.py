@@ -199,7 +199,7 @@ class _Builder:
         for row in rows:
             if row.mutation is not None and row.before is None and row.tensor in self.newest:
                 self.join(self.newest[row.tensor], key, "data")
-        leaves = [facts.tensor for facts in call.inputs if facts.is_leaf and facts.requires_grad]
+        leaves = [facts.tensor for facts in call.inputs if facts.is_trainable]
         parameters = tuple(self.names[leaf] for leaf in leaves if leaf in self.names)
         self.calls[key] = CallVertex(
             key,

@@ -101,7 +101,7 @@ def _origin(saved: SavedTensor, call: CallEvent | None, born: int | None) -> Ori
         return "unknown"
     given = _on(saved, call.inputs)
     if given is not None:
-        return "leaf" if given.is_leaf and given.requires_grad else "input"
+        return "leaf" if given.is_trainable else "input"
     if _on(saved, (*call.outputs, *call.mutated)) is not None:
         return "output"
     if born != call.index:

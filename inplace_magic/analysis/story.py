@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
 from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.aliases import Aliases
 from inplace_magic.analysis.backwards import Backwards
 from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.analysis.effects import Effect, effects_of
-from inplace_magic.analysis.given_back import given_back
 from inplace_magic.analysis.put_back import Restoration, restorations
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
 from inplace_magic.analysis.wrapped import told_by_the_call
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, UnseenWrite
-from inplace_magic.record.names import AliasStatement, KeptByHook
+from inplace_magic.record.names import KeptByHook
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
 from inplace_magic.source.tops import Top, Whose, names_in, run_once, tops
@@ -49,57 +49,9 @@ class Story(Backwards):
         return {call.index: effects_of(call) for call in self.trace.calls}
 
     @cached_property
-    def aliases(self) -> list[AliasStatement]:
-        """The statements that give an object a second name. ``storage[i] = x`` into a tensor is none: it copies; nor is
-        ``x = x.to(device)`` or the swap ``y, s = s, y``, after which the old name is another's."""
-        copying = {
-            (site.function, site.cell, site.file, site.line)
-            for call in self.trace.calls
-            if call.does("sets item") and (site := call.callsite) is not None
-        }
-        known = (*self.trace.aliases, *given_back(self.trace))
-        bound = {(a.function, a.cell, a.file, a.line, a.target) for a in known}
-        return [
-            a
-            for a in known
-            if (a.function, a.cell, a.file, a.line) not in copying
-            and (a.function, a.cell, a.file, a.line, a.source) not in bound
-        ]
-
-    @cached_property
-    def handed_back(self) -> dict[tuple[str, int | None, str | None, int], list[tuple[int, int]]]:
-        """By line, (given, got) of calls that look like copies and made none: ``x.detach()``, and ``x.to(device)`` or
-        dropout in evaluation, where they gave `x` itself."""
-        found: dict[tuple[str, int | None, str | None, int], list[tuple[int, int]]] = {}
-        for call in self.trace.calls:
-            site = call.callsite
-            if call.kind != "view" or site is None or not call.outputs or not call.inputs:
-                continue
-            pair = call.inputs[0].tensor, call.outputs[0].tensor
-            if not call.does("may hand back") and pair[0] != pair[1]:
-                continue
-            found.setdefault((site.function, site.cell, site.file, site.line), []).append(pair)
-        return found
-
-    @cached_property
-    def detached(self) -> dict[int, list[int]]:
-        """The tensors that ``detach()`` and the like gave on the memory of a tensor."""
-        found: dict[int, list[int]] = {}
-        for given, got in (pair for pairs in self.handed_back.values() for pair in pairs):
-            if given != got:
-                found.setdefault(given, []).append(got)
-        return found
-
-    def aliases_beside(self, site: Callsite) -> Sequence[AliasStatement]:
-        """Those of :attr:`aliases` that stand in the same function."""
-        return self._aliases_by_function.get((site.function, site.cell, site.file), ())
-
-    @cached_property
-    def _aliases_by_function(self) -> dict[tuple[str, int | None, str | None], list[AliasStatement]]:
-        found: dict[tuple[str, int | None, str | None], list[AliasStatement]] = {}
-        for alias in self.aliases:
-            found.setdefault((alias.function, alias.cell, alias.file), []).append(alias)
-        return found
+    def aliases(self) -> Aliases:
+        """The second names."""
+        return Aliases(self.trace)
 
     @cached_property
     def names(self) -> dict[int, list[str]]:
@@ -175,7 +127,7 @@ class Story(Backwards):
     def stepping(self) -> frozenset[Callsite]:
         """The lines in which library code moved leaves that are trained, as an optimizer does."""
         moving = (call for call in self.trace.calls if call.mutated and not call.does("overwrites"))
-        wrote = (call for call in moving if any(meta.is_leaf and meta.requires_grad for meta in call.mutated))
+        wrote = (call for call in moving if any(meta.is_trainable for meta in call.mutated))
         return frozenset(call.callsite for call in wrote if call.callsite is not None and not call.callsite.direct)
 
     @cached_property

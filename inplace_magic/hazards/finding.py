@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 
 Severity = Literal["error", "silent", "warning", "info"]
@@ -31,7 +33,7 @@ class Hazard:
     saved: Callsite | None = None
     """Where the tensor was saved for backward; None when nothing saved it or the watch did not see it."""
     mutations: tuple[Callsite, ...] = ()
-    """Every later write of it, oldest first."""
+    """Every write of it that the finding is about, oldest first; of one alone, that."""
     saved_by: str | None = None
     """The autograd node that keeps it, e.g. ``SigmoidBackward0``."""
     expected_version: int | None = None
@@ -60,3 +62,55 @@ class Hazard:
     """How many times the same statement did it, by whatever way it was reached; this finding is the first."""
     nbytes: int | None = None
     """Bytes that a note is about: cloned, spared or kept; None in findings that are not about memory."""
+
+    def __post_init__(self) -> None:
+        if not self.mutations and self.mutation is not None:
+            object.__setattr__(self, "mutations", (self.mutation,))
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether something is wrong, or likely is; else it is a note."""
+        return self.severity != "info"
+
+
+def finding(
+    code: str,
+    severity: Severity,
+    *,
+    message: str,
+    fix: str,
+    write: CallEvent | Write,
+    tensor: int | None = None,
+    variable: str | None = None,
+    read: CallEvent | None = None,
+    at: Callsite | None = None,
+    origin: Callsite | None = None,
+) -> Hazard:
+    """A finding about one write.
+
+    Args:
+        code: of the rule.
+        severity: how bad it is.
+        message: what happened.
+        fix: one change that cures it.
+        write: the write, or the call that made it.
+        tensor: what it wrote.
+        variable: what the user's code calls that.
+        read: the call that read what the write left.
+        at: where it did so, if not at the place of the call.
+        origin: where the tensor came from.
+    """
+    seen = write.call if isinstance(write, Write) else write
+    return Hazard(
+        code=code,
+        severity=severity,
+        message=message,
+        fix=fix,
+        variable=variable,
+        mutation=write.site if isinstance(write, Write) else write.callsite,
+        origin=origin,
+        read=at or (read.callsite if read is not None else None),
+        tensor=tensor,
+        call=seen.index if seen is not None else None,
+        read_call=read.index if read is not None else None,
+    )

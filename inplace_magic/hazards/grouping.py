@@ -19,7 +19,7 @@ def grouped(hazards: Iterable[Hazard]) -> list[Hazard]:
     """
     groups: dict[Hashable, list[Hazard]] = {}
     for number, hazard in enumerate(hazards):
-        groups.setdefault(number if hazard.severity == "info" else _mistake(hazard), []).append(hazard)
+        groups.setdefault(_mistake(hazard) if hazard.is_alarm else number, []).append(hazard)
     return [_together(group) for group in groups.values()]
 
 

@@ -84,7 +84,6 @@ def _hazard(
         ).format(function=name, line=wording.line_of(write.site)),
         variable=variable,
         mutation=write.site,
-        mutations=(write.site,) if write.site is not None else (),
         saved=kept.callsite,
         read=read.callsite,
         read_call=read.index,

@@ -102,9 +102,7 @@ def stepped(story: Story, hazard: Hazard) -> Stepped | None:
     alike = (call for call in story.trace.calls if call.callsite == wrote.callsite)
     storages = {mutation.storage for call in alike for mutation in call.mutations}
     known = {meta.tensor: meta for call in story.trace.calls for meta in call.inputs if meta.storage in storages}
-    leaves = frozenset(
-        t for t, meta in known.items() if meta.storage is not None and meta.is_leaf and meta.requires_grad
-    )
+    leaves = frozenset(t for t, meta in known.items() if meta.storage is not None and meta.is_trainable)
     own = next((meta.storage for meta in wrote.mutated if meta.tensor == hazard.tensor), None)
     if own is None or not any(known[leaf].storage == own for leaf in leaves):
         return None

@@ -60,7 +60,6 @@ def hazard(
         fix=fix,
         variable=variable,
         mutation=site,
-        mutations=(site,) if site is not None else (),
         expected_version=expected,
         found_version=found,
         tensor=write.mutation.tensor if write is not None and write.mutation is not None else None,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 
@@ -78,9 +78,9 @@ def _hazard(
 ) -> Hazard:
     variable = story.bindings.written_name(call, mutation.tensor) or story.bindings.name(result.tensor)
     made = story.nodes[result.node].name if result.node is not None else ""
-    return Hazard(
-        code=rule,
-        severity="warning",
+    return finding(
+        rule,
+        "warning",
         message=sentences(
             _("{tensor} was overwritten by {write} through `.data`, and {read} goes on with the new values.").format(
                 tensor=f"`{variable}`" if variable else _("A tensor"),
@@ -97,10 +97,7 @@ def _hazard(
             "is to pass as if nothing was written, say so: `x + (new - x).detach()`."
         ).format(line=wording.line_of(call.callsite)),
         variable=variable,
-        mutation=call.callsite,
-        mutations=(call.callsite,) if call.callsite is not None else (),
-        read=read.callsite,
-        read_call=read.index,
+        read=read,
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )

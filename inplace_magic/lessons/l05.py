@@ -75,7 +75,7 @@ def _rollout(rollout: Callable[[Any], Any]) -> Feedback:
             ),
             run=run,
         )
-    serious: list[Hazard] = [each for each in run.report.findings if each.severity != "info"]
+    serious: list[Hazard] = [each for each in run.report.findings if each.is_alarm]
     if x.grad is None or not torch.allclose(x.grad, twin.grad):
         return wrong(
             _("The result is right and no error came. But the gradient is {found} instead of {meant}.").format(

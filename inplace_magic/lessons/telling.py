@@ -31,7 +31,7 @@ def what_happened(report: Report, *, most: int = MAX_ROWS) -> tuple[Happened, ..
 
 def findings_of(report: Report, *, most: int = 1) -> tuple[str, ...]:
     """The worst findings, each with its fix; notes on what would be worth knowing are left out."""
-    serious = [finding for finding in report.findings if finding.severity != "info"]
+    serious = [finding for finding in report.findings if finding.is_alarm]
     return tuple(sentence for finding in serious[:most] for sentence in (finding.message, finding.fix))
 
 

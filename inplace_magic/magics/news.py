@@ -31,7 +31,7 @@ class News:
         ran = _Ran(report)
         fresh = []
         for hazard in report.hazards:
-            if hazard.severity == "info" or not _has_happened(hazard, ran):
+            if not hazard.is_alarm or not _has_happened(hazard, ran):
                 continue
             key = _key(hazard)
             if key not in self._seen:

@@ -48,6 +48,11 @@ class TensorMetadata:
     cls: str = "Tensor"
 
     @property
+    def is_trainable(self) -> bool:
+        """Whether backward puts a gradient into its ``.grad``: a leaf that requires grad, as every parameter is."""
+        return self.is_leaf and self.requires_grad
+
+    @property
     def label(self) -> str:
         return f"T{self.tensor}"
 
@@ -189,6 +194,14 @@ class CallEvent:
     def does(self, trait: Trait) -> bool:
         """Whether the operation does that in any call."""
         return trait in self.traits
+
+    @property
+    def gave_back(self) -> frozenset[int]:
+        """The tensors that it gave back as it had got them: ``x.to(device)`` gives `x` where there is nothing to
+        convert."""
+        if self.mutations or self.error is not None:
+            return frozenset()
+        return frozenset(meta.tensor for meta in self.inputs) & {meta.tensor for meta in self.outputs}
 
     def was_refused(self, kind: RefusalKind) -> bool:
         """Whether autograd refused the call for this reason."""

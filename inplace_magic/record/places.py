@@ -36,6 +36,10 @@ class Callsite:
     """Those of them that have one object as the default for all calls, and that the function never binds anew."""
     outdated: bool = False
     """The file was changed after its code was loaded: `line` is that of the older version, whose text is not known."""
+    targets: tuple[str | None, ...] | None = None
+    """What the statement puts the value of the expression into: a name, a path such as ``self.memory``, ``kept[]`` for
+    an entry of a container, ``return``; several for an unpacking, None among them for what has no name. None where the
+    statement does something else with the value, or the text is not known."""
     indent: str = ""
     """The white space before the statement where `column` does not tell it: it has tabs, or stands on an earlier
     line."""
@@ -44,6 +48,12 @@ class Callsite:
         # Of what tells places apart, and not of all their text: sites are looked up several times for each call.
         outer = self.caller
         return hash((self.line, self.column, self.end_column, self.function, outer.line if outer is not None else 0))
+
+    @property
+    def bound(self) -> tuple[str | None, ...] | None:
+        """The variables, attributes and items that the value is bound to; None where the statement binds none to it."""
+        others = self.targets is None or any(path == "return" or (path or "")[-2:] == "[]" for path in self.targets)
+        return None if others else self.targets
 
     @property
     def chain(self) -> tuple[Callsite, ...]:

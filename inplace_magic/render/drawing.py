@@ -229,7 +229,7 @@ def _moved_into_calls(graph: AutogradGraph, roles: Roles) -> tuple[AutogradGraph
 
 def _is_parameter(tensor: TensorVertex) -> bool:
     facts = tensor.facts
-    return facts is not None and facts.is_leaf and facts.requires_grad
+    return facts is not None and facts.is_trainable
 
 
 def _listed(tensors: list[TensorVertex]) -> str:

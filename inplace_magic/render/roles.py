@@ -35,7 +35,7 @@ def roles_of(graph: AutogradGraph, findings: tuple[Hazard, ...]) -> Roles:
     """The roles that the findings give to the graph's vertices; notes give none."""
     roles = Roles()
     for finding in findings:
-        if finding.severity == "info" or finding.call is None:
+        if not finding.is_alarm or finding.call is None:
             continue
         overwritten = finding.saved is not None or finding.severity == "silent"
         roles.guilty.setdefault(f"C{finding.call}", _("overwritten here") if overwritten else _("written here"))

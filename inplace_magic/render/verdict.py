@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_magic.analysis.own_writes import count_writes
+from inplace_magic.analysis.effects import count_writes
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, listed, ngettext
 from inplace_magic.record.blindness import unseen_work
@@ -22,13 +22,13 @@ def verdict(report: Report) -> str:
 def explanation(report: Report) -> str:
     """What stands above the traceback of a watched cell: the verdict and where the rest is; empty where the report has
     nothing to say of the error."""
-    if not any(finding.severity != "info" for finding in report.findings):
+    if not any(finding.is_alarm for finding in report.findings):
         return ""
     return words.printable(_("{verdict} The report is below the traceback.").format(verdict=_verdict(report)))
 
 
 def _verdict(report: Report) -> str:
-    serious = [finding for finding in report.findings if finding.severity != "info"]
+    serious = [finding for finding in report.findings if finding.is_alarm]
     if serious:
         said = headline(serious[0])
         if more := len(serious) - 1:

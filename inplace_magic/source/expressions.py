@@ -145,36 +145,6 @@ def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -
             return node
 
 
-@lru_cache(maxsize=65_536)
-def bound_targets(statement: str, expression: str) -> tuple[str | None, ...] | None:
-    """The names that `statement` binds to the value of `expression`: one entry, or several for an unpacking.
-
-    None when the statement does something else with it (``y = f(x) + 1`` does not bind ``f(x)``).
-    """
-    node = parse(statement)
-    wanted = expression.strip()
-    if isinstance(node, ast.Assign) and _is(node.value, statement, wanted):
-        return _target_paths(node.targets[-1])
-    if isinstance(node, ast.AnnAssign) and node.value is not None and _is(node.value, statement, wanted):
-        return _target_paths(node.target)
-    if isinstance(node, ast.AugAssign) and wanted == statement.strip():
-        return _target_paths(node.target)
-    for inner in ast.walk(node) if node is not None else ():
-        if isinstance(inner, ast.NamedExpr) and _is(inner.value, statement, wanted):
-            return _target_paths(inner.target)
-    return None
-
-
-def _is(value: ast.expr, statement: str, wanted: str) -> bool:
-    return ast.get_source_segment(statement, value) == wanted
-
-
-def _target_paths(target: ast.expr) -> tuple[str | None, ...]:
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return tuple(path_text(element) for element in target.elts)
-    return (path_text(target),)
-
-
 def parameter_argument(caller_expression: str, parameters: tuple[str, ...], name: str) -> ast.expr | None:
     """The argument that a call gives for the parameter `name` of the function it enters; None when it cannot be
     told."""

@@ -29,6 +29,7 @@ from inplace_magic.source.statements import (
     statement_text,
     statements_by_function,
 )
+from inplace_magic.source.targets import targets_at
 from inplace_magic.source.text import Function, Text, first_line_of, text_of
 from inplace_magic.source.versions import Compiled, Loads, Twin
 
@@ -105,6 +106,7 @@ class Sources:
         line, lines = line or 0, text.lines
         holding = innermost(around, line, column)
         statement = statement_text(holding, lines)
+        targets = targets_at(holding, (line, column, end_line, end_column)) if column is not None else None
         expression = ""
         if end_line is not None and column is not None and end_column is not None:
             expression = segment(lines, line, end_line, column, end_column)
@@ -120,6 +122,7 @@ class Sources:
             end_column=end_column,
             expression=expression,
             statement=statement,
+            targets=targets,
             shared_defaults=self._defaults(function.node) if function is not None else (),
             indent=_indent_of(holding, line, lines),
         )
@@ -228,6 +231,7 @@ class Sources:
             indent=_indent_of(node, node.lineno, text.lines),
             expression=code,
             statement=code,
+            targets=targets_at(node, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)),
             direct=True,
         )
 

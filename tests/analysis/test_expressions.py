@@ -124,28 +124,6 @@ def test_a_subscript_is_looked_through_only_where_it_took_a_view_of_a_tensor() -
 
 
 @pytest.mark.parametrize(
-    ("statement", "expression", "names"),
-    [
-        ("y = f(x)", "f(x)", ("y",)),
-        ("a = b = f(x)", "f(x)", ("b",)),
-        ("a, self.b = f(x)", "f(x)", ("a", "self.b")),
-        ("[a, b[0]] = f(x)", "f(x)", ("a", "b[0]")),
-        ("y: Tensor = f(x)", "f(x)", ("y",)),
-        ("y += f(x)", "y += f(x)", ("y",)),
-        ("y += f(x)", "f(x)", None),
-        ("y = f(x) + 1", "f(x)", None),
-        ("if (y := f(x)).any():", "f(x)", ("y",)),
-        ("f(x)", "f(x)", None),
-        ("y =", "f(x)", None),
-    ],
-)
-def test_the_names_that_a_statement_binds_to_an_expression(
-    statement: str, expression: str, names: tuple[str, ...] | None
-) -> None:
-    assert expressions.bound_targets(statement, expression) == names
-
-
-@pytest.mark.parametrize(
     ("call", "parameters", "name", "argument"),
     [
         ("rate(scores, y)", ("guess", "target"), "target", "y"),

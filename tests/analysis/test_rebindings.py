@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from builders import site, tensor
+from builders import site, tensor, with_targets
 
 from inplace_magic.analysis.rebindings import Rebinding, rebindings
 from inplace_magic.record.events import CallEvent
@@ -49,7 +49,7 @@ def test_two_candidates_are_no_answer():
 
 
 def step_of_descent(name: str, given: tuple[int, ...], expression: str) -> CallEvent:
-    place = replace(site(1, ("p = p - 0.1 * g",)), expression=expression)
+    place = with_targets(replace(site(1, ("p = p - 0.1 * g",)), expression=expression))
     return CallEvent(given[-1] - 2, name, "ordinary", place, tuple(map(tensor, given)), (tensor(given[-1] + 1),))
 
 

@@ -10,7 +10,7 @@ from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.capture.torch.traits import traits_of
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards.rules import alias_written as rule
+from inplace_magic.hazards.stale import alias_written as rule
 from inplace_magic.record.memory import Storage
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.trace import Trace

@@ -12,7 +12,7 @@ from cells import run_cell
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards.rules import dataset_item_edited as rule
+from inplace_magic.hazards.stale import dataset_item_edited as rule
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 

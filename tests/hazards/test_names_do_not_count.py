@@ -12,7 +12,7 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import watched
 
-from inplace_magic.hazards.rules import (
+from inplace_magic.hazards.stale import (
     alias_written,
     copy_shares_parameters,
     initial_value_written,

@@ -8,7 +8,7 @@ import pytest
 from hazards.patching import patched
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards.rules import operand_overwritten_first as rule
+from inplace_magic.hazards.stale import operand_overwritten_first as rule
 
 SETUP = "images, lam = torch.rand(4, 3), 0.3\nwanted = images * lam + (1 - lam) * images.flip(0)\n"
 CHECK = "\nright = torch.allclose(images, wanted)"

@@ -10,7 +10,7 @@ from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards.rules import same_memory_compared as rule
+from inplace_magic.hazards.stale import same_memory_compared as rule
 from inplace_magic.record.trace import Trace
 
 CELL = ("before = w.detach()", "w.add_(1)", "change = w - before")

@@ -11,12 +11,14 @@ from hazards.running import IMPORTS, example
 from hazards.test_fixes import cured, watch_cell
 
 from inplace_magic.hazards.rules import (
+    recomputed_with_other_values,
+    swapped_through_views,
+)
+from inplace_magic.hazards.stale import (
     array_shares_memory,
     copy_shares_parameters,
     initial_value_written,
-    recomputed_with_other_values,
     results_share_memory,
-    swapped_through_views,
 )
 
 START = IMPORTS.replace("import inplace_magic\n", "import numpy as np\nfrom torch.utils.checkpoint import checkpoint\n")

@@ -225,7 +225,7 @@ def where_it_was_kept(write: Written) -> Fix | None:
     if not listing.whole:
         return None
     tensor = write.hazard.tensor if write.hazard.tensor is not None else -1
-    held = {tensor, *write.story.detached.get(tensor, ())}
+    held = {tensor, *write.story.aliases.detached.get(tensor, ())}
     containers = {entry.name.split("[")[0] for entry in write.story.trace.names if entry.tensor in held}
     changes: list[Change] = []
     for alias in write.story.trace.aliases:

@@ -82,7 +82,7 @@ def _is_leaf(write: Written) -> bool:
     """Whether the tensor behind the views is a leaf that requires grad, which may not be written at all."""
     made = write.story.innermost_new(write.hazard.tensor, write.hazard.call or 0) if write.hazard.tensor else None
     known = write.story.bindings.by_storage.get(made.inputs[0].storage or -1, ()) if made is not None else ()
-    return any((meta := write.story.observations[t]).is_leaf and meta.requires_grad for t in known)
+    return any(write.story.observations[t].is_trainable for t in known)
 
 
 def base_name(story: Story, made: CallEvent | None) -> str | None:

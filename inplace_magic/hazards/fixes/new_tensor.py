@@ -77,7 +77,7 @@ def value_given(write: Written) -> Fix | None:
     again = any(True for _ in loads_after(listing, statement, base.id))
     if (again and base.id not in bound and not write.another_name_sees_it) or write.path != base.id:
         return None
-    leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
+    leaf = write.meta is not None and write.meta.is_trainable
     if not isinstance(statement, (ast.Assign, ast.Return)) or leaf or seen_by_others(write):
         return None
     value = new_value(listing, node) if not _would_promote(write) and keeps_its_history(write) else None

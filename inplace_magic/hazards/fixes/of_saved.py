@@ -67,7 +67,7 @@ def _cloned_before_return(write: Written) -> Fix | None:
     if not isinstance(write.statement, ast.Return) or path is None or not path.isidentifier():
         return None
     own = path in return_new.bound_in(scope) and write.listing.alone(write.statement)
-    leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
+    leaf = write.meta is not None and write.meta.is_trainable
     if not own or leaf or seen_by_others(write) or not keeps_its_history(write):
         return None
     return cloned_first(write)

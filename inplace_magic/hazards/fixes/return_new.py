@@ -105,7 +105,7 @@ def advice(story: Story, hazard: Hazard) -> str:
     if write is None:
         return ""
     path, scope = write.path, write.listing.scope_of(write.statement)
-    leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
+    leaf = write.meta is not None and write.meta.is_trainable
     if path is None or leaf or not write.site.direct:
         return ""
     loops = (node for node in write.listing.around(write.statement) if isinstance(node, ast.For))

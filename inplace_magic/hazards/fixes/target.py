@@ -86,7 +86,7 @@ def can_bind_anew(write: Written) -> bool:
     path, statement, listing = write.path, write.statement, write.listing
     if path is None or not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
         return False
-    leaf = write.meta is not None and write.meta.is_leaf and write.meta.requires_grad
+    leaf = write.meta is not None and write.meta.is_trainable
     if leaf and write.call is not None and write.call.was_refused("view of a custom function written"):
         leaf = False  # seen before the function gave it its history
     may_go = write.call is not None and write.call.was_refused("leaf written") and path.isidentifier()

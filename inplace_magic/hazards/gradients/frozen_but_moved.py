@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -44,7 +44,7 @@ def check(story: Story) -> Iterator[Hazard]:
             continue
         for meta in call.mutated:
             key = call.name, meta.tensor
-            if meta.is_leaf and meta.requires_grad:
+            if meta.is_trainable:
                 trained.add(key)
             elif key in trained and meta.is_leaf and site not in seen:
                 seen.add(site)
@@ -53,9 +53,9 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _hazard(story: Story, call: CallEvent, meta: TensorMetadata) -> Hazard:
     site, name = call.callsite, story.bindings.name(meta.tensor)
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{line} moves {tensor}, which no longer requires a gradient: the optimizer still has it, with the gradient "
             "or the momentum of earlier steps. PyTorch gives no error."
@@ -65,10 +65,8 @@ def _hazard(story: Story, call: CallEvent, meta: TensorMetadata) -> Hazard:
             "optimizer only what is trained."
         ),
         variable=name,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
         tensor=meta.tensor,
-        call=call.index,
+        write=call,
     )
 
 

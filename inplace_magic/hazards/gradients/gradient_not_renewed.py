@@ -73,7 +73,6 @@ def _hazard(story: Story, first: CallEvent, second: CallEvent, backward: CallEve
             "the tensors that the optimizer moves."
         ),
         mutation=site,
-        mutations=(site,) if site is not None else (),
         origin=backward.callsite,
         read=site,
         read_call=second.index,

@@ -87,7 +87,6 @@ def _hazard(story: Story, leaf: int, scaled: GradientEvent, added: GradientEvent
         ),
         variable=f"{name}.grad" if name else None,
         mutation=site,
-        mutations=(site,) if site is not None else (),
         read=added.call.callsite,
         read_call=added.at,
         tensor=call.mutations[0].tensor if call.mutations else None,

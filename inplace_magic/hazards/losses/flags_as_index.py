@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -40,19 +40,17 @@ def check(story: Story) -> Iterator[Hazard]:
             continue
         seen.add(site)
         name = story.bindings.written_name(call, mutation.tensor) or story.bindings.name(mutation.tensor)
-        yield Hazard(
-            code=CODE,
-            severity="silent",
+        yield finding(
+            CODE,
+            "silent",
             message=_(
                 "{line} writes rows 0 and 1 of {tensor}, and not the rows that are flagged: its index is a zero or a "
                 "one for each of {count} rows, as whole numbers. PyTorch gives no error."
             ).format(line=wording.spot(site), tensor=f"`{name}`" if name else _("the tensor"), count=dropped.among),
             fix=_("Make a mask of it: `x[flags.bool()] = …`."),
             variable=name,
-            mutation=site,
-            mutations=(site,) if site is not None else (),
             tensor=mutation.tensor,
-            call=call.index,
+            write=call,
         )
 
 

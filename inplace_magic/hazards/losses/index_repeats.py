@@ -30,7 +30,7 @@ from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, ngettext
@@ -104,9 +104,9 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, read: CallEvent, 
     site = call.callsite
     variable = story.bindings.written_name(call, mutation.tensor) or story.bindings.name(mutation.tensor)
     named = f"`{variable}`" if variable else _("the tensor")
-    return Hazard(
-        code=CODE,
-        severity="silent",
+    return finding(
+        CODE,
+        "silent",
         message=ngettext(
             "{line} loses {count} of {all} updates: its index names an element of {tensor} more than once, and an "
             "assignment keeps one value for each element. PyTorch gives no error.",
@@ -119,11 +119,9 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, read: CallEvent, 
             "index, values)`. To count, `torch.bincount(index)`."
         ),
         variable=variable,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
         origin=read.callsite,
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )
 
 

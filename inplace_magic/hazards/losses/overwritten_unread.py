@@ -35,7 +35,7 @@ from itertools import pairwise
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -78,7 +78,7 @@ def _parameters(story: Story) -> list[int]:
     found: dict[int, None] = {}
     for call in story.trace.calls:
         for meta in (*call.inputs, *call.outputs):
-            if meta.requires_grad and meta.is_leaf and meta.storage is not None:
+            if meta.is_trainable and meta.storage is not None:
                 found[meta.storage] = None
     return list(found)
 
@@ -135,9 +135,9 @@ def _hazard(story: Story, first: CallEvent, second: CallEvent, mutation: Mutatio
     site = second.callsite
     name = story.bindings.written_name(second, mutation.tensor) or story.bindings.name(mutation.tensor)
     whole = story.bindings.name(mutation.tensor) or name
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{line} overwrote {tensor} before anybody had read what {earlier} had put there, so those values are lost. "
             "PyTorch gives no error."
@@ -153,11 +153,9 @@ def _hazard(story: Story, first: CallEvent, second: CallEvent, mutation: Mutatio
         if second.modules and not first.modules
         else _("Initialise the model first, and load or set single parameters afterwards."),
         variable=name,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
         origin=first.callsite,
         tensor=mutation.tensor,
-        call=second.index,
+        write=second,
     )
 
 

@@ -25,12 +25,11 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
-from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
 
 CODE = "rebound-lost"
@@ -43,7 +42,7 @@ def check(story: Story) -> Iterator[Hazard]:
         if call.callsite is not None and call.callsite.direct and len(call.outputs) == 1 and not call.mutations:
             by_site.setdefault(call.callsite, []).append(call)
     for site, calls in by_site.items():
-        targets = expressions.bound_targets(site.statement, site.expression)
+        targets = site.bound
         name = targets[0] if targets is not None and len(targets) == 1 else None
         if name is None or not name.isidentifier():
             continue
@@ -71,9 +70,9 @@ def _is_the_loops(story: Story, site: Callsite, name: str) -> bool:
 
 def _hazard(story: Story, call: CallEvent, name: str) -> Hazard:
     site = call.callsite
-    return Hazard(
-        code=CODE,
-        severity="silent",
+    return finding(
+        CODE,
+        "silent",
         message=_(
             "{line} binds `{name}`, the loop's variable, to another tensor, and nobody reads it: an assignment to a "
             "name writes nothing, so what the loop goes through keeps its values. PyTorch gives no error."
@@ -83,10 +82,8 @@ def _hazard(story: Story, call: CallEvent, name: str) -> Hazard:
             "takes its tensors from."
         ).format(name=name),
         variable=name,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
         tensor=call.outputs[0].tensor,
-        call=call.index,
+        write=call,
     )
 
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -78,9 +78,9 @@ def _hazard(story: Story, call: CallEvent) -> Hazard:
     site = call.callsite
     node = expressions.parse(site.expression) if site is not None else None
     name = _receiver(node) or story.bindings.name(call.inputs[0].tensor)
-    return Hazard(
-        code=CODE,
-        severity="silent",
+    return finding(
+        CODE,
+        "silent",
         message=_(
             "{line} makes a new tensor that nobody takes: `{operation}` leaves {tensor} as it is. PyTorch gives no "
             "error."
@@ -89,10 +89,8 @@ def _hazard(story: Story, call: CallEvent) -> Hazard:
             name=name or "x", code=" ".join(site.expression.split()) if site is not None else ""
         ),
         variable=name,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
         tensor=call.inputs[0].tensor,
-        call=call.index,
+        write=call,
     )
 
 

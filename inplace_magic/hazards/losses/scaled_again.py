@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -58,7 +58,7 @@ def _changes_a_leaf(call: CallEvent) -> bool:
     """Whether a call changes one trained leaf by numbers alone."""
     changed = call.mutated[0] if len(call.mutated) == 1 else None
     alone = changed is not None and {meta.tensor for meta in call.inputs} == {changed.tensor}
-    trained = changed is not None and changed.is_leaf and changed.requires_grad
+    trained = changed is not None and changed.is_trainable
     site = call.callsite
     builds = call.does("scales") or call.does("shifts")
     return alone and trained and builds and site is not None and site.direct and call.error is None
@@ -68,9 +68,9 @@ def _hazard(story: Story, call: CallEvent) -> Hazard:
     site, tensor = call.callsite, call.mutations[0].tensor
     name = story.bindings.written_name(call, tensor)
     whole = story.bindings.name(tensor) or name
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{line} changed {tensor} more than once in one go, as if each pass had another parameter. PyTorch gives no "
             "error."
@@ -80,10 +80,8 @@ def _hazard(story: Story, call: CallEvent) -> Hazard:
             "module; and give a list of blocks blocks of their own (`copy.deepcopy`)."
         ),
         variable=name,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
         tensor=tensor,
-        call=call.index,
+        write=call,
     )
 
 

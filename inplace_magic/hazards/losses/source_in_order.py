@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 
@@ -42,19 +42,17 @@ def check(story: Story) -> Iterator[Hazard]:
             continue
         seen.add(site)
         name = story.bindings.written_name(call, call.mutations[0].tensor)
-        yield Hazard(
-            code=CODE,
-            severity="warning",
+        yield finding(
+            CODE,
+            "warning",
             message=_(
                 "{line} fills the masked places of {tensor} with the first elements of its source, one after the "
                 "other, and not with those at the same places. PyTorch gives no error."
             ).format(line=wording.spot(site), tensor=f"`{name}`" if name else _("the tensor")),
             fix=_("Take the elements under the mask: `x[mask] = source[mask]`, or `torch.where(mask, source, x)`."),
             variable=name,
-            mutation=site,
-            mutations=(site,),
             tensor=call.mutations[0].tensor,
-            call=call.index,
+            write=call,
         )
 
 

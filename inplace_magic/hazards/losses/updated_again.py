@@ -99,7 +99,7 @@ def _places(site: Callsite | None) -> list[tuple[object, ...]]:
 def _is_state(story: Story, mutation: Mutation) -> bool:
     """Whether the written tensor is neither trained nor a gradient, and was there before the function ran."""
     meta = story.observations.get(mutation.tensor)
-    trained = meta is not None and meta.is_leaf and meta.requires_grad
+    trained = meta is not None and meta.is_trainable
     return not trained and not story.is_gradient(mutation)
 
 

@@ -29,7 +29,7 @@ from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, Severity
+from inplace_magic.hazards.finding import Hazard, Severity, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Dropped, Mutation, TensorMetadata
@@ -85,9 +85,9 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, dropped: Dropped)
             "its range ({example}), so they became others. PyTorch gives no error."
         )
         fix = _("Give the tensor a dtype with room for them, or bring the values into its range first (`.clamp(…)`).")
-    return Hazard(
-        code=CODE,
-        severity="silent",
+    return finding(
+        CODE,
+        "silent",
         message=message.format(
             line=wording.spot(site),
             tensor=f"`{variable}`" if variable else _("the tensor"),
@@ -98,11 +98,9 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, dropped: Dropped)
         ),
         fix=fix,
         variable=variable,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
         origin=_made_at(story, mutation),
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )
 
 

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.out_of_place import assigned_back
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
@@ -126,20 +126,18 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, made: CallEvent) 
             "nobody read it before it was gone. {tensor} keeps its old values. PyTorch gives no error."
         )
     )
-    return Hazard(
-        code=CODE,
-        severity="silent",
+    return finding(
+        CODE,
+        "silent",
         message=told.format(line=wording.spot(site), copied=wording.code(copied), tensor=kept),
         fix=_(
             "Write into the tensor itself: assign the result to its elements (`x[index] = …`), or write a view of it. "
             "A slice gives a view; a list, a mask or a tensor as an index never does."
         ),
         variable=copied or source,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
         origin=made.callsite,
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )
 
 
@@ -147,7 +145,7 @@ def _assigned(write: Written) -> Fix | None:
     """``x[rows] = x[rows].clamp(0, 1)`` for ``x[rows].clamp_(0, 1)``."""
     made = write.story.maker_of_storage(write.mutation.storage) if write.mutation is not None else None
     source = made.inputs[0] if made is not None and made.inputs else None
-    if source is None or (source.is_leaf and source.requires_grad):
+    if source is None or source.is_trainable:
         return None
     text = assigned_back(write.listing, write.statement)
     edit = write.listing.replace(write.statement, text) if text is not None else None

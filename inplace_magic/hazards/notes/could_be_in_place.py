@@ -69,7 +69,7 @@ def _dead_input(call: CallEvent, storages: dict[int, Storage], saved: set[int | 
     if given is None or storage is None or storage.born is None or storage.ended != call.index + 1:
         return None
     alike = (given.shape, given.dtype, given.device) == (result.shape, result.dtype, result.device)
-    leaf = given.is_leaf and given.requires_grad
+    leaf = given.is_trainable
     if not alike or leaf or given.is_view or given.nbytes != storage.nbytes or storage.storage in saved:
         return None
     return given

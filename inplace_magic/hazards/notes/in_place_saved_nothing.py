@@ -94,7 +94,6 @@ def _note(story: Story, found: list[tuple[CallEvent, Mutation, SavedTensor]]) ->
         fix=_("The ordinary form costs no more memory and spares the copy."),
         variable=name,
         mutation=site,
-        mutations=(site,) if site is not None else (),
         saved_by=node,
         tensor=mutation.tensor,
         call=call.index,

@@ -71,7 +71,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _activation(meta: TensorMetadata, storage: Storage) -> bool:
-    return storage.born is not None and not (meta.is_leaf and meta.requires_grad)
+    return storage.born is not None and not meta.is_trainable
 
 
 def _outlives(storage: Storage, rebinding: CallEvent) -> bool:

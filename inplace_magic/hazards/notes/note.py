@@ -14,8 +14,8 @@ LEAST_BYTES = 2**20
 
 def quiet(found: Sequence[Hazard]) -> list[Hazard]:
     """All findings, of the notes only the largest :data:`MAX_NOTES`."""
-    notes = sorted((h for h in found if h.severity == "info"), key=lambda hazard: -(hazard.nbytes or 0))[:MAX_NOTES]
-    return [*(hazard for hazard in found if hazard.severity != "info"), *notes]
+    notes = sorted((h for h in found if not h.is_alarm), key=lambda hazard: -(hazard.nbytes or 0))[:MAX_NOTES]
+    return [*(hazard for hazard in found if hazard.is_alarm), *notes]
 
 
 def at_once(spans: Iterable[tuple[int, int | None, int]]) -> tuple[int, int]:

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.overlap import region_of, writes_one_element_twice
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import where_it_was_made
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -57,9 +57,9 @@ def check(story: Story) -> Iterator[Hazard]:
             variable = story.bindings.written_name(call, mutation.tensor)
             made = story.innermost_new(mutation.tensor, call.index)
             origin = made.callsite if made is not None else None
-            yield Hazard(
-                code=CODE,
-                severity="silent",
+            yield finding(
+                CODE,
+                "silent",
                 message=_(
                     "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several "
                     "positions ({origin}, {place}): all of them changed."
@@ -74,11 +74,9 @@ def check(story: Story) -> Iterator[Hazard]:
                     line=wording.line_of(origin)
                 ),
                 variable=variable,
-                mutation=call.callsite,
-                mutations=(call.callsite,) if call.callsite is not None else (),
                 origin=origin,
                 tensor=mutation.tensor,
-                call=call.index,
+                write=call,
             )
 
 

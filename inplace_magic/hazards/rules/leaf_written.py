@@ -55,7 +55,6 @@ def check(story: Story) -> Iterator[Hazard]:
             fix=_fix(variable, call, updated=is_update(call), computed=is_computed(made)),
             variable=variable,
             mutation=call.callsite,
-            mutations=(call.callsite,) if call.callsite is not None else (),
             origin=origin,
             tensor=tensor.tensor if tensor is not None else None,
             call=call.index,

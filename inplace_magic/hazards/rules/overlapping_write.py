@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.overlap import reads_what_it_writes, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import of_what_is_read
 from inplace_magic.hazards.fixes.new_tensor import made_out_of_place
 from inplace_magic.hazards.fixes.target import Fix, Written, can_bind_anew
@@ -61,16 +61,14 @@ def check(story: Story) -> Iterator[Hazard]:
                 continue
             seen.add(call.callsite)
             variable = story.bindings.written_name(call, mutation.tensor)
-            yield Hazard(
-                code=CODE,
-                severity="silent",
+            yield finding(
+                CODE,
+                "silent",
                 message=_message(variable, call),
                 fix=_fix(call),
                 variable=variable,
-                mutation=call.callsite,
-                mutations=(call.callsite,) if call.callsite is not None else (),
                 tensor=mutation.tensor,
-                call=call.index,
+                write=call,
             )
 
 

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.rule import Cures, Rule
@@ -66,7 +66,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _read_by_another(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[Hazard]:
     """The findings on a write, in the function that wrote and in those that handed the tensor on to it."""
-    site, path = call.callsite, expressions.path_text(story.bindings.written_operand(call, mutation.tensor))
+    site, path = call.callsite, story.bindings.written_path(call, mutation.tensor)
     while site is not None and site.caller is not None and path in site.parameters:
         argument = expressions.parameter_argument(site.caller.expression, site.parameters, path)
         given = expressions.path_text(argument) or ""
@@ -90,7 +90,7 @@ def _reading(
     story: Story, call: CallEvent, mutation: Mutation, site: Callsite, path: str, other: str
 ) -> CallEvent | None:
     """The first call below the write, in the same run of the function, that read the tensor as another parameter."""
-    if site.caller is None or any(alias.target == other for alias in story.aliases_beside(site)):
+    if site.caller is None or any(alias.target == other for alias in story.aliases.beside(site)):
         return None
     one_name = _is_given_once(site.caller, site.parameters, path, other)
     for tensor in _on_the_same_elements(story, mutation):
@@ -164,9 +164,9 @@ def _hazard(
     story: Story, call: CallEvent, mutation: Mutation, site: Callsite, path: str, other: str, read: CallEvent
 ) -> Hazard:
     write = call.callsite
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{call} hands one tensor to `{function}` for both `{written}` and `{other}`: {write} writes it in place as "
             "`{written}`, and {read} then reads it as `{other}`, which holds the new values too. PyTorch gives no "
@@ -184,12 +184,9 @@ def _hazard(
             "of the two."
         ).format(function=site.function.rsplit(".", 1)[-1], written=path),
         variable=story.bindings.written_name(call, mutation.tensor) or path,
-        mutation=write,
-        mutations=(write,) if write is not None else (),
-        read=read.callsite,
-        read_call=read.index,
+        read=read,
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )
 
 

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import bound_anew
 from inplace_magic.hazards.fixes.reorder import reordered
 from inplace_magic.hazards.fixes.target import Fix, Written
@@ -137,9 +137,9 @@ def _kept(saver: CallEvent, saved: SavedTensor) -> TensorMetadata | None:
 
 def _from_outside(story: Story, first: CallEvent, again: CallEvent, meta: TensorMetadata, write: Write) -> Hazard:
     variable = story.name_written_by(write) or story.bindings.name(meta.tensor)
-    return Hazard(
-        code=CODE,
-        severity="silent",
+    return finding(
+        CODE,
+        "silent",
         message=_(
             "{tensor} was overwritten by {write} after {read} had read it in a checkpointed function. Backward runs "
             "the function again, now with the new values, and takes the gradient at these. PyTorch gives no error."
@@ -152,12 +152,9 @@ def _from_outside(story: Story, first: CallEvent, again: CallEvent, meta: Tensor
             line=wording.line_of(write.site)
         ),
         variable=variable,
-        mutation=write.site,
-        mutations=(write.site,) if write.site is not None else (),
-        read=again.callsite,
-        read_call=again.index,
+        read=again,
         tensor=meta.tensor,
-        call=write.call.index if write.call is not None else None,
+        write=write,
     )
 
 
@@ -181,7 +178,6 @@ def _from_inside(story: Story, saver: CallEvent, saved: SavedTensor, writer: Cal
         variable=variable,
         mutation=writer.callsite,
         saved=saver.callsite,
-        mutations=(writer.callsite,) if writer.callsite is not None else (),
         saved_by=node,
         tensor=mutation.tensor,
         call=writer.index,

@@ -213,7 +213,7 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
 def _is_parameter(story: Story, stale: _Stale) -> bool:
     mutation = stale.culprit.mutation
     meta = story.observations.get(mutation.tensor) if mutation is not None else None
-    return meta is not None and meta.is_leaf and meta.requires_grad
+    return meta is not None and meta.is_trainable
 
 
 def _is_state(story: Story, stale: _Stale) -> bool:

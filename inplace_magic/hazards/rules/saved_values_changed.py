@@ -178,7 +178,7 @@ def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
 def _is_parameter(story: Story, saved: SavedTensor, change: _Change) -> bool:
     tensor = change.mutation.tensor if change.mutation is not None else saved.tensor
     meta = story.observations.get(tensor) if tensor is not None else None
-    return meta is not None and meta.is_leaf and meta.requires_grad
+    return meta is not None and meta.is_trainable
 
 
 def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Change) -> Hazard:
@@ -196,7 +196,6 @@ def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Chang
         variable=variable,
         mutation=change.callsite,
         saved=saved_site,
-        mutations=(change.callsite,) if change.callsite is not None else (),
         saved_by=node.name,
         expected_version=saved.version,
         found_version=saved.version,
@@ -248,7 +247,7 @@ def _of_a_leaf(story: Story, saved: SavedTensor) -> bool:
     """Whether the memory that was saved is that of a leaf that requires grad: of a parameter, or of a view of it."""
     tensors = story.bindings.by_storage.get(saved.storage, ()) if saved.storage is not None else ()
     known = (story.observations.get(tensor) for tensor in tensors)
-    return any(meta is not None and meta.is_leaf and meta.requires_grad for meta in known)
+    return any(meta is not None and meta.is_trainable for meta in known)
 
 
 def _is_state(story: Story, saved: SavedTensor) -> bool:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import value_given
 from inplace_magic.hazards.fixes.return_new import new_gradient
 from inplace_magic.hazards.rule import Cures, Rule
@@ -90,9 +90,9 @@ def _sharing(story: Story, backward: int) -> set[int]:
 def _hazard(story: Story, call: CallEvent, mutation: Mutation) -> Hazard:
     variable = story.bindings.written_name(call, mutation.tensor)
     what = f"`{variable}`" if variable else _("a gradient")
-    return Hazard(
-        code=CODE,
-        severity="silent",
+    return finding(
+        CODE,
+        "silent",
         message=_(
             "{line} edits {tensor} in place while backward runs. An addition hands the same gradient buffer to both of "
             "its branches, so the other branch's gradient changes too. PyTorch gives no error; a hook or `backward` "
@@ -102,10 +102,8 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation) -> Hazard:
             line=wording.line_of(call.callsite)
         ),
         variable=variable,
-        mutation=call.callsite,
-        mutations=(call.callsite,) if call.callsite is not None else (),
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )
 
 

@@ -115,7 +115,6 @@ def check(story: Story) -> Iterator[Hazard]:
             fix=_fix(code, variable, writer, origin, base_name(story, made)),
             variable=variable,
             mutation=writer.callsite,
-            mutations=(writer.callsite,) if writer.callsite is not None else (),
             origin=origin,
             tensor=refused,
             call=writer.index,

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import made_out_of_place
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -42,19 +42,17 @@ def check(story: Story) -> Iterator[Hazard]:
             continue
         seen.add(site)
         name = story.bindings.written_name(call, written.tensor)
-        yield Hazard(
-            code=CODE,
-            severity="silent",
+        yield finding(
+            CODE,
+            "silent",
             message=_(
                 "{line} writes its result over {tensor}, which it still reads: elements that it needs later are gone. "
                 "PyTorch gives no error."
             ).format(line=wording.spot(site), tensor=f"`{name}`" if name else _("an input")),
             fix=_("Let it make a new tensor: leave `out=` out and bind the result."),
             variable=name,
-            mutation=site,
-            mutations=(site,),
             tensor=written.tensor,
-            call=call.index,
+            write=call,
         )
 
 

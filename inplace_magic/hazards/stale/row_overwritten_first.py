@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Region
@@ -65,19 +65,17 @@ def _copied(call: CallEvent) -> tuple[int | None, Region, Region] | None:
 def _hazard(story: Story, call: CallEvent) -> Hazard:
     site, tensor = call.callsite, call.mutations[0].tensor
     name = story.bindings.written_name(call, tensor) or story.bindings.name(tensor)
-    return Hazard(
-        code=CODE,
-        severity="silent",
+    return finding(
+        CODE,
+        "silent",
         message=_(
             "{line} copies a part of {tensor} that an earlier pass of the line had replaced, so it is not the part "
             "that stood there when the loop began. PyTorch gives no error."
         ).format(line=wording.spot(site), tensor=f"`{name}`" if name else _("the tensor")),
         fix=_("Take all parts at once, with an index (`x = x[order]`), or read from a copy (`old = x.clone()`)."),
         variable=name,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
         tensor=tensor,
-        call=call.index,
+        write=call,
     )
 
 

@@ -38,7 +38,7 @@ def check(story: Story) -> Iterator[Hazard]:
     seen = set()
     for call in story.trace.calls:
         moved = call.mutated[0] if len(call.mutated) == 1 else None
-        if call.callsite not in story.stepping or moved is None or not (moved.is_leaf and moved.requires_grad):
+        if call.callsite not in story.stepping or moved is None or not moved.is_trainable:
             continue
         if call.does("overwrites"):
             continue

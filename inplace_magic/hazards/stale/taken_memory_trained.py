@@ -25,10 +25,13 @@ Silent for parameters that are taken from other parameters, as for tied weights,
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
+from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -38,17 +41,23 @@ CODE = "taken-memory-trained"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that trained such memory."""
-    seen = set()
-    for storage, ties in _ties(story).items():
-        writes = [call for call, _m in story.writes_to_storage.get(storage, ()) if call.callsite in story.stepping]
-        step = next((call for call in writes if ties[0] < call.index < ties[-1]), None)
-        if step is None or step.callsite in seen:
-            continue
-        again = next(at for at in ties if at > step.index)
-        source = _older(story, storage, ties[0], step.index)
-        if source is not None:
-            seen.add(step.callsite)
-            yield _hazard(story, source, step, story.calls[again])
+    ties = _ties(story)
+
+    def given_again(source: Reference, write: Write) -> CallEvent | None:
+        used = story.given_to.get(source.tensor, ())
+        again = next((at for at in ties[source.storage or 0] if at > write.at), None)
+        return story.calls[again] if again is not None and used and used[-1].index > write.at else None
+
+    found = gone_stale(story, _sources(story, ties), lambda _source, write: write.site in story.stepping, given_again)
+    return map(partial(_hazard, story), found)
+
+
+def _sources(story: Story, ties: dict[int, list[int]]) -> Iterator[Reference]:
+    """The tensors on such memory that are no trained leaf and were met before the first of them."""
+    for storage, times in ties.items():
+        for tensor in story.bindings.by_storage.get(storage, ()):
+            if story.first_seen(tensor) < times[0] and not story.observations[tensor].requires_grad:
+                yield Reference(tensor, storage, times[0], story.bindings.made_at.get(tensor))
 
 
 def _ties(story: Story) -> dict[int, list[int]]:
@@ -62,41 +71,28 @@ def _ties(story: Story) -> dict[int, list[int]]:
             met.add((call.inputs[0].tensor, call.inputs[1].storage))
         for meta in call.inputs:
             key = meta.tensor, meta.storage
-            if meta.is_leaf and meta.requires_grad and meta.storage is not None and key not in met:
+            if meta.is_trainable and meta.storage is not None and key not in met:
                 met.add(key)
                 found.setdefault(meta.storage, []).append(call.index)
     return {storage: ties for storage, ties in found.items() if len(ties) > 1}
 
 
-def _older(story: Story, storage: int, before: int, step: int) -> int | None:
-    """A tensor on a memory that is no trained leaf, was met before the first of them, and is in use after a step."""
-    for tensor in story.bindings.by_storage.get(storage, ()):
-        meta = story.observations[tensor]
-        used = story.given_to.get(tensor, ())
-        if story.first_seen(tensor) < before and not meta.requires_grad and used and used[-1].index > step:
-            return tensor
-    return None
-
-
-def _hazard(story: Story, source: int, step: CallEvent, again: CallEvent) -> Hazard:
-    site = step.callsite
+def _hazard(story: Story, stale: Stale) -> Hazard:
+    source = stale.reference.tensor
     name = story.bindings.name(source)
     named = f"`{name}`" if name else _("the tensor that they were made of")
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{step} trains parameters that lie in the memory of {source}, so it writes {source}; {again} then takes "
             "that memory again, as if it still held the start. PyTorch gives no error."
-        ).format(step=wording.spot(site), source=named, again=wording.spot(again.callsite)),
+        ).format(step=wording.spot(stale.write.site), source=named, again=wording.spot(stale.read.callsite)),
         fix=_("Give the parameters memory of their own: hand over a copy (`.clone()`)."),
         variable=name,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
-        read=again.callsite,
-        read_call=again.index,
+        read=stale.read,
         tensor=source,
-        call=step.index,
+        write=stale.write,
     )
 
 

@@ -33,18 +33,20 @@ view is kept to follow what happens, and for a buffer that had not been filled w
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Iterator
+from functools import partial
+from itertools import islice
 
+from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import where_it_was_made
+from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, writes_since
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.events import CallEvent, TensorMetadata
 
 CODE = "view-outdated"
 _MOST = 16
@@ -55,37 +57,42 @@ _DEEP = 6
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
-    seen: set[Callsite | None] = set()
+    found = gone_stale(story, _views(story), partial(_is_overwritten, story), partial(_reading, story), most=_MOST)
+    return map(partial(_hazard, story), found)
+
+
+def _views(story: Story) -> Iterator[Reference]:
+    """The views of filled memory that a line took, and that are used and never written themselves."""
     for made in story.trace.calls:
         site = made.callsite
         taken = made.kind == "view" and not made.does("may hand back") and not made.does("gives data")
-        if not taken or site is None or not site.direct:
-            continue
-        for view in made.outputs:
-            found = _outdated(story, made, view)
-            if found is not None and found[0].callsite not in seen:
-                seen.add(found[0].callsite)
-                yield _hazard(story, made, view, *found)
+        for view in made.outputs if taken and site is not None and site.direct else ():
+            used = view.tensor in story.given_to and view.tensor not in story.writes_to_tensor
+            if used and view.storage is not None and _filled(story, made, view):
+                yield Reference(view.tensor, view.storage, made.index, site, region=region_of(view))
 
 
-def _outdated(story: Story, made: CallEvent, view: TensorMetadata) -> tuple[CallEvent, Mutation, CallEvent] | None:
-    """The write behind a view's back, and the call that reads the view after it."""
-    uses = story.given_to.get(view.tensor, [])
-    if not uses or view.storage is None or view.tensor in story.writes_to_tensor or not _filled(story, made, view):
-        return None
-    writes = story.writes_to_storage.get(view.storage, [])
-    start = bisect_right(writes, made.index, key=lambda entry: entry[0].index)
-    here = [(call, m) for call, m in writes[start : start + _MOST] if call.index < uses[-1].index]
-    for call, mutation in here:
-        if call.callsite is None or not call.callsite.direct or not call.callsite.same_run(made.callsite):
+def _is_overwritten(story: Story, view: Reference, write: Write) -> bool:
+    """Whether a line of the same run wrote the view's elements, once, with values that build on the old ones."""
+    call, mutation, site = write.call, write.mutation, write.site
+    end = story.given_to[view.tensor][-1].index
+    if call is None or mutation is None or site is None or write.at >= end:
+        return False
+    if not site.direct or not site.same_run(view.place):
+        return False
+    writes = [other.site for other in islice(writes_since(story, view), _MOST) if other.at < end]
+    once = writes.count(site) == 1
+    return once and may_meet(view.region, reach_of_write(call, mutation)) and _builds_on_old(story, call, view)
+
+
+def _reading(story: Story, view: Reference, write: Write) -> CallEvent | None:
+    """The call of a later statement of the same run that computes with the view."""
+    for call in story.given_to[view.tensor]:
+        site = call.callsite
+        if call.index <= write.at or site is None or call.kind in ("query", "view"):
             continue
-        if [other.callsite for other, _mutation in here].count(call.callsite) > 1:
-            return None
-        if not may_meet(region_of(view), reach_of_write(call, mutation)) or not _builds_on_old(story, call, view):
-            continue
-        read = next((use for use in uses if use.index > call.index and _computes(use, call, made)), None)
-        if read is not None:
-            return call, mutation, read
+        if site.direct and site.same_run(view.place) and not site.same_statement(write.site):
+            return call
     return None
 
 
@@ -98,14 +105,14 @@ def _filled(story: Story, made: CallEvent, view: TensorMetadata) -> bool:
     return bool(writes) and writes[0][0].index < made.index
 
 
-def _builds_on_old(story: Story, call: CallEvent, view: TensorMetadata) -> bool:
+def _builds_on_old(story: Story, call: CallEvent, view: Reference) -> bool:
     """Whether what a call writes was computed from the old values, and the view is one that nobody would keep as a
     handle."""
     if call.error is not None or call.kind != "in-place":
         return False
     if call.does("assigns"):
         return any(_comes_from(story, meta, view.storage, call.index) for meta in call.inputs[1:])
-    single = view.shape is not None and math.prod(view.shape) == 1
+    single = view.region is not None and math.prod(view.region.shape) == 1
     return single and not call.does("repeatable")
 
 
@@ -124,49 +131,31 @@ def _comes_from(story: Story, meta: TensorMetadata, storage: int | None, before:
     return False
 
 
-def _computes(read: CallEvent, write: CallEvent, made: CallEvent) -> bool:
-    """Whether a call of a later statement of the same run computes with the view."""
-    site = read.callsite
-    if site is None or read.kind in ("query", "view") or not site.direct or not site.same_run(made.callsite):
-        return False
-    return not site.same_statement(write.callsite)
-
-
-def _hazard(
-    story: Story, made: CallEvent, view: TensorMetadata, call: CallEvent, mutation: Mutation, read: CallEvent
-) -> Hazard:
-    site = call.callsite
-    name = _name(story, made, view)
-    written = story.bindings.written_name(call, mutation.tensor)
-    return Hazard(
-        code=CODE,
-        severity="warning",
+def _hazard(story: Story, stale: Stale) -> Hazard:
+    view, write = stale.reference, stale.write
+    bound = story.bindings.bound.get(view.tensor)
+    name = bound[0][1] if bound else story.bindings.name(view.tensor)
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{read} reads {view}, a view that {made} took, but {line} had overwritten those elements: a view copies "
             "nothing, so it holds the new values. PyTorch gives no error."
         ).format(
-            read=wording.spot(read.callsite),
+            read=wording.spot(stale.read.callsite),
             view=f"`{name}`" if name else _("a part of the tensor"),
-            made=wording.line_of(made.callsite),
-            line=wording.spot(site),
+            made=wording.line_of(view.place),
+            line=wording.spot(write.site),
         ),
         fix=_("Keep a copy where the view is taken: `.clone()` behind {line}.").format(
-            line=wording.code(made.callsite.expression if made.callsite is not None else "")
+            line=wording.code(view.place.expression if view.place is not None else "")
         ),
-        variable=written,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
-        origin=made.callsite,
-        read=read.callsite,
-        read_call=read.index,
-        tensor=mutation.tensor,
-        call=call.index,
+        variable=story.name_written_by(write),
+        origin=view.place,
+        read=stale.read,
+        tensor=write.mutation.tensor if write.mutation is not None else None,
+        write=write,
     )
-
-
-def _name(story: Story, made: CallEvent, view: TensorMetadata) -> str | None:
-    bound = story.bindings.bound.get(view.tensor)
-    return bound[0][1] if bound else story.bindings.name(view.tensor)
 
 
 RULE = Rule(check, {CODE: Cures((where_it_was_made,))})

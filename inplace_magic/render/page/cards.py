@@ -39,7 +39,7 @@ _WEIGHT = ("overwritten", "saved", "read", "raised", "origin")
 
 def verdict_bar(report: Report) -> str:
     """The verdict, the largest text of the page."""
-    serious = [finding for finding in report.findings if finding.severity != "info"]
+    serious = [finding for finding in report.findings if finding.is_alarm]
     if serious:
         accent, ink, tint = style.SEVERITY_COLOURS[serious[0].severity]
     else:
@@ -60,8 +60,8 @@ def finding_cards(report: Report, *, most: int = FEW_CARDS) -> str:
         report: whose findings.
         most: cards of each kind.
     """
-    serious = [finding for finding in report.findings if finding.severity != "info"]
-    notes = [finding for finding in report.findings if finding.severity == "info"]
+    serious = [finding for finding in report.findings if finding.is_alarm]
+    notes = [finding for finding in report.findings if not finding.is_alarm]
     shown = _cards(serious, report, most, _("{count} more findings are in `report.hazards`."))
     if not notes:
         return shown

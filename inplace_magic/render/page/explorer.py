@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Any
 
+from inplace_magic.analysis.effects import is_own_write
 from inplace_magic.analysis.folding import LIMIT, Fold
 from inplace_magic.analysis.graph import CallVertex, TensorVertex
-from inplace_magic.analysis.own_writes import is_own_write
 from inplace_magic.language import N_, _, clauses
 from inplace_magic.record.events import CallEvent
 from inplace_magic.render import style, words
@@ -246,7 +246,7 @@ def _paths(drawing: Drawing, reading: Reading) -> list[list[str]]:
     version that was lost and the one after it."""
     found: dict[tuple[str, ...], None] = {}
     for finding in reading.report.findings:
-        if finding.severity != "info" and finding.call is not None:
+        if finding.is_alarm and finding.call is not None:
             start = finding.call if finding.saved_call is None else finding.saved_call
             end = finding.call if finding.read_call is None else finding.read_call
             ways = [

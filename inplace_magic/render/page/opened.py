@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from inplace_magic.analysis.own_writes import is_own_write
+from inplace_magic.analysis.effects import is_own_write
 from inplace_magic.record.options import SECTIONS
 from inplace_magic.render.verdict import is_unexplained
 from inplace_magic.report import Report
@@ -32,6 +32,6 @@ def opened_in(report: Report, chosen: Sequence[str] | None) -> Collection[str]:
 
 def is_calm(report: Report) -> bool:
     """Whether nothing is wrong and no line of the reader's own wrote in place; or something else stopped the cell."""
-    if is_unexplained(report) or any(finding.severity != "info" for finding in report.findings) or report.trace.faults:
+    if is_unexplained(report) or any(finding.is_alarm for finding in report.findings) or report.trace.faults:
         return False
     return report.trace.error is not None or not any(map(is_own_write, report.trace.calls))

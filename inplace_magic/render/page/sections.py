@@ -56,7 +56,7 @@ def line_calls(reading: Reading) -> list[int]:
 
 
 def _guilty(reading: Reading) -> set[int | None]:
-    return {finding.call for finding in reading.report.findings if finding.severity != "info"}
+    return {finding.call for finding in reading.report.findings if finding.is_alarm}
 
 
 def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
@@ -65,7 +65,7 @@ def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
     most = words.rows_shown(len(steps), LINE_ROWS * reading.rows)
     if len(steps) <= most:
         return steps
-    serious = [finding for finding in reading.report.findings if finding.severity != "info"]
+    serious = [finding for finding in reading.report.findings if finding.is_alarm]
     named = {site for finding in serious for site in (finding.mutation, finding.saved) if site is not None}
     calls = _guilty(reading) | {finding.saved_call for finding in serious}
     wanted = [n for n, (story, step) in enumerate(steps) if step.call.index in calls or story.site in named]

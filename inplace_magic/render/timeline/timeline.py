@@ -55,7 +55,7 @@ def timeline_svg(reading: Reading) -> str | None:
 def _crimes(findings: Sequence[Hazard], lanes: Sequence[Lane]) -> list[Crime]:
     found: list[Crime] = []
     for hazard in findings:
-        place = _place_of(hazard, lanes) if hazard.severity != "info" else None
+        place = _place_of(hazard, lanes) if hazard.is_alarm else None
         if place is not None:
             found.append(Crime(place[0].key, place[1], hazard.saved_call, hazard, hazard.call is None))
     return found[:FINDINGS]

@@ -33,10 +33,10 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.deep_copy import snapshot_taken
+from inplace_magic.hazards.references.second_sides import given_since, operands_of, second_taken
 from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.hazards.second_sides import given_since, operands_of, second_taken
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -156,7 +156,7 @@ def _by_the_source(story: Story, call: CallEvent, write: Write) -> bool:
     at = level(write.site, call.callsite) if call.callsite is not None else None
     if len(names) != 2 or at is None or at != write.site:
         return False
-    written = expressions.path_text(story.bindings.written_operand(write.call, write.mutation.tensor))
+    written = story.bindings.written_path(write.call, write.mutation.tensor)
     return written is not None and written == names[1] != names[0]
 
 
@@ -183,9 +183,9 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
     site, mutation, writer = write.site, write.mutation, write.call
     gradient = (name for name in story.names.get(read.tensor, ()) if writer is None and name.endswith(".grad"))
     variable = story.name_written_by(write) or next(gradient, None) or story.bindings.name(read.tensor)
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=sentences(
             _what(call, variable),
             _followed(site, known=taken is not None, maker=_maker(story, call, taken)),
@@ -194,12 +194,9 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
             "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
         ),
         variable=variable,
-        mutation=site,
-        read=call.callsite,
-        read_call=call.index,
-        mutations=(site,) if site is not None else (),
+        read=call,
         tensor=mutation.tensor if mutation is not None else read.tensor,
-        call=writer.index if writer is not None else None,
+        write=write,
     )
 
 

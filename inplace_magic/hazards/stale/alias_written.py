@@ -36,13 +36,13 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.meant_writes import is_over, is_read_by_both, moves_its_argument
-from inplace_magic.hazards.owners import Owned, owners_of, whole_of_a_part
-from inplace_magic.hazards.rereading import (
+from inplace_magic.hazards.references.meant_writes import is_over, is_read_by_both, moves_its_argument
+from inplace_magic.hazards.references.owners import Owned, owners_of, whole_of_a_part
+from inplace_magic.hazards.references.rereading import (
     comes_later,
     in_the_next_pass,
     in_the_next_run,
@@ -51,21 +51,19 @@ from inplace_magic.hazards.rereading import (
     reads_it_as,
     reads_what_was_written,
 )
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.hazards.second_names import (
+from inplace_magic.hazards.references.second_names import (
     are_taken_for_two,
-    handed_back_by,
     hands_out_another_name,
     is_one_tensor,
     names_given_at_once,
     on_the_same_memory,
     sums_its_list,
 )
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
-from inplace_magic.source import expressions
 from inplace_magic.source.chains import level, paths_read
 
 CODE = "alias-written"
@@ -102,12 +100,11 @@ def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> H
     site = call.callsite
     if site is None or site.caller is None:
         return None
-    here = story.aliases_beside(site)
+    here = story.aliases.beside(site)
     returned = {alias.source for alias in here if alias.target == "return"}
     if not returned:
         return None
-    node = story.bindings.written_operand(call, mutation.tensor)
-    path = expressions.path_text(node) if node is not None else None
+    path = story.bindings.written_path(call, mutation.tensor)
     if path is None:
         return None
     for alias in here:
@@ -120,8 +117,7 @@ def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> H
 
 
 def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[Hazard]:
-    node = story.bindings.written_operand(call, mutation.tensor)
-    path = expressions.path_text(node) if node is not None else None
+    path = story.bindings.written_path(call, mutation.tensor)
     for owned in owners_of(story, call, mutation, path):
         found = _read_by_old_name(story, call, mutation, owned)
         if found is not None:
@@ -137,9 +133,9 @@ def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iter
 
 def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:
     meta = story.observations.get(mutation.tensor)
-    if meta is None or (meta.is_leaf and meta.requires_grad) or story.is_gradient(mutation):
+    if meta is None or meta.is_trainable or story.is_gradient(mutation):
         return False  # parameters and their gradients are there to be updated
-    aliases = story.aliases_beside(site)
+    aliases = story.aliases.beside(site)
     return not _is_buffer(story, mutation) or any(are_taken_for_two(story, alias, mutation) for alias in aliases)
 
 
@@ -194,7 +190,7 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
 
 def _other_names(story: Story, owned: Owned) -> Iterator[tuple[str, AliasStatement | None]]:
     """Names that an earlier statement of the same function gave the same tensor."""
-    for alias in story.aliases_beside(owned.site):
+    for alias in story.aliases.beside(owned.site):
         if alias.line >= owned.site.line:
             continue
         if not alias.source.isidentifier() and not sums_its_list(story, owned, alias):
@@ -215,7 +211,7 @@ def _given_again(story: Story, owned: Owned, alias: AliasStatement | None, read:
     """Whether a statement between the write and the read gave the tensor that name once more: it is read as written."""
     return alias is not None and any(
         (other.target, other.source) == (alias.target, alias.source) and owned.site.line < other.line < read.line
-        for other in story.aliases_beside(owned.site)
+        for other in story.aliases.beside(owned.site)
     )
 
 
@@ -240,7 +236,7 @@ def _hazard(
     elif alias is not None:
         how = (
             _("`{one}` and `{other}` are two tensors on one memory ({code}, line {line})")
-            if any(given != got for given, got in handed_back_by(story, alias))
+            if any(given != got for given, got in story.aliases.pairs(alias))
             else _("`{one}` and `{other}` are two names of one tensor ({code}, line {line})")
         ).format(one=alias.target, other=alias.source, code=wording.code(alias.text), line=alias.line)
         if names_given_at_once(alias):
@@ -282,18 +278,16 @@ def _hazard(
             "read sees the swapped ones."
         )
     part = wording.code(writing.expression) if writing is not None else ""
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=message.format(name=name, read=wording.spot(reading), write=wording.spot(writing), how=how, part=part),
         fix=fix,
         variable=written,
-        mutation=call.callsite,
-        mutations=(call.callsite,) if call.callsite is not None else (),
-        read=at or read.callsite,
-        read_call=read.index,
+        read=read,
+        at=at,
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )
 
 

@@ -41,13 +41,12 @@ from itertools import product
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.deep_copy import deep_copied
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.hazards.shared_networks import (
+from inplace_magic.hazards.references.shared_networks import (
     Moved,
     bindings,
     held_against_itself,
@@ -57,6 +56,7 @@ from inplace_magic.hazards.shared_networks import (
     source_of,
     taken_over,
 )
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.source import expressions
@@ -112,7 +112,7 @@ def _parameters(story: Story) -> dict[_Memory, list[tuple[int, str]]]:
     found: dict[_Memory, list[tuple[int, str]]] = {}
     for tensor, names in story.names.items():
         meta = story.observations.get(tensor)
-        if meta is not None and meta.is_leaf and meta.requires_grad and meta.storage is not None:
+        if meta is not None and meta.is_trainable and meta.storage is not None:
             found.setdefault((meta.storage, region_of(meta)), []).extend((tensor, name) for name in names)
     return found
 
@@ -190,9 +190,9 @@ def _runs(top: Top, call: CallEvent, root: str) -> bool:
 
 
 def _network(story: Story, still: str, moving: str, call: CallEvent, mutation: Mutation, read: CallEvent) -> Hazard:
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{line} wrote the parameters of `{moving}`, and they are those of `{still}` as well, which {read} then "
             "runs: no copy of them was made, so `{still}` moves with every step. PyTorch gives no error."
@@ -201,12 +201,9 @@ def _network(story: Story, still: str, moving: str, call: CallEvent, mutation: M
             still=still, moving=moving
         ),
         variable=story.bindings.written_name(call, mutation.tensor),
-        mutation=call.callsite,
-        mutations=(call.callsite,) if call.callsite is not None else (),
-        read=read.callsite,
-        read_call=read.index,
+        read=read,
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )
 
 
@@ -214,19 +211,17 @@ def _two_parameters(story: Story, writes: list[tuple[CallEvent, Mutation]]) -> H
     call, mutation = max(writes, key=lambda entry: entry[0].index)
     second = next(m for _call, m in writes if m.tensor != mutation.tensor)
     names = [next(iter(story.names.get(m.tensor, ())), f"T{m.tensor}") for m in (second, mutation)]
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{line} wrote `{one}`, and that is the memory of `{other}` too, which is another parameter and was written "
             "as well: each step of one of them moves both. PyTorch gives no error."
         ).format(line=wording.spot(call.callsite), one=names[1], other=names[0]),
         fix=_("Make each parameter of a copy: `nn.Parameter(init.clone())`; to tie two layers, assign one parameter."),
         variable=names[1],
-        mutation=call.callsite,
-        mutations=(call.callsite,) if call.callsite is not None else (),
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )
 
 

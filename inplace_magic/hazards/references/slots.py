@@ -23,7 +23,7 @@ def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
     """Two slots that one statement filled with the written tensor in several of its runs, and that are read after the
     last write; None where there are none."""
     meta = story.observations.get(mutation.tensor)
-    if meta is None or (meta.is_leaf and meta.requires_grad):
+    if meta is None or meta.is_trainable:
         return None  # a parameter may well stand twice in a list
     if len(story.writes_to_tensor.get(mutation.tensor, ())) < 2:
         return None

@@ -28,11 +28,11 @@ from collections.abc import Iterator
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.slots import read_parts, runs_again
 from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.hazards.slots import read_parts, runs_again
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -91,7 +91,7 @@ def _kept_for_comparison(story: Story, listing: Listing, call: CallEvent) -> tup
     site = call.callsite
     if site is None or site.function != "<module>" or not _of_a_parameter(story, call):
         return None, None
-    targets = expressions.bound_targets(site.statement, site.expression)
+    targets = site.bound
     name = targets[0] if targets is not None and len(targets) == 1 else None
     statement = listing.statement_at(site)
     if name is None or not name.isidentifier() or statement is None or runs_again(listing, statement):
@@ -106,7 +106,7 @@ def _kept_for_comparison(story: Story, listing: Listing, call: CallEvent) -> tup
 def _of_a_parameter(story: Story, call: CallEvent) -> bool:
     storage = call.inputs[0].storage
     tensors = story.bindings.by_storage.get(storage, ()) if storage is not None else ()
-    return any((meta := story.observations[tensor]).is_leaf and meta.requires_grad for tensor in tensors)
+    return any(story.observations[tensor].is_trainable for tensor in tensors)
 
 
 def _compares(listing: Listing, fresh: CallEvent, name: str) -> bool:
@@ -114,7 +114,7 @@ def _compares(listing: Listing, fresh: CallEvent, name: str) -> bool:
     site = fresh.callsite
     if site is None:
         return False
-    targets = expressions.bound_targets(site.statement, site.expression)
+    targets = site.bound
     other = targets[0] if targets is not None and len(targets) == 1 else None
     for node in ast.walk(listing.tree):
         if isinstance(node, (ast.BinOp, ast.Compare, ast.Call)) and node.lineno >= site.line:
@@ -141,9 +141,9 @@ def _read_below(listing: Listing, site: Callsite | None, name: str) -> bool:
 
 def _hazard(story: Story, call: CallEvent, write: Write, kept: str) -> Hazard:
     variable = story.name_written_by(write) or story.bindings.name(call.inputs[0].tensor)
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{line} keeps an array in `{kept}` that shares its memory with the tensor, and {write} then overwrote "
             "that: what was kept shows the new values. PyTorch gives no error."
@@ -152,11 +152,9 @@ def _hazard(story: Story, call: CallEvent, write: Write, kept: str) -> Hazard:
             array=wording.code(call.callsite.expression) if call.callsite is not None else _("the array")
         ),
         variable=variable,
-        mutation=write.site,
-        mutations=(write.site,) if write.site is not None else (),
         origin=call.callsite,
         tensor=write.mutation.tensor if write.mutation is not None else call.inputs[0].tensor,
-        call=write.call.index if write.call is not None else None,
+        write=write,
     )
 
 

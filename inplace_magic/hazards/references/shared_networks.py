@@ -117,7 +117,7 @@ def shallow_attributes(story: Story, listing: Listing) -> Iterator[Moved]:
     for call in story.trace.calls if shared and trained is not None else ():
         attribute = next((name for name in _called(call.callsite) if name in shared), None)
         for meta in call.inputs if attribute is not None else ():
-            if attribute is None or not (meta.is_leaf and meta.requires_grad) or meta.storage is None:
+            if attribute is None or not meta.is_trainable or meta.storage is None:
                 continue
             writes = story.writes_to_storage.get(meta.storage, ())
             write = next((entry for entry in writes if (trained or 0) < entry[0].index < call.index), None)
@@ -133,7 +133,7 @@ def _filled(story: Story) -> set[int | None]:
 def held_against_itself(story: Story) -> Iterator[Moved]:
     """For two names, or two attributes, that a statement gave one network: by one it ran without recording, to be held
     against what it gives by the other one."""
-    given = dict.fromkeys((a.target, a.source, a.function) for a in story.aliases if a.target != "return")
+    given = dict.fromkeys((a.target, a.source, a.function) for a in story.aliases.statements if a.target != "return")
     pairs = [
         {path: _callee(path, function) for path in paths}
         for *paths, function in given
@@ -169,7 +169,7 @@ def _runs(story: Story, callees: set[str]) -> dict[str, list[CallEvent]]:
 
 def _parameters(calls: list[CallEvent]) -> set[int]:
     metas = (meta for call in calls for meta in call.inputs)
-    return {meta.storage for meta in metas if meta.is_leaf and meta.requires_grad and meta.storage is not None}
+    return {meta.storage for meta in metas if meta.is_trainable and meta.storage is not None}
 
 
 def _written_before(story: Story, memories: set[int], since: int, read: int) -> tuple[CallEvent, Mutation] | None:

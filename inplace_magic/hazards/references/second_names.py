@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.owners import Owned
+from inplace_magic.hazards.references.owners import Owned
 from inplace_magic.record.events import Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.source import expressions
@@ -30,7 +30,7 @@ def _both_are_written(story: Story, alias: AliasStatement, mutation: Mutation) -
         site = call.callsite
         here = site is not None and (site.function, site.cell, site.file) == (alias.function, alias.cell, alias.file)
         if here and site is not None and site.line < alias.line:
-            return expressions.path_text(story.bindings.written_operand(call, mutation.tensor)) == alias.source
+            return story.bindings.written_path(call, mutation.tensor) == alias.source
     return False
 
 
@@ -38,18 +38,14 @@ def on_the_same_memory(story: Story, mutation: Mutation, aliases: Iterable[Alias
     """The tensor behind ``picture = pred.detach()``, where `picture` is written, or the other way round; not that of a
     parameter, whose values one may well set that way."""
     tensors = story.bindings.by_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
-    if any((meta := story.observations[tensor]).is_leaf and meta.requires_grad for tensor in tensors):
+    if any(story.observations[tensor].is_trainable for tensor in tensors):
         return []
     found = []
     for alias in aliases:
-        for pair in handed_back_by(story, alias) if alias is not None else ():
+        for pair in story.aliases.pairs(alias) if alias is not None else ():
             if mutation.tensor in pair:
                 found += [tensor for tensor in pair if tensor != mutation.tensor]
     return found
-
-
-def handed_back_by(story: Story, alias: AliasStatement) -> list[tuple[int, int]]:
-    return story.handed_back.get((alias.function, alias.cell, alias.file, alias.line), [])
 
 
 def is_one_tensor(story: Story, alias: AliasStatement, tensor: int) -> bool:
@@ -59,7 +55,7 @@ def is_one_tensor(story: Story, alias: AliasStatement, tensor: int) -> bool:
     plain = not isinstance(value, ast.Call) and not (isinstance(value, ast.Attribute) and value.attr == "data")
     if plain or not isinstance(node, ast.Assign) or len(node.targets) > 1:
         return True
-    return any(tensor in pair for pair in handed_back_by(story, alias))
+    return any(tensor in pair for pair in story.aliases.pairs(alias))
 
 
 def names_given_at_once(alias: AliasStatement) -> bool:
@@ -90,7 +86,7 @@ def hands_out_another_name(owned: Owned) -> bool:
     callee = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if "." in owned.path or callee.endswith("_"):
         return False  # state that is there to be changed; a name that says what it does
-    targets = expressions.bound_targets(site.statement, site.expression)
+    targets = site.bound
     if targets is not None:
         return owned.path not in targets
     statement = expressions.parse(site.statement)
@@ -100,7 +96,7 @@ def hands_out_another_name(owned: Owned) -> bool:
 
 def name_given_by_the_write(owned: Owned) -> str | None:
     """`probs` of ``probs = lprobs.exp_()``, which wrote `lprobs` and gave it that second name."""
-    targets = expressions.bound_targets(owned.site.statement, owned.site.expression)
+    targets = owned.site.bound
     if "." in owned.path or targets is None or len(targets) != 1 or targets[0] is None:
         return None
     return targets[0] if targets[0].isidentifier() and targets[0] != owned.path else None

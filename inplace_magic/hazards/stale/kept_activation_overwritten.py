@@ -29,10 +29,10 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import where_it_was_kept
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
-from inplace_magic.hazards.read_from_a_hook import reading
+from inplace_magic.hazards.references.read_from_a_hook import reading
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -50,7 +50,7 @@ def check(story: Story) -> Iterator[Hazard]:
         for mutation in call.mutations if call.kind == "in-place" and call.error is None else ():
             if call.callsite in seen:
                 continue
-            held = [mutation.tensor, *story.detached.get(mutation.tensor, ())]
+            held = [mutation.tensor, *story.aliases.detached.get(mutation.tensor, ())]
             found = (
                 _kept_by_a_name(story, call, mutation, held)
                 or _kept_where_a_hook_reaches(story, call, mutation)
@@ -134,9 +134,9 @@ def _out_of_reach(write: CallEvent, tensor: int, layer: str, read: CallEvent, *,
             "{read} reads what a forward hook kept of the output of `{layer}`, but it no longer is what `{layer}` "
             "gave: {write} then overwrote that very tensor in place. PyTorch gives no error."
         )
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=message.format(
             read=wording.spot(read.callsite),
             layer=layer,
@@ -144,12 +144,9 @@ def _out_of_reach(write: CallEvent, tensor: int, layer: str, read: CallEvent, *,
             write=wording.spot(write.callsite),
         ),
         fix=_("Keep a copy (`output.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
-        mutation=write.callsite,
-        mutations=(write.callsite,) if write.callsite is not None else (),
-        read=read.callsite,
-        read_call=read.index,
+        read=read,
         tensor=tensor,
-        call=write.index,
+        write=write,
     )
 
 
@@ -160,11 +157,10 @@ def _reads(call: CallEvent, tensors: list[int]) -> bool:
 def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
     """A statement of the writing function, above the write, that put the written variable into a container."""
     site = call.callsite
-    node = story.bindings.written_operand(call, mutation.tensor)
-    name = expressions.path_text(node) if node is not None else None
+    name = story.bindings.written_path(call, mutation.tensor)
     if site is None or name is None or isinstance(expressions.parse(site.statement), ast.AugAssign):
         return None  # `path.append(height); height += step` goes on with a sum: one tensor under two names
-    for alias in story.aliases_beside(site):
+    for alias in story.aliases.beside(site):
         if alias.source == name and alias.target.endswith("]") and alias.line < site.line:
             bound = [at for at, _ in story.bindings.scopes.get((site.function, name), ()) if at < call.index]
             made = story.innermost_new(mutation.tensor, call.index)
@@ -184,7 +180,7 @@ def _kept_a_pass_before(story: Story, call: CallEvent, mutation: Mutation) -> st
         return None
     if (place.line, place.function) != (site.line, site.function):
         return None
-    for alias in story.aliases_beside(site):
+    for alias in story.aliases.beside(site):
         statement = listing.statement_on(alias.line)
         around = listing.around(statement) if statement is not None and alias.target.endswith("]") else ()
         tests = [node.test for node in around if isinstance(node, ast.If)]
@@ -226,21 +222,18 @@ def _names_in(statement: str) -> set[str]:
 def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, how: str, read: CallEvent) -> Hazard:
     variable = container if call.callsite is None or not call.callsite.direct else None
     variable = variable or story.bindings.written_name(call, mutation.tensor) or container
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "`{container}` is read by {read}, but it no longer holds what was kept: {how}, and {write} then overwrote "
             "that very tensor in place. PyTorch gives no error."
         ).format(container=container, read=wording.spot(read.callsite), how=how, write=wording.spot(call.callsite)),
         fix=_("Keep a copy (`output.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
         variable=variable,
-        mutation=call.callsite,
-        mutations=(call.callsite,) if call.callsite is not None else (),
-        read=read.callsite,
-        read_call=read.index,
+        read=read,
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )
 
 

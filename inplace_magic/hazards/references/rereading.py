@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.owners import Owned
-from inplace_magic.hazards.second_names import handed_back_by
+from inplace_magic.hazards.references.owners import Owned
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
@@ -59,11 +58,11 @@ def in_the_next_run(story: Story, at: Callsite, owned: Owned, names: dict[str, A
     for alias in names.values():
         if alias is None or site.caller is None or (alias.line, alias.target) != (at.line, owned.path):
             continue
-        if not any(given == got for given, got in handed_back_by(story, alias)):
+        if not any(given == got for given, got in story.aliases.pairs(alias)):
             continue
         argument = expressions.parameter_argument(site.caller.expression, site.parameters, alias.source)
         path = expressions.path_text(argument) if argument is not None else None
-        targets = expressions.bound_targets(site.caller.statement, site.caller.expression)
+        targets = site.caller.bound
         if path is not None and targets is not None and path not in targets:
             return True
     return False

@@ -8,12 +8,11 @@ values. A function that gives a tensor about as large as the one that it wrote l
 from __future__ import annotations
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.owners import Owned
-from inplace_magic.hazards.rereading import comes_later
-from inplace_magic.hazards.second_names import name_given_by_the_write
+from inplace_magic.hazards.references.owners import Owned
+from inplace_magic.hazards.references.rereading import comes_later
+from inplace_magic.hazards.references.second_names import name_given_by_the_write
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
-from inplace_magic.source import expressions
 from inplace_magic.source.chains import level, paths_read
 
 _LONGEST = 1_000
@@ -40,7 +39,7 @@ def is_over(story: Story, owned: Owned, read: CallEvent, at: Callsite, tensor: i
     """
     name = name_given_by_the_write(owned)
     bound = story.bindings.bound_last(owned.site.function, name or "", read.index)
-    again = expressions.bound_targets(at.statement, at.expression) or ()
+    again = at.bound or ()
     return name in again or (bound is not None and bound[1] != tensor)
 
 

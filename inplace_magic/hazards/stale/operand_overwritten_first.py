@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -93,9 +93,9 @@ def _read_whole(story: Story, scaling: CallEvent, adding: CallEvent, tensor: int
 def _hazard(story: Story, scaling: CallEvent, call: CallEvent, tensor: int, path: str) -> Hazard:
     site = call.callsite
     first = scaling.callsite.expression if scaling.callsite is not None else ""
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{line} reads `{name}` in the argument of its last call, but {first} had overwritten it before: Python "
             "evaluates a chain from left to right, so the argument is computed from the new values. PyTorch gives no "
@@ -105,10 +105,8 @@ def _hazard(story: Story, scaling: CallEvent, call: CallEvent, tensor: int, path
             "Compute the argument in a statement before, or do not write in place: `{name} = {name} * … + …`."
         ).format(name=path),
         variable=story.bindings.written_name(call, tensor) or path,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
         tensor=tensor,
-        call=call.index,
+        write=call,
     )
 
 

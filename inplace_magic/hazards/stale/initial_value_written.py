@@ -37,7 +37,7 @@ from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
@@ -101,8 +101,8 @@ class _First:
 
 def _first_write(story: Story, listing: Listing, call: CallEvent, site: Callsite, mutation: Mutation) -> _First:
     plain = _First(call.index, site, _cached(story, listing, site, mutation.tensor))
-    aliases = story.aliases_beside(site)
-    written = expressions.path_text(story.bindings.written_operand(call, mutation.tensor)) if aliases else None
+    aliases = story.aliases.beside(site)
+    written = story.bindings.written_path(call, mutation.tensor) if aliases else None
     if written is None or not written.isidentifier():
         return plain
     for alias in aliases:
@@ -201,7 +201,7 @@ def _hazard(
     maker: str | None,
 ) -> Hazard:
     site = call.callsite
-    variable = expressions.path_text(story.bindings.written_operand(call, mutation.tensor))
+    variable = story.bindings.written_path(call, mutation.tensor)
     line = wording.spot(site)
     if alias is not None:
         message = _(
@@ -215,16 +215,14 @@ def _hazard(
             "callers, since its results are cached: each of them meets what the others wrote. PyTorch gives no error."
         ).format(line=line, name=variable or "", function=maker or "")
         fix = _("Write into a copy of what `{function}` gives: `.clone()`.").format(function=maker or "")
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=message,
         fix=fix,
         variable=variable,
-        mutation=site,
-        mutations=(site,) if site is not None else (),
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )
 
 

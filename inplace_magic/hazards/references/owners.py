@@ -98,8 +98,4 @@ def _is_result_of(story: Story, call: CallEvent, site: Callsite, path: str) -> b
     """Whether the parameter was bound anew only by this very call or later; or by calls that gave back what they were
     given, as ``x = x.float()`` does where `x` has that dtype."""
     bound = story.bindings.scopes[(site.function, path)]
-    return all(at >= call.index or _gave_back(story.calls[at], tensor) for at, tensor in bound)
-
-
-def _gave_back(call: CallEvent, tensor: int) -> bool:
-    return not call.mutations and any(meta.tensor == tensor for meta in call.inputs)
+    return all(at >= call.index or tensor in story.calls[at].gave_back for at, tensor in bound)

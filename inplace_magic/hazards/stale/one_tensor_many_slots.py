@@ -31,10 +31,10 @@ from functools import partial
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import in_each_slot
+from inplace_magic.hazards.references.slots import kept_and_read
 from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.hazards.slots import kept_and_read
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.places import Callsite
@@ -173,16 +173,14 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, evidence: str, *,
         fix = _(
             "Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`)."
         )
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=message.format(tensor=what, line=wording.spot(call.callsite), evidence=evidence),
         fix=fix,
         variable=variable,
-        mutation=call.callsite,
-        mutations=(call.callsite,) if call.callsite is not None else (),
         tensor=mutation.tensor,
-        call=call.index,
+        write=call,
     )
 
 

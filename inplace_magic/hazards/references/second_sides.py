@@ -107,7 +107,7 @@ def given_since(story: Story, call: CallEvent, write: Write) -> bool:
     the write is in both because it was there first."""
     site = call.callsite
     names = operands_of(call, story.bindings.view_texts)
-    here = story.aliases_beside(site) if site is not None else ()
+    here = story.aliases.beside(site) if site is not None else ()
     between = [alias for alias in here if {alias.target, alias.source} == set(names)]
     since = write.at if write.call is not None else write.at - 1
     return bool(between) and all(_ran_between(story, alias, site, since, call.index) for alias in between)

@@ -33,11 +33,12 @@ from dataclasses import replace
 
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import epochs, wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.hazards.fixes.target import copies_entries
+from inplace_magic.hazards.references import epochs
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Number, TensorMetadata
@@ -89,7 +90,7 @@ def _is_of_the_item(story: Story, after: TensorMetadata) -> bool:
 
 def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
     """Whether a line outside of a ``__getitem__`` writes data that is meant to be the same in each epoch."""
-    path = expressions.path_text(story.bindings.written_operand(call, after.tensor))
+    path = story.bindings.written_path(call, after.tensor)
     if not any(name.endswith("]") for name in story.names.get(after.tensor, ())):  # no list of the user's holds it
         return path is not None and path.isidentifier() and epochs.normalised(story, call, after, site)
     if path is None:
@@ -163,19 +164,17 @@ class _Arrays:
 def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazard:
     variable = story.bindings.written_name(call, tensor)
     what = f"`{variable}`" if variable else _("the item")
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{line} edited {tensor} in place for the second time: it is the stored data, or a view of it, so each "
             "time it is fetched the edit is made on top of the last one. PyTorch gives no error."
         ).format(line=wording.spot(site), tensor=what),
         fix=_("Edit out of place, or fetch a copy first (`.clone()`)."),
         variable=variable,
-        mutation=site,
-        mutations=(site,),
         tensor=tensor,
-        call=call.index,
+        write=call,
     )
 
 

@@ -27,12 +27,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.accumulating import Line, accumulating_writes
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.engine import Again, written_again
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -45,23 +46,19 @@ CODE = "class-attribute-written"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
-    objects: dict[tuple[Line, int], str] = {}
-    told: set[Line] = set()
-    for line, site, call, tensor in accumulating_writes(story):
-        shared = _of_the_class(story, call, tensor, site) if line not in told else None
-        owner = _object_of(site.caller) if shared is not None else None
-        if shared is None or owner is None:
-            continue
-        before = objects.setdefault((line, tensor), owner)
-        if before != owner:
-            told.add(line)
-            yield _hazard(call, tensor, site, shared, before, owner)
+    for again in written_again(story, partial(_for_object, story)):
+        yield _hazard(again, _of_the_class(story, again.call, again.tensor, again.site) or "")
+
+
+def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
+    """The object for which a method writes the tensor of its class."""
+    return _object_of(site.caller) if _of_the_class(story, call, tensor, site) is not None else None
 
 
 def _of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) -> str | None:
     """``Histogram.counts`` for a write of ``self.counts`` in a method of that class, if both are one tensor."""
     names = story.names.get(tensor, ())
-    path = expressions.path_text(story.bindings.written_operand(call, tensor)) if names else None
+    path = story.bindings.written_path(call, tensor) if names else None
     owner = site.function.rpartition(".")[0]
     if path is None or not owner or path.count(".") != 1 or not path.startswith("self."):
         return None
@@ -76,24 +73,23 @@ def _object_of(site: Callsite | None) -> str | None:
     return expressions.path_text(called.value if isinstance(called, ast.Attribute) else called)
 
 
-def _hazard(call: CallEvent, tensor: int, site: Callsite, shared: str, before: str, owner: str) -> Hazard:
-    return Hazard(
-        code=CODE,
-        severity="warning",
+def _hazard(again: Again[str], shared: str) -> Hazard:
+    attribute = shared.rpartition(".")[2]
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{line} writes `self.{attribute}` for `{other}` after it wrote it for `{one}`, and both times it is "
             "`{shared}`: a tensor that is made in the body of a class is one tensor for all its objects. PyTorch gives "
             "no error."
-        ).format(line=wording.spot(site), attribute=shared.rpartition(".")[2], one=before, other=owner, shared=shared),
+        ).format(line=wording.spot(again.site), attribute=attribute, one=again.before, other=again.now, shared=shared),
         fix=_(
             "Make the tensor in `__init__`, once for each object; in a dataclass write "
             "`field(default_factory=lambda: …)`."
         ),
-        variable=f"self.{shared.rpartition('.')[2]}",
-        mutation=site,
-        mutations=(site,),
-        tensor=tensor,
-        call=call.index,
+        variable=f"self.{attribute}",
+        tensor=again.tensor,
+        write=again.call,
     )
 
 

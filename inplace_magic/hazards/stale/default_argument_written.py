@@ -27,12 +27,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.accumulating import Line, accumulating_writes
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.engine import Again, written_again
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -48,18 +49,13 @@ _CALLED_BY_THE_OBJECT = ("forward", "__call__")
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
-    callers: dict[tuple[Line, int], Callsite] = {}
-    told: set[Line] = set()
-    for line, site, call, tensor in accumulating_writes(story):
-        caller, key = site.caller, (line, tensor)
-        if caller is None or line in told or callers.get(key) == caller:
-            continue  # most writes of a loop end here
-        name = expressions.path_text(story.bindings.written_operand(call, tensor))
-        if name is None or not _left_out(site, name):
-            continue
-        if callers.setdefault(key, caller) != caller:
-            told.add(line)
-            yield _hazard(call, tensor, site, name)
+    return map(partial(_hazard, story), written_again(story, partial(_left_out_by, story)))
+
+
+def _left_out_by(story: Story, call: CallEvent, site: Callsite, tensor: int) -> Callsite | None:
+    """Who left the written argument out, and so got the default."""
+    name = story.bindings.written_path(call, tensor)
+    return site.caller if name is not None and _left_out(site, name) else None
 
 
 def _left_out(site: Callsite, name: str) -> bool:
@@ -76,20 +72,19 @@ def _left_out(site: Callsite, name: str) -> bool:
     return expressions.parameter_argument(site.caller.expression, site.parameters, name) is None
 
 
-def _hazard(call: CallEvent, tensor: int, site: Callsite, name: str) -> Hazard:
-    return Hazard(
-        code=CODE,
-        severity="warning",
+def _hazard(story: Story, again: Again[Callsite]) -> Hazard:
+    name = story.bindings.written_path(again.call, again.tensor) or ""
+    return finding(
+        CODE,
+        "warning",
         message=_(
             "{line} writes `{name}`, which was left out at {place} and at the call before: a default argument is one "
             "tensor for all calls, so this call began with what that one had left in it. PyTorch gives no error."
-        ).format(line=wording.spot(site), name=name, place=site.caller.place if site.caller is not None else ""),
+        ).format(line=wording.spot(again.site), name=name, place=again.now.place),
         fix=_("Make the tensor in the function, anew each time that `{name}` is left out.").format(name=name),
         variable=name,
-        mutation=site,
-        mutations=(site,),
-        tensor=tensor,
-        call=call.index,
+        tensor=again.tensor,
+        write=again.call,
     )
 
 

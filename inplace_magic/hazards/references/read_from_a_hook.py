@@ -13,7 +13,7 @@ import ast
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.slots import names, reads_through
+from inplace_magic.hazards.references.slots import names, reads_through
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import KeptByHook
 from inplace_magic.record.places import Callsite
@@ -124,7 +124,7 @@ def _is_bound_to_it(story: Story, kept: KeptByHook, name: str, site: Callsite) -
     variable of a loop over the container."""
     if (site.function, name) in story.bindings.scopes:
         return False
-    for alias in story.aliases_beside(site):
+    for alias in story.aliases.beside(site):
         node = expressions.parse(alias.source) if alias.target == name else None
         if node is not None and _entry_said(kept, node):
             return True

@@ -39,7 +39,7 @@ from itertools import combinations, product
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
@@ -113,7 +113,7 @@ def _kept(top: Top, name: str) -> _Kept | None:
 def _overwritten(story: Story, top: Top, tensor: int, first: _Kept, second: _Kept) -> tuple[Write, CallEvent] | None:
     """The write that came between the two statements, and the first call after it that reads the first name."""
     meta = story.observations.get(tensor)
-    if meta is None or (meta.is_leaf and meta.requires_grad) or first.statement is second.statement:
+    if meta is None or meta.is_trainable or first.statement is second.statement:
         return None
     if first.name in _names_in(second.statement.value):
         return None
@@ -183,9 +183,9 @@ def _hazard(story: Story, tensor: int, first: _Kept, second: _Kept | None, write
             "PyTorch gives no error."
         )
     )
-    return Hazard(
-        code=CODE,
-        severity="warning",
+    return finding(
+        CODE,
+        "warning",
         message=message.format(
             first=first.name,
             second=second.name if second is not None else "",
@@ -194,12 +194,9 @@ def _hazard(story: Story, tensor: int, first: _Kept, second: _Kept | None, write
         ),
         fix=_("Keep a copy under the first name: `.clone()` behind what `{name}` is bound to.").format(name=first.name),
         variable=variable or gradient or first.name,
-        mutation=write.site,
-        mutations=(write.site,) if write.site is not None else (),
-        read=read.callsite,
-        read_call=read.index,
+        read=read,
         tensor=tensor,
-        call=call.index if call is not None else None,
+        write=write,
     )
 
 

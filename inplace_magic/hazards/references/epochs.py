@@ -26,7 +26,7 @@ def normalised(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
         site: the place of the write.
     """
     listing = whole_listing(story.trace, site)
-    if listing is None or after.storage is None or (after.is_leaf and after.requires_grad) or not story.executed:
+    if listing is None or after.storage is None or after.is_trainable or not story.executed:
         return False
     if not (_in_a_list_of_batches(story, after) or _is_slice(story, call, after, site)):
         return False

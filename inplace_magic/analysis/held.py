@@ -1,0 +1,70 @@
+"""What took hold of a call's result, and when: ``h`` from ``h = relu(x)`` on, ``kept[]`` from ``kept.append(h)`` on.
+
+Capture writes into each place what its statement puts the value into (``Callsite.targets``); here that meets the
+tensors that the calls gave. What nobody could tell is absent: names given by ``exec``, by a ``for`` loop over a list,
+or in library code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
+from inplace_magic.source import expressions
+
+How = Literal["assigned", "stored", "returned"]
+"""``h = f(x)``; ``kept.append(f(x))`` and ``kept = [f(x) for …]``; ``return f(x)``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name, attribute, slot, container or return value that holds a tensor from a call on."""
+
+    tensor: int
+    call: int
+    """Index of the call whose result it is."""
+    target: str
+    """``h``, ``self.memory``, ``kept["pre"]``; ``kept[]`` for an entry that has no plain key; ``return``."""
+    how: How
+    place: Callsite
+    """The expression, with its function and the places that led to this run of it."""
+
+
+def bindings_of(trace: Trace) -> Iterator[Binding]:
+    """Every binding of a call's result, oldest first. Of several calls that one line's expression made (a module's),
+    the last one's output is what the name gets."""
+    calls = [call for call in trace.calls if call.callsite is not None and call.parent is None]
+    for position, call in enumerate(calls):
+        site = call.callsite
+        if site is None or site.targets is None or not call.outputs:
+            continue
+        following = calls[position + 1] if position + 1 < len(calls) else None
+        if not site.direct and (expressions.makes_an_object(site.expression) or _goes_on(site, following)):
+            continue
+        if _is_copied(site, following):
+            continue
+        if len(site.targets) == 1:
+            pairs = [(site.targets[0], call.outputs[0].tensor)] if len(call.outputs) == 1 else []
+        else:
+            pairs = [(path, output.tensor) for path, output in zip(site.targets, call.outputs, strict=False)]
+        for path, tensor in pairs:
+            if path is not None:
+                yield Binding(tensor, call.index, path, _how(path), site)
+
+
+def _how(path: str) -> How:
+    return "returned" if path == "return" else "stored" if path.endswith("[]") else "assigned"
+
+
+def _goes_on(site: Callsite, following: CallEvent | None) -> bool:
+    return following is not None and following.callsite == site
+
+
+def _is_copied(site: Callsite, following: CallEvent | None) -> bool:
+    """Whether the statement copies the value into elements of a tensor, as ``out[0] = x[0]`` does."""
+    after = following.callsite if following is not None and following.does("sets item") else None
+    return after is not None and (after.line, after.statement) == (site.line, site.statement)

@@ -1,0 +1,125 @@
+"""The search behind the rules of ``hazards/stale``: somebody holds a tensor, it is written, it is read as if old.
+
+Take ``top = x[0]``, then ``x[0] += 1``, then ``y * top``. The first statement makes a :class:`Reference` (`top`, these
+elements, since that call), the second writes the elements another way, and the third reads `top`: together they are
+:class:`Stale`. A rule is a row: which references there are, which writes count, and which read tells. Where a reference
+outlives a run, as a default argument does, the read is the next write that builds on the old values: :class:`Again`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
+from typing import Generic, TypeVar
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.story import Story
+from inplace_magic.record.events import CallEvent, Region
+from inplace_magic.record.places import Callsite
+
+_AT = attrgetter("at")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Somebody holds a tensor."""
+
+    tensor: int
+    storage: int | None
+    since: int
+    """Index of the call from which on."""
+    place: Callsite | None
+    """Where it was taken."""
+    holder: str | None = None
+    """``top``, ``kept["pre"]``; None where it has no name, or the name is not known."""
+    region: Region | None = None
+    """Its elements; None: all of the memory, or unknown ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A reference that was written behind its back, and read after that."""
+
+    reference: Reference
+    write: Write
+    read: CallEvent
+
+
+def writes_since(story: Story, reference: Reference) -> Iterator[Write]:
+    """The writes of the memory after the reference was taken, oldest first."""
+    writes = story.writes_to_memory(reference.storage)
+    return islice(writes, bisect_right(writes, reference.since, key=_AT), None)
+
+
+def gone_stale(
+    story: Story,
+    references: Iterable[Reference],
+    written: Callable[[Reference, Write], bool],
+    read: Callable[[Reference, Write], CallEvent | None],
+    *,
+    most: int | None = None,
+) -> Iterator[Stale]:
+    """Yields one for each writing place.
+
+    Args:
+        story: the trace.
+        references: who holds what.
+        written: whether a write of the memory since then counts.
+        read: the call that reads by the reference what that write left.
+        most: look at so many writes of a reference.
+    """
+    told: set[Callsite | None] = set()
+    for reference in references:
+        for write in islice(writes_since(story, reference), most):
+            if not written(reference, write):
+                continue
+            found = read(reference, write)
+            if found is not None:
+                if write.site not in told:
+                    told.add(write.site)
+                    yield Stale(reference, write, found)
+                break
+
+
+Holder = TypeVar("Holder")
+
+
+@dataclass(frozen=True, slots=True)
+class Again(Generic[Holder]):
+    """A line has written one tensor for a second holder, on top of what it had left for the first."""
+
+    call: CallEvent
+    site: Callsite
+    tensor: int
+    before: Holder
+    now: Holder
+
+
+def written_again(story: Story, holder: Callable[[CallEvent, Callsite, int], Holder | None]) -> Iterator[Again[Holder]]:
+    """Yields one for each line in a function whose writes build on the old values.
+
+    Args:
+        story: the trace.
+        holder: for whom a line writes a tensor, as an object or a caller; None where that does not count.
+    """
+    first: dict[tuple[object, ...], Holder] = {}
+    told: set[tuple[object, ...]] = set()
+    asked: set[tuple[object, ...]] = set()
+    for call in story.trace.calls:
+        site = call.callsite
+        if site is None or site.caller is None or call.kind != "in-place" or call.does("repeatable"):
+            continue
+        line = (site.cell, site.file, site.line)
+        for mutation in call.mutations if line not in told else ():
+            if (site, mutation.tensor) in asked:
+                continue  # most writes of a loop end here
+            asked.add((site, mutation.tensor))
+            now = holder(call, site, mutation.tensor)
+            before = first.setdefault((*line, mutation.tensor), now) if now is not None else None
+            if now is not None and before is not None and before != now:
+                told.add(line)
+                yield Again(call, site, mutation.tensor, before, now)
+                break

@@ -1,0 +1,47 @@
+"""Which operand of the user's expression a call wrote, read off its source."""
+
+from __future__ import annotations
+
+import ast
+
+from inplace_magic.record.events import CallEvent
+from inplace_magic.source import expressions
+
+
+def is_state(call: CallEvent, tensor: int) -> bool:
+    """Whether library code wrote something of its own object's, such as the running statistics of BatchNorm
+    (``self.num_batches_tracked.add_(1)``), and not what the user's line handed it."""
+    node = written_in(call, call.within, tensor, direct=True) if call.within else None
+    if isinstance(node, ast.IfExp):
+        node = node.body
+    return node is not None and expressions.root_name(expressions.without_aliasing(node)) == "self"
+
+
+def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -> ast.expr | None:
+    """What a call that wrote `tensor` is handed for it.
+
+    Args:
+        call: the writing call.
+        expression: source of the expression that made it.
+        tensor: what it wrote.
+        direct: False where library code lies between the expression and the call: then the receiver of a method is
+            the library's object, and the first argument may have been handed on.
+    """
+    out = expressions.keyword(expression, "out")
+    if out is not None:
+        return out
+    method = call.does("method") and direct
+    if method and not expressions.calls_method(expression, call.name.rpartition(".")[2]):
+        return None
+    listed = expressions.operands(expression, method=method)
+    tensors = [meta.tensor for meta in call.inputs]
+    position = tensors.index(tensor) if tensor in tensors else 0
+    if tensors.count(tensor) > 1 and not call.does("method") and not call.operation.endswith("_"):
+        # `scripted(a, b)` with one tensor for both, written inside: under which name nobody saw. By PyTorch's custom,
+        # functions whose names end in an underscore write the first.
+        texts = {expressions.path_text(node) for node in listed}
+        return listed[0] if len(texts) == 1 else None
+    if direct and position:
+        can_be_tensors = [node for node in listed if not isinstance(node, ast.Constant)]
+        return can_be_tensors[position] if len(can_be_tensors) == len(tensors) else None
+    return listed[0] if listed else None
