@@ -13,7 +13,7 @@ _CODE = re.compile(r"[a-z]+(-[a-z]+)+")
 
 
 def page_of(code: str) -> str | None:
-    """The docstring of the rule that finds it; None of a code that no rule has, and where Python left docstrings out."""
+    """The docstring of the rule that finds it; None where no rule has the code, or Python left docstrings out."""
     return _pages().get(code)
 
 
