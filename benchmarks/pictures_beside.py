@@ -3,8 +3,8 @@
     python benchmarks/pictures_beside.py [NAME ...]    writes docs/measured/beside/NAME.png
 
 Left the picture of one watched training step, right torchview's of the same model's forward. Needs a Chromium,
-`pip install .[bench,dev] torchvision`; a model whose package is missing is skipped. Where torchview fails, its frame says
-with what.
+`pip install .[bench,dev] torchvision pygraphviz`, of which the last one's Graphviz knows torchview's tables; a model whose
+package is missing is skipped. Where torchview fails, its frame says with what.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pygraphviz
 import torch
 from pictures import MODELS, Model, watched
 from playwright.sync_api import sync_playwright
 from torchview import draw_graph
-
-from inplace_magic.render.graph.layout import ENGINES, EngineMissing
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "measured" / "beside"
@@ -48,12 +47,8 @@ def of_torchview(model: Model, depth: int) -> str:
     exec(model.made, names)
     given = {"input_ids": names["ids"]} if "ids" in names else names["x"]
     drawn = draw_graph(names["net"], input_data=given, depth=depth, expand_nested=True).visual_graph
-    for _name, engine in ENGINES:
-        try:
-            return engine(str(drawn.source))
-        except EngineMissing:
-            continue
-    raise SystemExit("No layout engine is installed.")
+    graph = pygraphviz.AGraph(string=str(drawn.source))
+    return bytes(graph.draw(format="svg", prog="dot")).decode()
 
 
 def main() -> None:
@@ -73,7 +68,9 @@ def main() -> None:
             raise SystemExit(INSTALL)
         page = browser.new_page(viewport={"width": 2 * FRAME[0] + 40, "height": FRAME[1] + 60})
         for name, model in MODELS.items():
-            if (chosen.names and name not in chosen.names) or (model.needs and not importlib.util.find_spec(model.needs)):
+            if (chosen.names and name not in chosen.names) or (
+                model.needs and not importlib.util.find_spec(model.needs)
+            ):
                 continue
             work = chosen.to / "page"
             work.mkdir(exist_ok=True)
