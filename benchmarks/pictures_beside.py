@@ -3,8 +3,8 @@
     python benchmarks/pictures_beside.py [NAME ...]    writes docs/measured/beside/NAME.png
 
 Left the picture of one watched training step, right torchview's of the same model's forward. Needs a Chromium,
-`pip install .[bench,dev] torchvision pygraphviz`, of which the last one's Graphviz knows torchview's tables; a model whose
-package is missing is skipped. Where torchview fails, its frame says with what.
+`pip install .[bench,dev] torchvision pygraphviz`, of which the last one's Graphviz knows torchview's tables; a model
+whose package is missing is skipped. Where torchview fails, its frame says with what.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ DEPTH = {"vit": 3, "bert": 3}
 """How deep torchview looks, where its picture says more than at depth 2 and still is no chain of hundreds of boxes."""
 FRAME = 620, 640
 """Pixels."""
-PAGE = """<style>body{{margin:0;display:flex;gap:8px;font:13px Helvetica,Arial,sans-serif;background:#fff;width:max-content}}
+PAGE = """<style>body{{margin:0;display:flex;gap:8px;font:13px Helvetica,Arial,sans-serif;background:#fff;
+width:max-content}}
 figure{{margin:0;width:{width}px}}figcaption{{padding:4px 0;height:18px}}
-div{{width:{width}px;height:{height}px;border:1px solid #c8c8c8;box-sizing:border-box;display:flex;justify-content:center}}
+div{{width:{width}px;height:{height}px;border:1px solid #c8c8c8;box-sizing:border-box;display:flex;
+justify-content:center}}
 img{{max-width:100%;max-height:100%;object-fit:contain}}</style>
 <figure><figcaption>{name}: inplace_magic</figcaption><div><img src="ours.svg"></div></figure>
 <figure><figcaption>{name}: {theirs}</figcaption><div>{shown}</div></figure>"""

@@ -24,7 +24,7 @@ from inplace_magic.record.places import Callsite
 LIMIT = 40
 """Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
 _key = attrgetter("key")
-MANY = 38
+MANY = 34
 """From so many boxes on no further module is opened as the example of its class."""
 FEW = 5
 """A group of fewer boxes is opened where there is room, although its neighbours are not."""

@@ -23,7 +23,7 @@ CARD = (
     "overflow-x:auto;text-align:left"
 )
 CODE = f"background:{style.ZEBRA};color:{style.INK}"
-BESIDE = "display:inline-block;vertical-align:top;margin-right:22px"
+BESIDE = "display:inline-block;vertical-align:top;margin-right:14px"
 SUMMARY = "cursor:pointer;font-weight:bold;padding:4px 0"
 TABLE = (
     f"border-collapse:collapse;font-size:13px;margin:4px 0 8px;table-layout:auto;color:{style.INK};"

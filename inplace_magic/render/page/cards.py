@@ -9,7 +9,7 @@ from inplace_magic.language import _
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import diffs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
-from inplace_magic.render.markup import CODE, code, details, esc, prose, tag
+from inplace_magic.render.markup import CODE, FOCUSABLE, code, details, esc, prose, tag
 from inplace_magic.render.page.rule_page import rule_page
 from inplace_magic.render.verdict import headline, is_unexplained, verdict
 from inplace_magic.report import Report
@@ -109,7 +109,7 @@ def _listing(excerpt: Excerpt) -> str:
     rows = "".join(_line(line, room + 16) for line in excerpt.lines)
     css = "border-collapse:collapse;table-layout:auto;width:100%;margin:0"
     css += f";background:{style.CARD};color:{style.INK};font-family:{style.CODE_FONTS};font-size:13px"
-    return caption + tag("div", "overflow-x:auto;max-width:100%", tag("table", css, f"<tbody>{rows}</tbody>"))
+    return caption + tag("div", "overflow-x:auto", tag("table", css, f"<tbody>{rows}</tbody>"), **FOCUSABLE)
 
 
 def _is_heavy(line: ExcerptLine) -> bool:
