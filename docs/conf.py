@@ -7,6 +7,7 @@ Notebooks are shown with the outputs that they were saved with; nothing is execu
 from __future__ import annotations
 
 import gettext
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,11 @@ from typing import Any
 import sphinx.locale
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
+import make_rules  # noqa: E402  # beside this file
+
+RULES = make_rules.rules()
 project = "inplace_magic"
 author = "the inplace_magic contributors"
 copyright = author
@@ -54,6 +58,18 @@ def _in_its_language(app: Any, page: str, template: str, context: dict[str, Any]
     context["ngettext"] = words.ngettext
 
 
+def _codes_lead_to_their_pages(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """``<code>alias-written</code>``, in a report or in a sentence, is a link to the page of its rule."""
+    if "body" not in context:
+        return
+    addresses = {code: context["pathto"](f"docs/rules/{Path(rule.page).stem}") for rule in RULES for code in rule.codes}
+    codes = "|".join(map(re.escape, addresses))
+    found = re.compile(rf"<a [^>]*>.*?</a>|<code[^>]*>(?:<span[^>]*>)?({codes})(?:</span>)?</code>", re.DOTALL)
+    context["body"] = found.sub(
+        lambda each: f'<a href="{addresses[each[1]]}">{each[0]}</a>' if each[1] else each[0], context["body"]
+    )
+
+
 def _no_type_before_the_colon(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Napoleon takes ``Key of a box: …`` of an attribute for its type; an empty comment before it has no colon."""
     if what in ("attribute", "property"):
@@ -64,3 +80,4 @@ def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", _no_type_before_the_colon, priority=400)  # before napoleon's 500
     app.connect("html-page-context", _in_its_language)
+    app.connect("html-page-context", _codes_lead_to_their_pages)

@@ -36,9 +36,9 @@ def to_html(feedback: Feedback) -> str:
     if feedback.happened:
         body.append(_rows(feedback))
     if feedback.code:
-        css = f"margin:8px 0 0 0;padding:8px;background-color:{style.CARD};color:{style.INK};overflow-x:auto"
+        css = f"margin:8px 0 0 0;padding:8px;background:{style.CARD};color:{style.INK};overflow-x:auto"
         body.append(tag("pre", css, esc(feedback.code)))
-    css = f"{CARD};background-color:{tint};border-left:6px solid {accent}"
+    css = f"{CARD};background:{tint};border-left:6px solid {accent}"
     return tag("div", css, head, *body, class_="inplace-magic-lesson")
 
 

@@ -45,10 +45,10 @@ def to_markup(finding: Hazard) -> str:
     rows = []
     for line in lines:
         ink, tint = _COLOURS.get(line[:1], _COLOURS[" "])
-        ground = f"background-color:{tint};" if tint != style.CARD else ""
+        ground = f"background:{tint};" if tint != style.CARD else ""
         rows.append(tag("span", f"{ground}color:{ink}", esc(line)))
     css = (
-        f"font-family:{style.CODE_FONTS};font-size:13px;background-color:{style.CARD};color:{style.INK};"
+        f"font-family:{style.CODE_FONTS};font-size:13px;background:{style.CARD};color:{style.INK};"
         f"border:1px solid {style.LINE};padding:4px 8px;margin:4px 0;overflow-x:auto;white-space:pre"
     )
     cost = price(finding)

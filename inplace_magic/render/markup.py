@@ -18,16 +18,16 @@ from inplace_magic.render.theme import theme_script
 from inplace_magic.render.words import MAX_TEXT, printable, shortened
 
 CARD = (
-    f"background-color:{style.CARD};color:{style.INK};font-family:{style.HTML_FONTS};font-size:14px;line-height:1.45;"
+    f"background:{style.CARD};color:{style.INK};font-family:{style.HTML_FONTS};font-size:14px;line-height:1.45;"
     f"border:1px solid {style.LINE};border-radius:6px;padding:12px 14px;max-width:100%;box-sizing:border-box;"
     "overflow-x:auto;text-align:left"
 )
-CODE = f"background-color:{style.ZEBRA};color:{style.INK}"
-BESIDE = "display:inline-block;vertical-align:top;margin-right:22px"
+CODE = f"background:{style.ZEBRA};color:{style.INK}"
+BESIDE = "display:inline-block;vertical-align:top;margin-right:14px"
 SUMMARY = "cursor:pointer;font-weight:bold;padding:4px 0"
 TABLE = (
     f"border-collapse:collapse;font-size:13px;margin:4px 0 8px;table-layout:auto;color:{style.INK};"
-    f"background-color:{style.CARD}"
+    f"background:{style.CARD}"
 )
 ONE_LINE_ROWS = ";width:max-content"
 """Rows of numbers do not wrap, and their table scrolls; those of sentences wrap, and all columns are in sight."""
@@ -133,19 +133,16 @@ def table(
     whole = list(rows)
     kept = [column for column in range(len(header)) if any(row[column] for row in whole)] or range(len(header))
     styles = [cells[column] if column < len(cells) else CELL for column in kept]
-    head_css = f"background-color:{style.CARD};border-bottom:2px solid {style.LINE}"
+    head_css = f"background:{style.CARD};border-bottom:2px solid {style.LINE}"
     head = tag(
         "tr",
         head_css,
-        *(
-            tag("th", css.partition(";")[0], esc(header[column]), scope="col")
-            for column, css in zip(kept, styles, strict=True)
-        ),
+        *(tag("th", css.partition(";")[0], esc(header[column])) for column, css in zip(kept, styles, strict=True)),
     )
     body = "".join(
         tag(
             "tr",
-            f"background-color:{(tints[number] if tints else '') or plain[number % 2]}",
+            f"background:{(tints[number] if tints else '') or plain[number % 2]}",
             *(tag("td", _cell_css(css, row[column]), row[column]) for column, css in zip(kept, styles, strict=True)),
         )
         for number, row in enumerate(whole)

@@ -22,6 +22,8 @@ SELECTORS = (
 )
 GROUND = f"var(--jp-layout-color1,var(--vscode-editor-background,{style.DARK[style.CARD]}))"
 INK = f"var(--jp-content-font-color1,var(--vscode-editor-foreground,{style.DARK[style.INK]}))"
+WHOLE_WIDTH = ".inplace-magic details[open]{display:block!important}"
+"""Folded sections stand beside each other, an open one has the width; where no style is kept, as much as it needs."""
 _COLOUR = re.compile(r"#([0-9A-F]{6})\b")
 
 
@@ -41,7 +43,7 @@ def theme_script() -> str:
 
 
 def _dark_sheet() -> str:
-    return f"{','.join(SELECTORS)}{{{_twins()}}}"
+    return f"{','.join(SELECTORS)}{{{_twins()}}}{WHOLE_WIDTH}"
 
 
 def _twins() -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import torch
 from compare.blocks import twins
 
@@ -21,16 +23,11 @@ def test_the_table_of_macs_is_the_known_one_for_both_twins() -> None:
         ]
         assert variant.operations == 15_052_800
         assert (variant.macs, variant.flops) == (13_547_520, 27_095_040)
-        assert [f"{100 * cost.operations / 15_052_800:.3f} %" for cost in variant.costs] == [
-            "93.333 %",
-            "3.333 %",
-            "3.333 %",
-        ]
         assert variant.uncounted == ()
     assert result.first.costs == result.second.costs
     text = result.to_text()
-    assert "0.015 GMac" in text
-    assert "93.333 %" in text
+    assert "15,052,800 (0.015 GMac)" in text
+    assert re.findall(r"[\d.]+ %", text) == ["93.3 %", "3.3 %", "3.3 %", "100.0 %"]
     assert "same compute" in result.verdict
 
 

@@ -13,6 +13,7 @@ import pytest
 from programs import score
 
 from inplace_magic.hazards import Hazard
+from inplace_magic.hazards.pages import page_of
 from inplace_magic.report import Report
 from inplace_magic.widgets.state import state_of
 
@@ -69,7 +70,8 @@ def test_a_report_in_chinese_has_no_english_words_left_and_the_same_facts(loaded
         **{key: _visible(picture) for key, picture in pictures.items()},
     }
     errors = [call.error or "" for call in english.calls] + [english.trace.error or ""]
-    own = " ".join("\n".join((*english.trace.source, *errors, "Cell In[1]", "--level ops")).split())
+    rules = [page_of(finding.code) or "" for finding in english.hazards]  # the programs that a code unfolds
+    own = " ".join("\n".join((*english.trace.source, *errors, *rules, "Cell In[1]", "--level ops")).split())
     assert _leaves(texts, own) == []
     for heading in re.findall(r"<th\b[^>]*>(.*?)</th>|<summary\b[^>]*>(.*?)</summary>", page):
         words = _visible("".join(heading)).strip()

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from builders import sigmoid_report
 from render.samples import HOSTILE, fine_report, hostile_report, long_report
+from scripts import script
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.render import reading, to_mimebundle
@@ -27,6 +28,7 @@ from inplace_magic.render.page import explorer, html
 from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES
 from inplace_magic.render.page.html import to_fragment, to_page
 from inplace_magic.render.page.packing import unpacked
+from inplace_magic.render.page.rule_page import rule_page
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.theme import theme_script
 from inplace_magic.render.timeline.timeline import timeline_svg
@@ -111,11 +113,11 @@ def test_what_the_theme_of_jupyterlab_sets_on_tables_and_code_is_set_again_here(
     for tag, attributes in Elements(markup).found:
         css = attributes.get("style") or ""
         wanted = {
-            "table": ("background-color", "color", "table-layout", "margin"),
-            "tr": ("background-color",),
+            "table": ("background", "color", "table-layout", "margin"),
+            "tr": ("background",),
             "th": ("text-align",),
             "td": ("text-align",),
-            "code": ("background-color", "color"),
+            "code": ("background", "color"),
         }
         assert [name for name in wanted.get(tag, ()) if not re.search(rf"(^|;){name}:", css)] == [], (tag, css)
 
@@ -453,3 +455,32 @@ def in_browser(folder: Path, page: str, *flags: str) -> str:
     ]
     dom = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
     return re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL)
+
+
+def test_a_code_unfolds_what_it_means_with_a_bad_and_a_good_program_without_a_script():
+    markup = to_fragment(sigmoid_report())
+
+    assert markup.count("<pre ") >= 2
+    unfolded = markup[markup.index(">saved-tensor-overwritten</code>") :]
+    page = Elements(unfolded[unfolded.index("</summary>") + len("</summary>") : unfolded.index("</details>")])
+    assert page.text.startswith("A tensor that autograd saved for backward was overwritten before backward used it.")
+    assert "probs[2] = 2.0                  # overwrites it\n" in page.text
+    assert page.text.index("Bad") < page.text.index("Good")
+
+
+def test_every_code_has_a_page_and_one_that_no_rule_has_is_plain_code():
+    found = sigmoid_report()
+    for rule in script("docs/make_rules.py").rules():
+        page = Elements(rule_page(rule.codes[-1]))
+        assert page.open == []
+        assert page.text.index("Bad") < page.text.index("Good")
+    assert rule_page("no-such-code") == ""
+    other = replace(found, findings=tuple(replace(finding, code="no-such-code") for finding in found.findings))
+    assert "no-such-code</code></div>" in to_fragment(other)
+
+
+def test_the_page_of_a_code_stands_once_however_many_findings_have_it():
+    report = sigmoid_report()
+    twice = replace(report, findings=(report.findings[0], replace(report.findings[0], message="Another one.")))
+
+    assert to_fragment(twice).count("A tensor that autograd saved for backward was overwritten") == 1

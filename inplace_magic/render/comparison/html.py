@@ -58,7 +58,7 @@ def to_page(comparison: Comparison) -> str:
         f'<!DOCTYPE html>\n<html lang="{comparison.language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{esc(verdict(comparison))}</title>\n</head>\n"
-        f'<body style="margin:16px;background-color:{style.ZEBRA}">\n{to_fragment(comparison)}\n</body>\n</html>\n'
+        f'<body style="margin:16px;background:{style.ZEBRA}">\n{to_fragment(comparison)}\n</body>\n</html>\n'
     )
 
 
@@ -87,7 +87,7 @@ def _verdict_bar(comparison: Comparison) -> str:
         accent, ink, tint = style.FINE_COLOURS
         symbol = style.FINE_SYMBOL
     css = (
-        f"background-color:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px;"
+        f"background:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px;"
         "font-size:16px;font-weight:bold"
     )
     return tag("div", css, esc(f"{symbol} "), prose(verdict(comparison)))

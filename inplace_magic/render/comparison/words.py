@@ -160,11 +160,11 @@ def signed_bytes(count: int) -> str:
     return f"{'+' if count > 0 else '−' if count < 0 else ''}{bytes_of(abs(count))}"
 
 
-def macs_of(count: int) -> str:
-    """``0.015 GMac``, as model summaries print it; below ten million in ``MMac``, below ten thousand in ``Mac``."""
-    if count >= 10**7:
-        return f"{count / 10**9:.3f} GMac"
-    return f"{count / 10**6:.3f} MMac" if count >= 10**4 else f"{count:,} Mac"
+def operations_of(count: int) -> str:
+    """``15,052,800 (0.015 GMac)``, as model summaries print it; below ten million in ``MMac``, a small one alone."""
+    if count < 10**4:
+        return f"{count:,}"
+    return f"{count:,} ({count / 10**9:.3f} GMac)" if count >= 10**7 else f"{count:,} ({count / 10**6:.3f} MMac)"
 
 
 def seconds_of(seconds: float) -> str:
@@ -208,14 +208,9 @@ def _whole(title: str, one: int | None, other: int | None, better: bool = True) 
 
 
 def _together(one: int | None, other: int | None) -> Figure:
-    """The sum that ptflops calls MACs, as it prints it and exactly."""
-    return _figure(
-        _("both together, as ptflops sums"),
-        (one, other),
-        lambda count: f"{macs_of(count)} ({count:,})",
-        lambda count: minus(f"{count:+,}"),
-        True,
-    )
+    """MACs and element operations in one sum, which model summaries give as the MACs of a layer."""
+    title = _("MACs and element operations")
+    return _figure(title, (one, other), operations_of, lambda count: minus(f"{count:+,}"), True)
 
 
 def _bytes(title: str, one: int | None, other: int | None) -> Figure:
@@ -262,14 +257,14 @@ def cost_rows(costs: tuple[Cost, ...]) -> list[tuple[str, ...]]:
             f"{cost.macs:,}",
             f"{cost.elements:,}",
             f"{cost.operations:,}",
-            f"{100 * cost.operations / total:.3f} %",
+            f"{100 * cost.operations / total:.1f} %",
         )
         for cost in costs
     ]
     calls, macs, elements = (
         sum(values) for values in zip(*((c.calls, c.macs, c.elements) for c in costs), strict=True)
     )
-    return [*rows, (_("in all"), "", f"{calls:,}", f"{macs:,}", f"{elements:,}", f"{total:,}", "100.000 %")]
+    return [*rows, (_("in all"), "", f"{calls:,}", f"{macs:,}", f"{elements:,}", f"{total:,}", "100.0 %")]
 
 
 def cost_place(cost: Cost) -> str:

@@ -148,7 +148,7 @@ def _rewrite(drawn: ET.Element, graph: ET.Element, parts: list[_Part], cuts: lis
     texts = [element for element in graph if element.tag == f"{SVG}text"]
     for text in texts:
         text.set("x", str((start + right) / 2))
-        text.set("y", str(float(text.get("y", "0")) - bottom + low))
+        text.set("y", str(float(text.get("y", "0")) - TURN))
     box = [float(number) for number in _NUMBER.findall(drawn.get("viewBox", ""))]
     _, y = (float(number) for number in _NUMBER.findall(graph.get("transform", ""))[-2:])
     graph.set("transform", f"translate({MARGIN - start} {y + TURN})")

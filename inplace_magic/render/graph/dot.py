@@ -63,7 +63,7 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
             "fontsize": "10",
             "fontcolor": style.MUTED_INK,
             "label": label_of([*drawing.captions, *_legend(drawing)]),
-            "labelloc": "b",
+            "labelloc": "t",
             "nodesep": "0.3",
             "pad": "0.15",
             "rankdir": "TB",

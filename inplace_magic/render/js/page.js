@@ -11,16 +11,10 @@ function pictureIn(img, [tags, bundled]) {
     });
 }
 
-/* Folded sections stand beside each other, an open one has the width. */
-function spread(section) {
-  section.addEventListener("toggle", () => { section.style.display = section.open ? "block" : "inline-block"; });
-}
-
 function enliven(page, state) {
   const graph = page.querySelector("img.inplace-magic-graph"), lanes = page.querySelector("img.inplace-magic-timeline");
   const root = document.createElement("div"), [drawn, tracks] = state.unseen;
   graph.before(root);
-  for (const section of page.querySelectorAll("details")) spread(section);
   if (state.beside) graph.closest("details").open = false;  /* the widget below shows it */
   try {
     const pictures = { svg: pictureIn(graph, drawn), timeline: lanes && pictureIn(lanes, tracks) };

@@ -9,7 +9,8 @@ from inplace_magic.language import _
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import diffs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
-from inplace_magic.render.markup import code, details, esc, prose, tag
+from inplace_magic.render.markup import CODE, FOCUSABLE, code, details, esc, prose, tag
+from inplace_magic.render.page.rule_page import rule_page
 from inplace_magic.render.verdict import headline, is_unexplained, verdict
 from inplace_magic.report import Report
 
@@ -22,6 +23,7 @@ MAX_HEADLINE = 300
 MAX_LINES = 30
 """More findings than cards and so many lines are counted."""
 
+_LINK = "text-decoration:underline;cursor:pointer"
 _LINE = "line-height:1.5;vertical-align:top"
 """What JupyterLab's theme sets on each cell is set on each cell again; the rest comes from the table."""
 _ROLE = {
@@ -47,7 +49,7 @@ def verdict_bar(report: Report) -> str:
         fine = style.FINE_COLOURS if judged else style.SEVERITY_COLOURS["info"]
         accent, ink, tint = style.SEVERITY_COLOURS["error"] if is_unexplained(report) else fine
     css = (
-        f"background-color:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px;"
+        f"background:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px;"
         "font-size:16px;font-weight:bold"
     )
     return tag("div", css, prose(verdict(report)))
@@ -71,7 +73,8 @@ def finding_cards(report: Report, *, most: int = FEW_CARDS) -> str:
 
 
 def _cards(findings: Sequence[Hazard], report: Report, most: int, more: str) -> str:
-    cards = [_card(finding, report) for finding in findings[:most]]
+    firsts = {finding.code: finding for finding in reversed(findings[:most])}  # a code is explained once
+    cards = [_card(finding, report, explained=firsts[finding.code] is finding) for finding in findings[:most]]
     lines = [_one_line(finding) for finding in findings[most : most + MAX_LINES]]
     left = len(findings) - len(cards) - len(lines)
     rest = _sentence(more.format(count=left)) if left else ""
@@ -84,13 +87,16 @@ def _one_line(finding: Hazard) -> str:
     return tag("li", "", tag("b", f"color:{ink}", esc(title)), prose(words.shortened(headline(finding), MAX_HEADLINE)))
 
 
-def _card(finding: Hazard, report: Report) -> str:
+def _card(finding: Hazard, report: Report, *, explained: bool) -> str:
     accent, ink, _tint = style.SEVERITY_COLOURS[finding.severity]
     title = f"{style.SEVERITY_SYMBOL[finding.severity]} {_(style.SEVERITY_WORD[finding.severity])}"
     count = esc(words.times(finding.count))
-    head = tag("div", f"color:{ink};font-weight:bold", esc(title), " ", code(finding.code), count)
+    page = rule_page(finding.code) if explained else ""
+    shown = tag("code", f"{CODE};{_LINK}", esc(finding.code)) if page else code(finding.code)
+    head = tag("summary" if page else "div", f"color:{ink};font-weight:bold", esc(title), " ", shown, count)
+    head = f"<details>{head}{page}</details>" if page else head
     listings = "".join(_listing(excerpt) for excerpt in excerpts(finding, report.trace))
-    fix_css = f"background-color:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:6px 0"
+    fix_css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:6px 0"
     fix = tag("div", fix_css, tag("b", "", esc(_("Fix: "))), prose(finding.fix))
     why = tag("div", "margin:4px 0 0", prose(finding.message))
     css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:8px 12px;margin:0 0 10px"
@@ -102,8 +108,8 @@ def _listing(excerpt: Excerpt) -> str:
     room = max((round(len(line.text) * (_HEAVY if _is_heavy(line) else _LIGHT)) for line in excerpt.lines), default=0)
     rows = "".join(_line(line, room + 16) for line in excerpt.lines)
     css = "border-collapse:collapse;table-layout:auto;width:100%;margin:0"
-    css += f";background-color:{style.CARD};color:{style.INK};font-family:{style.CODE_FONTS};font-size:13px"
-    return caption + tag("div", "overflow-x:auto;max-width:100%", tag("table", css, f"<tbody>{rows}</tbody>"))
+    css += f";background:{style.CARD};color:{style.INK};font-family:{style.CODE_FONTS};font-size:13px"
+    return caption + tag("div", "overflow-x:auto", tag("table", css, f"<tbody>{rows}</tbody>"), **FOCUSABLE)
 
 
 def _is_heavy(line: ExcerptLine) -> bool:
@@ -129,12 +135,12 @@ def _line(line: ExcerptLine, room: int) -> str:
             *map(_mark, marks),
         ),
     ]
-    return tag("tr", f"background-color:{tint}", *cells)
+    return tag("tr", f"background:{tint}", *cells)
 
 
 def _mark(mark: Mark) -> str:
     ink, _tint, _accent, symbol = _ROLE[mark.role]
-    ground = f"background-color:{ink};color:{style.CARD};font-weight:bold"
+    ground = f"background:{ink};color:{style.CARD};font-weight:bold"
     css = f"{ground};padding:1px 8px;border-radius:3px;white-space:nowrap"
     chip = tag("span", css, esc(f"{symbol} {mark.text}"))
     detail = esc(f" {mark.detail} ") if mark.detail else " "

@@ -32,9 +32,7 @@ from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.render.verdict import verdict
 from inplace_magic.report import Report
 
-_PAGE = (
-    f"body{{margin:16px;background-color:{style.ZEBRA}}}" + "@media (prefers-color-scheme:dark){body{background:#111}}"
-)
+_PAGE = f"body{{margin:16px;background:{style.ZEBRA}}}" + "@media (prefers-color-scheme:dark){body{background:#111}}"
 
 
 @in_its_language
@@ -84,7 +82,7 @@ def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:
         return "", []
     shown, unseen = embedded(svg, titles=True)
     alt = _("Timeline of the tensors.")
-    css = f"max-width:100%;height:auto;background-color:{style.CARD}"
+    css = f"max-width:100%;height:auto;background:{style.CARD}"
     picture = image(shown, alt, css, class_="inplace-magic-timeline")
     return details(_("What happened to which tensor"), picture, opened=opened), unseen
 
@@ -108,7 +106,7 @@ def _picture(reading: Reading, raw: bool) -> tuple[str, list[list[str]]]:
         svg = to_svg(dot_of(reading, raw=raw))
     except InplaceMagicError as error:
         return tag("p", f"color:{style.MUTED_INK}", prose(str(error))), []
-    css = f"max-width:100%;height:auto;background-color:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
+    css = f"max-width:100%;height:auto;background:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
     alt = sentences(_("Autograd graph."), verdict(reading.report))
     shown, unseen = embedded(svg)
     return image(shown, alt, css, class_="inplace-magic-graph"), unseen

@@ -102,5 +102,5 @@ def _chart(reading: Reading) -> str:
     chart = memory_chart(reading)
     if chart is None:
         return ""
-    css = f"max-width:100%;height:auto;background-color:{style.CARD}"
+    css = f"max-width:100%;height:auto;background:{style.CARD}"
     return image(embedded(chart.svg)[0], chart.sentence, css)
