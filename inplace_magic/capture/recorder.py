@@ -35,6 +35,7 @@ from inplace_magic.capture.results import Results
 from inplace_magic.capture.running import OpenCall, written_region
 from inplace_magic.capture.torch import describe, describe_nodes
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
+from inplace_magic.capture.torch.callers import TORCH_FRAMES
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.capture.torch.hooked import HookedLayers
 from inplace_magic.capture.torch.memory import MemoryMeter
@@ -51,7 +52,7 @@ class Recorder:
 
     def __init__(self, options: WatchOptions) -> None:
         self._options = options
-        self.sites = CallsiteTable()
+        self.sites = CallsiteTable(TORCH_FRAMES)
         self.log = Log()
         self.identity = IdentityMap(self.clock, options.check_values)
         self.nodes = NodeMap(self.identity, self.clock, options.check_values)
