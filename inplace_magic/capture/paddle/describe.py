@@ -18,24 +18,18 @@ import paddle
 Tensor: Any = paddle.Tensor
 _PLAIN = frozenset((paddle.Tensor, paddle.base.framework.EagerParamBase))
 
-_SIZES = {
-    **dict.fromkeys((paddle.bool, paddle.int8, paddle.uint8), 1),
-    **dict.fromkeys((paddle.int16, paddle.float16, paddle.bfloat16), 2),
-    **dict.fromkeys((paddle.int32, paddle.float32), 4),
-    **dict.fromkeys((paddle.int64, paddle.float64, paddle.complex64), 8),
-    paddle.complex128: 16,
-}
 _LETTERS = {paddle.float32: "f", paddle.float64: "d", paddle.int64: "q", paddle.int32: "i", paddle.bool: "?"}
 CPU = "cpu"
 
-Layout = tuple[tuple[int, ...], tuple[int, ...] | None, int | None, Any, str, str]
-"""(shape, strides, offset in elements, dtype, device, class)."""
+Layout = tuple[tuple[int, ...], tuple[int, ...] | None, int | None, Any, str, str, int]
+"""(shape, strides, offset in elements, dtype, device, class, bytes of its elements)."""
 SHAPE: Final = 0
 STRIDES: Final = 1
 OFFSET: Final = 2
 DTYPE: Final = 3
 DEVICE: Final = 4
 CLS: Final = 5
+NBYTES: Final = 6
 
 
 def tensors_in(values: Iterable[Any], found: list[Any]) -> list[Any]:
@@ -84,37 +78,27 @@ def address(tensor: Any, first: int) -> int:
 def layout(tensor: Any) -> Layout:
     """Shape, strides and the like. None is unknown."""
     try:
-        dtype = tensor.dtype
-        offset = tensor.offset // _SIZES[dtype]
+        size = tensor.element_size()
+        offset = tensor.offset // size
         strides: tuple[int, ...] | None = tuple(tensor.strides)
     except Exception:  # as above; a sparse tensor has no strides
-        dtype, offset, strides = getattr(tensor, "dtype", None), None, None
+        size, offset, strides = 0, None, None
     kind = type(tensor)
+    shape = tuple(tensor.shape)
     return (
-        tuple(tensor.shape),
+        shape,
         strides,
         offset,
-        dtype,
+        tensor.dtype,
         _device(tensor),
         "Tensor" if kind is Tensor else "Parameter" if kind in _PLAIN else kind.__name__,
+        math.prod(shape) * size,
     )
 
 
-_DEVICES: dict[str, str] = {}
-
-
 def _device(tensor: Any) -> str:
-    said = str(tensor.place)
-    known = _DEVICES.get(said)
-    if known is None:
-        known = _DEVICES[said] = said.removeprefix("Place(").removesuffix(")")
-    return known
-
-
-def nbytes(seen: Layout) -> int | None:
-    """Bytes of a tensor's elements."""
-    size = _SIZES.get(seen[DTYPE])
-    return None if size is None else math.prod(seen[SHAPE]) * size
+    place = tensor.place
+    return CPU if place.is_cpu_place() else str(place).removeprefix("Place(").removesuffix(")")
 
 
 def storage_bytes(tensor: Any, seen: Layout) -> int:
@@ -122,7 +106,7 @@ def storage_bytes(tensor: Any, seen: Layout) -> int:
     try:
         return int(tensor._holder_size())
     except Exception:  # as above
-        return nbytes(seen) or 0
+        return seen[NBYTES]
 
 
 def readable(seen: Layout) -> dict[str, Any]:
@@ -133,7 +117,7 @@ def readable(seen: Layout) -> dict[str, Any]:
         "offset": seen[OFFSET],
         "dtype": str(seen[DTYPE]).removeprefix("paddle."),
         "device": seen[DEVICE],
-        "nbytes": nbytes(seen),
+        "nbytes": seen[NBYTES],
     }
 
 
@@ -145,7 +129,7 @@ def content(seen: Layout, first: int, limit: int) -> bytes | None:
         first: its :func:`pointer`; the tensor must be alive.
         limit: in bytes.
     """
-    count = nbytes(seen)
+    count = seen[NBYTES]
     if not first or not count or count > limit or seen[DEVICE] != CPU or not _in_order(seen):
         return None
     return ctypes.string_at(first, count)
