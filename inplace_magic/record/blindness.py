@@ -47,8 +47,8 @@ UNKNOWN_SAVES = N_("What these calls keep for backward is not known: {call}. A l
 LATEST_KEPT = N_("{count} of {begun} calls were forgotten again to bound memory (--max-events {limit}).")
 PADDLE_TOO_OLD = N_("Paddle {file} is older than 3.0, the first version that can be watched: its calls were not seen.")
 TWO_FRAMEWORKS = N_(
-    "The watched code also made {count} calls of a second framework; a report is about the tensors of one of them. "
-    "Watch the other in a cell of its own."
+    "Calls of a second framework in the watched code: {count}. A report is about the tensors of one of them; watch the "
+    "other in a cell of its own."
 )
 _EARLIER = (
     N_("torch.compile runs its functions eagerly while they are watched."),

@@ -4,7 +4,7 @@ Every program is run twice as a cell of an IPython shell: plainly, and watched. 
 count the magic as line 1. Figures, each `right/asked`:
 
     proven    what the label says, by Paddle alone: it raises; or its gradient differs from the reference, or is equal
-    same      the watched run ended as the plain one: error text, every tensor, every gradient, every version
+    same      the watched run ended as the plain one: error text, traceback, every tensor, gradient and version
     culprit   the first finding's `mutation` is the labelled line
     saver     and its `saved` is the labelled line
     versions  and it gives the versions that Paddle's error names
@@ -18,6 +18,7 @@ import argparse
 import json
 import re
 import sys
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -75,9 +76,12 @@ def state_of(names: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def told(error: BaseException | None) -> str:
-    """Type and text of an error, without the number of a name: Paddle counts tensors on from run to run."""
-    return re.sub(r"_\d+(?=[).])", "", f"{type(error).__name__}: {error}")
+def told(error: BaseException | None) -> tuple[str, list[tuple[str, str, int | None]]]:
+    """Type and text of an error, without the number of a name (Paddle counts tensors on from run to run), and the
+    entries of its traceback below the cell."""
+    entries = [] if error is None else traceback.extract_tb(error.__traceback__)
+    below = [(entry.filename, entry.name, entry.lineno) for entry in entries if "ipython-input" not in entry.filename]
+    return re.sub(r"_\d+(?=[).])", "", f"{type(error).__name__}: {error}"), below
 
 
 def is_proven(case: dict[str, Any], raised: BaseException | None, names: dict[str, Any]) -> bool:

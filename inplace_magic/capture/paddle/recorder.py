@@ -15,6 +15,7 @@ from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.describe import DTYPE
 from inplace_magic.capture.paddle.frames import PADDLE_FRAMES
 from inplace_magic.capture.paddle.functions import OpFacts
 from inplace_magic.capture.paddle.identity import (
@@ -380,6 +381,8 @@ class Recorder:
         if after is None:
             after = self._observe(tensor, call, made=True)
         old = call.old[0] if call.old and call.targets and tensor is call.targets[0] else None
+        if old is not None and call.before[0][LAYOUT][DTYPE] != after[LAYOUT][DTYPE]:
+            old = None  # `cast_` gives the tensor numbers of another kind
         new = None if old is None else describe.content(after[LAYOUT], after[POINTER], self._value_bytes)
         region = None
         if call.facts.sets_item and len(call.arguments) > 1:
