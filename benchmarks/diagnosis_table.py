@@ -60,8 +60,8 @@ has looked at the round; after that the round serves development, and what is fo
 | round | first score: culprit named, as cells and as files | quiet | version before | development score |
 |---|---|---|---|---|
 | 1 | 3 of 20 | 20 of 20 | 1 of 20 | 16 of 20 |
-| 2 | 7 of 20 | 20 of 20 | 4 of 20 | 14 of 20 |
-| 3 | 8 of 20 | 20 of 20 | 3 of 20 | 13 of 20 |
+| 2 | 7 of 20 | 20 of 20 | 4 of 20 | 15 of 20 |
+| 3 | 8 of 20 | 20 of 20 | 3 of 20 | 14 of 20 |
 | 4 | 2 of 20 | 20 of 20 | 2 of 20 | 7 of 20 |
 | 5 | 8 of 20 | 20 of 20 | 8 of 20 | 12 of 20 |
 | 6 | 7 of 20 | 20 of 20 | 4 of 20 | 8 of 20 |

@@ -14,6 +14,7 @@ from inplace_magic.hazards.gradients import (
     gradient_not_renewed,
     gradient_scaled_early,
     history_missed,
+    step_without_gradients,
 )
 from inplace_magic.hazards.grouping import grouped, told_once
 from inplace_magic.hazards.losses import (
@@ -95,6 +96,7 @@ RULES: tuple[Rule, ...] = (
     gradient_not_cleared.RULE,
     gradient_not_renewed.RULE,
     gradient_scaled_early.RULE,
+    step_without_gradients.RULE,
     frozen_but_moved.RULE,
     history_missed.RULE,
     expanded_tensor_written.RULE,

@@ -38,8 +38,8 @@ _ATOMS = (
     *(torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format, type(torch.ops.aten)),
 )
 NOT_OF_PADDLE = N_(
-    "This code uses Paddle, and only code of PyTorch can be run again on copies and compared; `%%inplace_watch` watches "
-    "both."
+    "This code uses Paddle, and only code of PyTorch can be run again on copies and compared; `%%inplace_watch` "
+    "watches both."
 )
 _SHELL_NAMES = re.compile(r"get_ipython|exit|quit|open|display|__\w+__")
 """What IPython itself keeps in the namespace. It stays as it is; outputs (``_``, ``Out``) are the user's."""

@@ -17,6 +17,7 @@ from inplace_magic.hazards.gradients import (
     gradient_not_cleared,
     gradient_not_renewed,
     gradient_scaled_early,
+    step_without_gradients,
 )
 from inplace_magic.hazards.losses import (
     flags_as_index,
@@ -145,6 +146,13 @@ PAGES = {
             "batches, opt = [1.0, 10.0], torch.optim.SGD([shared], lr=1)",
             ("opt.step()",),
             "shared[0].item()",
+        ),
+        Page(
+            step_without_gradients,
+            "model, x, checkpoint = nn.Linear(2, 1), torch.ones(1, 2), nn.Linear(2, 1).state_dict()\n"
+            "w = torch.ones(2, requires_grad=True)\nsgd = torch.optim.SGD([w], lr=1)",
+            ("opt.step()", "sgd.step()"),
+            "(torch.equal(model.bias, checkpoint['bias']), w[0].item())",
         ),
         Page(
             view_outdated,
