@@ -127,7 +127,6 @@ FOR_PADDLE: tuple[Rule, ...] = (
     history_missed.RULE,
     graph_used_twice.RULE,
     leaf_written.RULE,
-    in_place_saved_nothing.RULE,
 )
 """The rules that were tried on Paddle's tensors; docs/paddle.md says of each other one why it is not here."""
 

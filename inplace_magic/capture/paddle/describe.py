@@ -33,15 +33,17 @@ NBYTES: Final = 6
 
 
 def tensors_in(values: Iterable[Any], found: list[Any]) -> list[Any]:
-    """Adds the tensors among some arguments, those in lists and tuples too, in their order."""
+    """Adds the tensors among some arguments, those in lists and tuples too, in their order. One without memory, such as
+    the places for results that a static program gets, is left out: to ask it for its layout crashes Paddle 3.0."""
     for value in values:
         kind = type(value)
         if kind in _PLAIN:
-            found.append(value)
+            if value._is_initialized():
+                found.append(value)
         elif kind is list or kind is tuple:
             if value:
                 tensors_in(value, found)
-        elif isinstance(value, Tensor):
+        elif isinstance(value, Tensor) and value._is_initialized():
             found.append(value)
     return found
 
