@@ -26,7 +26,7 @@ HINT = N_(
 
 
 def is_explained(raised: BaseException | None) -> bool:
-    """True for errors of PyTorch's and Paddle's about writing in place or a used-up graph, also as the cause of another.
+    """True for errors of PyTorch's and Paddle's about writing in place or a used-up graph, also as another's cause.
 
     Told by the text alone: nothing is imported and no code of the user's runs.
     """

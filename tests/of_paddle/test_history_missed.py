@@ -6,8 +6,10 @@ from typing import Any
 
 import paddle
 import pytest
+from hazards.running import example
 
 import inplace_magic
+from inplace_magic.hazards.gradients import history_missed
 from inplace_magic.hazards.gradients.history_missed import CODE
 
 CONSTANT = {"a row": "h[0].scale_(8.0)", "an element of a row": "h[0][1] = 0.0", "the transpose": "h.t()[0] = 0.0"}
@@ -35,3 +37,17 @@ def test_paddle_misses_the_write_and_the_watch_finds_it(name: str) -> None:
     assert wrong == [2.0] * 6 != right
     assert [finding.code for finding in report.hazards] == [CODE]
     assert cured.hazards == []
+
+
+def test_the_programs_of_the_page_are_as_it_says() -> None:
+    found = {}
+    for title in ("Bad", "Good"):
+        x = paddle.ones([3, 2])
+        x.stop_gradient = False
+        with inplace_magic.watch() as w:
+            exec(compile(example(history_missed, title), "<string>", "exec"), {"x": x})
+        assert w.report is not None
+        found[title] = [finding.code for finding in w.report.hazards], x.grad.tolist()
+    assert found["Bad"][0] == [CODE]
+    assert found["Good"][0] == []
+    assert found["Bad"][1] != found["Good"][1]
