@@ -103,6 +103,12 @@ def _hazard(story: Story, write: CallEvent, mutation: Mutation, read: CallEvent,
     name = story.bindings.name(given.tensor)
     written = story.bindings.written_name(write, mutation.tensor) or story.bindings.name(mutation.tensor)
     other = f"`{name}`" if name else _("another tensor on that memory")
+    if written is None:
+        wrote = _("a view without a name")
+    elif written == name:
+        wrote = _("a view of `{name}`").format(name=name)
+    else:
+        wrote = f"`{written}`"
     message = _(
         "{write} wrote {written}, and {read} then reads the new values by way of {other}, whose history is older: "
         "Paddle does not rewrite the history of a tensor when one of its views is written, or the other way round. So "
@@ -113,7 +119,7 @@ def _hazard(story: Story, write: CallEvent, mutation: Mutation, read: CallEvent,
         severity="silent",
         message=message.format(
             write=wording.spot(write.callsite),
-            written=f"`{written}`" if written else _("a view without a name"),
+            written=wrote,
             read=wording.spot(read.callsite),
             other=other,
         ),
