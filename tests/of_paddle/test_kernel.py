@@ -1,4 +1,4 @@
-"""Through a real kernel: a cell fails as ever and its report stands below the traceback; an unwatched one gets a hint."""
+"""Through a real kernel: a cell fails as ever, its report stands below the traceback; unwatched it gets a hint."""
 
 from __future__ import annotations
 

@@ -34,6 +34,7 @@ _METHODS = (
     "set_value",
 )
 _OP_MODULES = ("paddle._C_ops", "paddle._legacy_C_ops")
+_IN_C = "paddle.base.libpaddle"
 _MISSING = object()
 
 
@@ -114,8 +115,8 @@ def _functions() -> Iterator[Spot]:
                 originals[id(value)] = name
                 yield Spot(module, name, value, facts_of(name))
     for module_name, module in list(sys.modules.items()):
-        if not module_name.startswith("paddle.") or module_name in _OP_MODULES or module is None:
-            continue
+        if not module_name.startswith("paddle.") or module_name.startswith(_IN_C) or module_name in _OP_MODULES:
+            continue  # of the modules in C++ nobody calls a function but by way of those above
         for name, value in list(getattr(module, "__dict__", {}).items()):
             if type(value) is BuiltinFunctionType and id(value) in originals:
                 yield Spot(module, name, value, facts_of(originals[id(value)]))
