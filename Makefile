@@ -4,6 +4,7 @@
 #                 that tests/conftest.py does not call slow
 #   make test     everything: also each labelled program run anew, PyTorch's own databases, generated cells, kernels with
 #                 the newest and the oldest tools, browsers, other people's suites; pytest's closing line is the last one
+#   make paddle   the tests on Paddle's tensors, in an environment of their own; part of make test
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html
 #   make lint     style and types only
 #   make lessons  runs the teaching notebooks and saves them with their outputs
@@ -13,8 +14,8 @@
 #                 packages, and for most of them a checkout: make suites CHECKOUTS=~/src SUITES="gpytorch kornia".
 #                 A fixed sample of two minutes is part of make test
 #
-# The first of them makes .venv, and make test makes .venv-min with the oldest Jupyter tools. Another interpreter:
-# make test PYTHON=python3.12
+# The first of them makes .venv; make test makes .venv-min with the oldest Jupyter tools and .venv-paddle with Paddle.
+# Another interpreter: make test PYTHON=python3.12
 
 PYTHON ?= python3
 VENV := .venv
@@ -22,8 +23,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 OLDEST := .venv-min
 OLDEST_INSTALLED := $(OLDEST)/.installed
+PADDLE := .venv-paddle
+PADDLE_INSTALLED := $(PADDLE)/.installed
 
-.PHONY: check test demo lint lessons docs bench suites browser
+.PHONY: check test paddle demo lint lessons docs bench suites browser
 
 # Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
 export PYTHONDONTWRITEBYTECODE :=
@@ -31,8 +34,12 @@ export PYTHONDONTWRITEBYTECODE :=
 check: lint
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-test: lint browser $(OLDEST_INSTALLED)
+test: lint browser $(OLDEST_INSTALLED) paddle
 	@$(BIN)/python -m pytest -n auto --dist worksteal
+
+# In processes of their own: whoever tests PyTorch shall not have Paddle beside it.
+paddle: $(PADDLE_INSTALLED)
+	@$(PADDLE)/bin/python -m pytest -n auto --dist worksteal --quiet tests/of_paddle
 
 # The tests in tests/browser want a Chromium. Where there is none and this may install it, as in CI, it does.
 browser:
@@ -70,6 +77,14 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@touch $@
 
 # torch is not installed a second time: the .pth file lets this environment look into .venv for what it lacks.
+# As below: only what .venv lacks is installed.
+$(PADDLE_INSTALLED): $(INSTALLED) constraints.txt
+	@test -x $(PADDLE)/bin/python || $(BIN)/python -m venv $(PADDLE)
+	@$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		>$$($(PADDLE)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/newest.pth
+	@$(PADDLE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt paddlepaddle
+	@touch $@
+
 $(OLDEST_INSTALLED): $(INSTALLED) constraints-min.txt
 	@test -x $(OLDEST)/bin/python || $(BIN)/python -m venv $(OLDEST)
 	@$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \

@@ -21,7 +21,7 @@ from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 
 if TYPE_CHECKING:
-    from inplace_magic.capture.session import Session
+    from inplace_magic.capture.sessions import Sessions
 
 _NOT_BEGUN = "inplace_magic could not begin to watch, and the block ran unwatched"
 _FAILED = "inplace_magic could not make the report of this block; the block itself was not affected"
@@ -81,7 +81,7 @@ class watch:
         self.options = options or WatchOptions(**settings)
         self._deliver = DeliverOptions(save=None if save is None else os.fspath(save))
         self._show = ShowOptions(raw=raw, graph=graph)
-        self._session: Session | None = None
+        self._session: Sessions | None = None
         self._fault: str | None = None
         self._gave_way = False
         self._place: tuple[int | None, str | None, str] = (None, None, "")
@@ -111,7 +111,7 @@ class watch:
         Raises:
             InplaceMagicError: this watch, or another on this thread, is running.
         """
-        from inplace_magic.capture.session import Session
+        from inplace_magic.capture.sessions import Sessions
 
         if self._session is not None and self._session.active:
             raise InplaceMagicError(_("This watch is running already."))
@@ -122,7 +122,7 @@ class watch:
         if gives_way:
             _giving_way[get_ident()] = (self,)
         if self._session is None:
-            self._session = Session(self.options)
+            self._session = Sessions(self.options)
         if cell_globals is not None:
             self._session.start(None, cell_globals)
             return

@@ -84,14 +84,17 @@ def _watched(script: Script, arguments: list[str], options: Options, *, quiet: b
     faults: list[str] = []
 
     def begin() -> None:
+        if watcher.began:
+            return
         try:
             watcher.start(filename=script.code.co_filename, gives_way=True)
         except Exception as fault:  # containment: a fault of ours must not keep the program from running
             faults.append(f"{type(fault).__name__}: {fault}")
 
-    take_back = when_imported("torch", begin)
+    take_back = [when_imported(framework, begin) for framework in ("torch", "paddle")]
     error = run(script, arguments)
-    take_back()
+    for each in take_back:
+        each()
     watcher.leave()
     raised = None if isinstance(error, SystemExit) else error
     if raised is not None:

@@ -39,7 +39,7 @@ def write(report: Report, path: str, show: ShowOptions, *, told: TextIO | None =
     except Exception as error:  # a boundary, see above
         complain(_("the report could not be saved to {file}").format(file=target), error)
     else:
-        with use_language(report.language):
+        with use_language(report.language, report.framework):
             print(_("inplace_magic: report saved to {file}").format(file=target), file=told)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gettext as catalogues
 import locale
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -27,6 +28,16 @@ FOLDER = Path(__file__).parent / "locale"
 
 _session = LANGUAGES[0]
 _here: ContextVar[str | None] = ContextVar("inplace_magic_language", default=None)
+_framework: ContextVar[str] = ContextVar("inplace_magic_framework", default="torch")
+
+_IN_PADDLE = (
+    ("PyTorch", "Paddle"),
+    ("torch.autograd.grad", "paddle.grad"),
+    ("torch.utils.checkpoint", "paddle.distributed.fleet.utils.recompute"),
+    ("requires grad", "has `stop_gradient=False`"),
+)
+"""What the messages, which are written of PyTorch, say of Paddle's tensors instead."""
+_TORCH = re.compile(r"(?<![A-Za-z0-9_.])torch(?=(\.[a-z])?)(?![A-Za-z0-9_])")
 
 
 def language() -> str:
@@ -46,17 +57,29 @@ def set_language(name: str) -> str:
 
 
 @contextmanager
-def use_language(name: str | None) -> Iterator[None]:
-    """Messages made in the block are in this language; None leaves it as it is.
+def use_language(name: str | None, framework: str | None = None) -> Iterator[None]:
+    """Messages made in the block are in this language, and about this framework's tensors; None leaves either as it is.
 
     Raises:
         OptionError: a language that does not exist.
     """
     token = _here.set(checked(name) if name is not None else _here.get())
+    about = _framework.set(framework if framework is not None else _framework.get())
     try:
         yield
     finally:
+        _framework.reset(about)
         _here.reset(token)
+
+
+def spelled(text: str) -> str:
+    """A message, or a piece of code of ours, as it is said of the present framework: ``with torch.no_grad():`` as
+    ``with paddle.no_grad():``. Only what we wrote goes through it, never the user's text."""
+    if _framework.get() != "paddle":
+        return text
+    for ours, theirs in _IN_PADDLE:
+        text = text.replace(ours, theirs)
+    return _TORCH.sub(lambda found: "paddle" if found[1] else "Paddle", text)
 
 
 def checked(name: str) -> str:
@@ -88,17 +111,17 @@ def preferred() -> str:
 def _(message: str) -> str:
     """The message in the current language."""
     name = language()
-    return message if name == LANGUAGES[0] else _catalogue(name).gettext(message)
+    return spelled(message if name == LANGUAGES[0] else _catalogue(name).gettext(message))
 
 
 def ngettext(one: str, many: str, count: int) -> str:
     """The message for `count` things in the current language: in English `one` for 1, else `many`."""
-    return _catalogue(language()).ngettext(one, many, count)
+    return spelled(_catalogue(language()).ngettext(one, many, count))
 
 
 def pgettext(context: str, message: str) -> str:
     """The message in the current language, where the same English words mean different things; `context` says what."""
-    return _catalogue(language()).pgettext(context, message)
+    return spelled(_catalogue(language()).pgettext(context, message))
 
 
 def sentences(*parts: str) -> str:

@@ -74,6 +74,11 @@ class Report:
         return list(self.findings)
 
     @property
+    def framework(self) -> str:
+        """Whose tensors the report is about: ``torch`` or ``paddle``."""
+        return self.trace.framework
+
+    @property
     def calls(self) -> list[CallEvent]:
         """Every torch call of the user's code, in the order in which they began."""
         return list(self.trace.calls)
@@ -81,7 +86,7 @@ class Report:
     @property
     def blindness(self) -> list[str]:
         """Sentences on what this watch could not observe, in the report's language."""
-        with use_language(self.language):
+        with use_language(self.language, self.framework):
             return [retold(sentence) for sentence in self.trace.blindness]
 
     @property
@@ -202,7 +207,7 @@ class Report:
         """The autograd graph as a standalone SVG; the arguments are those of :meth:`to_dot`."""
         from inplace_magic.render.graph.layout import to_svg
 
-        with use_language(self.language):
+        with use_language(self.language, self.framework):
             return to_svg(self.to_dot(raw=raw, expanded=expanded))
 
     def to_html(self, *, raw: bool = False, graph: bool = True) -> str:

@@ -49,6 +49,12 @@ NEVER = [
     ("capture/torch/", "capture/session.py"),
     ("capture/torch/", "capture/freeze.py"),
     ("capture/stepping_aside/", "capture/session.py"),
+    ("capture/naming/", "capture/torch/"),
+    ("capture/paddle/", "capture/session.py"),
+    ("capture/paddle/", "capture/torch/"),
+    ("capture/torch/", "capture/paddle/"),
+    ("capture/session.py", "capture/paddle/"),
+    ("capture/session.py", "capture/sessions.py"),
     ("hazards/fixes/", "hazards/rules/"),
     ("hazards/fixes/", "hazards/losses/"),
     ("hazards/fixes/", "hazards/notes/"),
@@ -87,6 +93,7 @@ report that is never looked at shall not load one."""
 
 HOME: dict[str, set[str]] = {
     "torch": {"capture/", "rerun/", "lessons/"},  # exercises are torch programs; imported when one is checked
+    "paddle": {"capture/paddle/"},
     "numpy": {"capture/", "rerun/"},
     "executing": {"source/positions.py"},
     "IPython": {"magics/", "lessons/running.py"},

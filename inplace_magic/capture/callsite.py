@@ -1,39 +1,47 @@
 """Where a call happened: at run time only code objects and instruction offsets, after the cell lines, text and names.
 
-A place is a chain of the user's own frames, innermost first, up to the watched cell. Frames of torch, of installed
-packages and of this package are never part of it: the line that called them is.
+A place is a chain of the user's own frames, innermost first, up to the watched cell. Frames of a framework, of
+installed packages and of this package are never part of it: the line that called them is.
 """
 
 from __future__ import annotations
 
 import os
 import site
+import sys
 import sysconfig
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from inspect import CO_NEWLOCALS
 from types import CodeType, FrameType
 from typing import Any
 
-import torch
-
-from inplace_magic.capture.torch.callers import is_stand_in
-from inplace_magic.capture.torch.module_names import class_in
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
 
 RawChain = tuple[int, ...]
 """``(indirect, id(code), f_lasti, id(code), f_lasti, …)``; the code objects are kept alive by :class:`CallsiteTable`.
-``indirect`` is 1 when library code stands between the first place and the torch function."""
+``indirect`` is 1 when library code stands between the first place and the framework's function."""
 
-_MODULE_FILE = torch.nn.Module.__call__.__code__.co_filename
-_RUNS_HOOKS = "inner"
-"""Name of the function in ``Module._call_impl`` that runs the ``forward`` of a module with hooks, and those."""
+
+@dataclass(frozen=True, slots=True)
+class FrameworkFrames:
+    """Which frames of a framework mean what to a chain of callers."""
+
+    module_file: str
+    """Where the code is that runs the ``forward`` of a module."""
+    runs_hooks: str
+    """Name of the function there that runs the ``forward`` of a module with hooks, and those."""
+    is_passed_over: Callable[[str], bool]
+    """Of a file: whether its frames are part of the call itself, as those of override machinery are."""
+    is_stand_in: Callable[[CodeType], bool]
+    """Of a code: whether it stands for the frame above it."""
+
 
 _USER, _END, _FORWARD, _MODULE, _LIBRARY, _HOOKED = 1, 2, 4, 8, 16, 32
 """What a frame is to a chain, as bits: the user's; the user's at which the chain ends; a function named ``forward``;
-``nn.Module``'s own; other code that is not the user's; and, with ``nn.Module``'s own, that it runs a module with hooks.
-Torch's override machinery is nothing."""
+the framework's that runs modules; other code that is not the user's; and, with the framework's, that it runs a module
+with hooks. What is part of the call itself is nothing."""
 
 _IN_THE_MIDDLE = _USER | _END | _FORWARD
 """What still matters above the first place."""
@@ -52,22 +60,30 @@ _LONGEST_KNOWN = 8 * _MOST_PLACES
 
 
 def library_folders() -> tuple[str, ...]:
+    """Where code lies that is not the user's; a framework that was imported is there too, wherever it lies."""
     paths = sysconfig.get_paths()
     folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders.update(site.getsitepackages() if hasattr(site, "getsitepackages") else ())
     folders.add(site.getusersitepackages())
     folders.add(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    folders.add(os.path.dirname(os.path.abspath(torch.__file__)))
+    for framework in ("torch", "paddle"):
+        file = getattr(sys.modules.get(framework), "__file__", None)
+        if file:
+            folders.add(os.path.dirname(os.path.abspath(file)))
     return tuple(os.path.join(folder, "") for folder in sorted(folders) if folder)
 
 
 class CallsiteTable:
-    """Collects places during the watch and resolves them after it."""
+    """Collects places during the watch and resolves them after it.
 
-    def __init__(self) -> None:
+    Args:
+        frames: what the frames of the framework mean.
+    """
+
+    def __init__(self, frames: FrameworkFrames) -> None:
         self._libraries = library_folders()
         self._is_user: dict[str, bool] = {}
-        self._override_files = (torch.overrides.__file__, torch._tensor.__file__)
+        self._frames = frames
         self._codes: dict[int, CodeType] = {}
         self._kinds: dict[int, int] = {}
         """By ``id`` of the code, for the present cell."""
@@ -129,8 +145,8 @@ class CallsiteTable:
         """The number of the place at `frame`, and of the modules around it; None when no frame is the user's.
 
         Args:
-            frame: the frame that called the torch function, or torch's override machinery.
-            function: code of the torch function where it is written in Python; its frame is part of the call.
+            frame: the frame that called the framework's function, or its override machinery.
+            function: code of that function where it is written in Python; its frame is part of the call.
         """
         if self._cell_globals is not None:
             self._find_cell(frame)
@@ -190,7 +206,7 @@ class CallsiteTable:
         Args:
             frame: as for :meth:`note`.
             place: the number that :meth:`note` gave.
-            name: the torch function's.
+            name: the function's.
             function: as for :meth:`note`.
         """
         if place is None or not self.chains[place][0]:
@@ -267,16 +283,16 @@ class CallsiteTable:
         mine = self._is_user.get(filename)
         if mine is None:
             mine = self._is_user[filename] = self._belongs_to_user(filename)
-        if is_stand_in(code):
+        if self._frames.is_stand_in(code):
             kind = 0  # the frame above it is the one that it stands for
         elif code is self._root or (filename == self._root_file and not code.co_flags & CO_NEWLOCALS):
             kind = _USER | _END
         elif mine:
             kind = _USER
-        elif filename == _MODULE_FILE:
-            kind = _MODULE | _HOOKED if code.co_name == _RUNS_HOOKS else _MODULE
+        elif filename == self._frames.module_file:
+            kind = _MODULE | _HOOKED if code.co_name == self._frames.runs_hooks else _MODULE
         else:
-            kind = 0 if filename in self._override_files else _LIBRARY
+            kind = 0 if self._frames.is_passed_over(filename) else _LIBRARY
         if code.co_name == "forward":
             kind |= _FORWARD
         self._codes[id(code)] = code
@@ -308,3 +324,9 @@ class CallsiteTable:
 def _class_of(forward: CodeType) -> str:
     # Python 3.10 has no qualified name; the class is not read from `f_locals`, which would keep tensors alive.
     return class_in(str(getattr(forward, "co_qualname", "forward")))
+
+
+def class_in(qualified: str) -> str:
+    """The class in the qualified name of a method; ``Module`` where it tells none."""
+    parts = qualified.split(".")
+    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else "Module"

@@ -18,9 +18,10 @@ from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.forgetting import forget
 from inplace_magic.capture.gradients import gradients_before, gradients_written
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.names import TORCH_KINDS
+from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
-from inplace_magic.capture.passing_names import PassingNames
 from inplace_magic.capture.records import (
     LAYOUT,
     NODE,
@@ -35,6 +36,7 @@ from inplace_magic.capture.results import Results
 from inplace_magic.capture.running import OpenCall, written_region
 from inplace_magic.capture.torch import describe, describe_nodes
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
+from inplace_magic.capture.torch.callers import TORCH_FRAMES
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.capture.torch.hooked import HookedLayers
 from inplace_magic.capture.torch.memory import MemoryMeter
@@ -51,7 +53,7 @@ class Recorder:
 
     def __init__(self, options: WatchOptions) -> None:
         self._options = options
-        self.sites = CallsiteTable()
+        self.sites = CallsiteTable(TORCH_FRAMES)
         self.log = Log()
         self.identity = IdentityMap(self.clock, options.check_values)
         self.nodes = NodeMap(self.identity, self.clock, options.check_values)
@@ -60,7 +62,7 @@ class Recorder:
             self.identity.ops = 0
         self._observer = Observer(self.log, self.identity, self.nodes)
         self._places_met = 0
-        self.passing_names = PassingNames(self.identity, self.sites.is_users)
+        self.passing_names = PassingNames(self.identity, self.sites.is_users, TORCH_KINDS)
         self._hooked = HookedLayers(self.sites, self.log, self.identity)
         self._results = Results(self.identity, self._observer, options.max_values)
         self.running: list[OpenCall] = []

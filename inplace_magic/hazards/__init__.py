@@ -13,6 +13,7 @@ from inplace_magic.hazards.gradients import (
     gradient_not_cleared,
     gradient_not_renewed,
     gradient_scaled_early,
+    history_missed,
     step_without_gradients,
 )
 from inplace_magic.hazards.grouping import grouped, told_once
@@ -65,7 +66,7 @@ from inplace_magic.hazards.stale import (
     view_outdated,
 )
 from inplace_magic.hazards.wording import of_an_older_version
-from inplace_magic.language import _
+from inplace_magic.language import _, use_language
 from inplace_magic.record.trace import Trace
 
 __all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_hazards"]
@@ -99,6 +100,7 @@ RULES: tuple[Rule, ...] = (
     gradient_scaled_early.RULE,
     step_without_gradients.RULE,
     frozen_but_moved.RULE,
+    history_missed.RULE,
     expanded_tensor_written.RULE,
     shared_gradient_edited.RULE,
     alias_written.RULE,
@@ -121,12 +123,28 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+FOR_PADDLE: tuple[Rule, ...] = (
+    saved_tensor_overwritten.RULE,
+    saved_values_changed.RULE,
+    history_missed.RULE,
+    graph_used_twice.RULE,
+    leaf_written.RULE,
+)
+"""The rules that were tried on Paddle's tensors; docs/paddle.md says of each other one why it is not here."""
+
+
 def find_hazards(trace: Trace) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
-    """Runs every rule; gives the findings, worst first, and a line for each rule that failed."""
+    """Runs every rule of the trace's framework; gives the findings, worst first, and a line for each rule that
+    failed."""
+    with use_language(None, trace.framework):
+        return _findings(trace, FOR_PADDLE if trace.framework == "paddle" else RULES)
+
+
+def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
     story = Story(trace)
     found: list[Hazard] = []
     faults: list[str] = []
-    for rule in RULES:
+    for rule in rules:
         try:
             found.extend(rule.check(story))
         except Exception as fault:  # containment: one broken rule must not hide what the others found
@@ -137,7 +155,7 @@ def find_hazards(trace: Trace) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
             )
     found = quiet(told_once(found))
     found.sort(key=lambda h: (SEVERITIES.index(h.severity), not h.raised, -(h.nbytes or 0), h.call or 0))
-    cures = {code: known for rule in RULES for code, known in rule.cures.items()}
+    cures = {code: known for rule in rules for code, known in rule.cures.items()}
     return tuple(_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in grouped(found)), tuple(
         faults
     )

@@ -87,8 +87,8 @@ def of_an_older_version(hazard: Hazard) -> Hazard:
 
 
 def forward_name(node: str) -> str:
-    """``sigmoid`` of ``SigmoidBackward0``, for a sentence."""
-    return re.sub(r"Backward\d*$", "", node) or node
+    """``Sigmoid`` of ``SigmoidBackward0``, and of Paddle's ``SigmoidGradNode``, for a sentence."""
+    return re.sub(r"(Backward\d*|GradNode)$", "", node) or node
 
 
 def versions(expected: int | None, found: int | None) -> str:

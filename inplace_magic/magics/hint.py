@@ -12,7 +12,11 @@ _EXPLAINED = re.compile(
     r"|is a view and is being modified inplace"
     r"|view was created in no_grad mode"
     r"|backward through the graph a second time"
+    r"|Leaf (Var|Tensor) .*can't use inplace strategy"
+    r"|backward twice for the same subgraph"
 )
+_KINDS = RuntimeError, ValueError, SystemError
+"""What PyTorch raises, and what Paddle does besides."""
 _MOST_CAUSES = 20
 
 HINT = N_(
@@ -22,14 +26,14 @@ HINT = N_(
 
 
 def is_explained(raised: BaseException | None) -> bool:
-    """True for PyTorch's errors about writing in place or a used-up graph, also as the cause of another error.
+    """True for errors of PyTorch's and Paddle's about writing in place or a used-up graph, also as another's cause.
 
     Told by the text alone: nothing is imported and no code of the user's runs.
     """
     for _cause in range(_MOST_CAUSES):
         if raised is None:
             break
-        text = raised.args[0] if isinstance(raised, RuntimeError) and raised.args else None
+        text = raised.args[0] if isinstance(raised, _KINDS) and raised.args else None
         if isinstance(text, str) and _EXPLAINED.search(text):
             return True
         raised = raised.__cause__ or (None if raised.__suppress_context__ else raised.__context__)

@@ -70,7 +70,7 @@ def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard]) -> None:
     try:
         from inplace_magic.render import to_card_mimebundle
 
-        with use_language(report.language):
+        with use_language(report.language, report.framework):
             more = _(WHOLE_STORY)
         shell.display_pub.publish(data=to_card_mimebundle(report, hazards, more=more))
     except Exception as error:  # a boundary, see above

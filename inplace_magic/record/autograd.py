@@ -37,6 +37,8 @@ class SavedTensor:
     """After that, indices of the calls before which it was found as it had been, changed again, and so on in turn."""
     role: Role | None = None
     """What it was to the call, where the node's name for it tells."""
+    guarded: bool = True
+    """Whether backward compares its version with the one at which it was saved, and raises."""
 
     def differs_at(self, call: int | None) -> bool:
         """Whether the content was found changed when it was last compared before call `call`; None: at the end."""

@@ -44,6 +44,15 @@ FUNCTIONALIZED = N_("`{call}` ({place}) ran functionalized: what it did inside w
 SCRIPTED = N_("`{call}` ({place}) ran TorchScript: what it did inside was not seen.")
 HIGHER_ORDER = N_("`{call}` ({place}) ran a higher-order operator: the operators inside it were not seen.")
 NOT_SEEN_MORE = N_("So it was with {count} more lines.")
+INSIDE_PADDLE_CALLS = N_("Ops inside a call of Paddle, and backward's own ops, are not seen.")
+NO_OPS_OF_PADDLE = N_("Level `ops` does not exist for Paddle's tensors: they were watched at level `calls`.")
+UNKNOWN_SAVES = N_("What these calls keep for backward is not known: {call}. A later write to it goes unnoticed.")
+LATEST_KEPT = N_("{count} of {begun} calls were forgotten again to bound memory (--max-events {limit}).")
+PADDLE_TOO_OLD = N_("Paddle {file} is older than 3.0, the first version that can be watched: its calls were not seen.")
+TWO_FRAMEWORKS = N_(
+    "Calls of a second framework in the watched code: {count}. A report is about the tensors of one of them; watch the "
+    "other in a cell of its own."
+)
 _EARLIER = (
     N_("torch.compile runs its functions eagerly while they are watched."),
     N_("A compiled function that ran at level `ops` stays eager until `torch._dynamo.reset()`."),
@@ -52,6 +61,7 @@ _EARLIER = (
 SENTENCES = (
     *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP),
     *(EDITED, THREADS, PROCESSES, GAVE_WAY, FORKED),
+    *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD, TWO_FRAMEWORKS),
     *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),
 )
 
@@ -65,6 +75,10 @@ RAN_UNSEEN: dict[str, Callable[[int], str]] = {
     SCRIPTED: lambda count: ngettext("{count} TorchScript call", "{count} TorchScript calls", count),
     HIGHER_ORDER: lambda count: ngettext("{count} higher-order operator", "{count} higher-order operators", count),
     NOT_SEEN_MORE: lambda count: ngettext("{count} more line", "{count} more lines", count),
+    TWO_FRAMEWORKS: lambda count: ngettext(
+        "{count} call of another framework", "{count} calls of another framework", count
+    ),
+    PADDLE_TOO_OLD: lambda count: _("Paddle's calls"),
 }
 """The sentences which say that some of the watched code ran where nobody looked, with its name in a verdict. The others
 hold for every watch of a level, or are about details of what was seen."""

@@ -70,9 +70,12 @@ class Trace:
     refusal: Refusal | None = None
     """What autograd refused, where that is why the block ended."""
     level: str = "calls"
-    framework: Literal["torch"] = "torch"
+    framework: Literal["torch", "paddle"] = "torch"
     """Whose tensors these are."""
     torch_version: str = ""
+    """Of PyTorch; empty for a trace of another framework."""
+    framework_version: str = ""
+    """Of a framework that is not PyTorch."""
     cell: int | None = None
     source: tuple[str, ...] = field(default=())
     """The watched cell's lines, the magic line first; empty for ``with watch():``."""

@@ -94,7 +94,7 @@ def _bundle(renderers: Mapping[str, Renderer], report: Report, **settings: Any) 
 
     bundle: dict[str, str] = {}
     reading: Reading | None = Reading(report)
-    with collection_paused(), use_language(report.language):
+    with collection_paused(), use_language(report.language, report.framework):
         for mime, renderer in renderers.items():
             try:
                 bundle[mime] = renderer(reading, **settings)

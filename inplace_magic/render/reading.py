@@ -41,7 +41,7 @@ def in_its_language(render: Callable[Concatenate[S, P], T]) -> Callable[Concaten
 
     @wraps(render)
     def speaking(report: S, /, *args: P.args, **settings: P.kwargs) -> T:
-        with use_language(report.language):
+        with use_language(report.language, getattr(report, "framework", None)):
             return render(report, *args, **settings)
 
     return speaking

@@ -24,6 +24,8 @@ import torch
 
 from inplace_magic.capture.callsite import library_folders
 from inplace_magic.capture.torch import describe
+from inplace_magic.errors import CopyError
+from inplace_magic.language import N_, _
 
 MISSING: Any = object()
 """The value of a place that holds nothing: a global that the program would make."""
@@ -34,6 +36,10 @@ _ATOMS = (
     *(types.CodeType, types.FrameType, types.TracebackType, types.GetSetDescriptorType, types.MemberDescriptorType),
     *(types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, property, re.Pattern),
     *(torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format, type(torch.ops.aten)),
+)
+NOT_OF_PADDLE = N_(
+    "This code uses Paddle, and only code of PyTorch can be run again on copies and compared; `%%inplace_watch` "
+    "watches both."
 )
 _SHELL_NAMES = re.compile(r"get_ipython|exit|quit|open|display|__\w+__")
 """What IPython itself keeps in the namespace. It stays as it is; outputs (``_``, ``Out``) are the user's."""
@@ -84,6 +90,9 @@ def find_state(codes: Iterable[types.CodeType], roots: Iterable[Any], namespace:
         roots: objects that it gets besides: a callable and its arguments.
         namespace: the notebook's; functions that have it as their globals are followed, as are functions of the
             user's own files.
+
+    Raises:
+        CopyError: the code uses Paddle.
     """
     search = _Search(namespace)
     for code in codes:
@@ -112,6 +121,12 @@ def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from codes_within(constant)
 
 
+def _is_paddles(value: Any) -> bool:
+    """Whether it is Paddle itself, or an object of one of its classes."""
+    name = value.__name__ if isinstance(value, types.ModuleType) else type(value).__module__
+    return isinstance(name, str) and name.split(".")[0] == "paddle"
+
+
 class _Search:
     def __init__(self, namespace: dict[str, Any] | None) -> None:
         self.state = State()
@@ -134,6 +149,8 @@ class _Search:
         for part in codes_within(code):
             for step in dis.get_instructions(part):
                 name = str(step.argval)
+                if step.opname == "IMPORT_NAME" and name.split(".")[0] == "paddle":
+                    raise CopyError(_(NOT_OF_PADDLE))
                 if step.opname.startswith(_STORES):
                     self._place(name, names, name, names.get(name, MISSING), always=True)
                 elif step.opname.startswith(_LOADS) and name in names and not is_shells_own(name, names[name]):
@@ -156,6 +173,8 @@ class _Search:
         self.state.places.append(Place(label, holder, key, value))
 
     def _visit(self, value: Any) -> None:
+        if _is_paddles(value):
+            raise CopyError(_(NOT_OF_PADDLE))
         if isinstance(value, types.FunctionType):
             self._function(value)
         elif isinstance(value, type):

@@ -103,7 +103,7 @@ class ReportWidget(anywidget.AnyWidget):
         if vertex is None:
             return _("{key} is no tensor: select a tensor's box.").format(key=key)
         found = report.live.values(vertex.tensor) if report.live is not None else None
-        with use_language(report.language):
+        with use_language(report.language, report.framework):
             return _said(vertex, found)
 
     def close(self) -> None:

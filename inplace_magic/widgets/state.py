@@ -34,7 +34,7 @@ class LiveView:
     def state(self, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
         """As :func:`state_of`."""
         reading = self._reading
-        with collection_paused(), use_language(self.report.language):
+        with collection_paused(), use_language(self.report.language, self.report.framework):
             svg = to_svg(dot_of(reading, expanded=expanded, limit=limit))
             return {"svg": svg, "timeline": self._timeline, **explorer_state(reading, expanded=expanded, limit=limit)}
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import inplace_magic
-from inplace_magic.capture import passing_names
+from inplace_magic.capture.naming import passing_names
 
 outer = torch.ones(2)
 
@@ -183,9 +183,9 @@ def test_a_network_is_not_gone_through_again_at_every_line(monkeypatch: pytest.M
     looked = 0
     walk = passing_names.within_reach
 
-    def counted(names: dict[str, Any]) -> Any:
+    def counted(names: dict[str, Any], kinds: Any) -> Any:
         nonlocal looked
-        for entry in walk(names):
+        for entry in walk(names, kinds):
             looked += isinstance(entry[2], torch.nn.Linear)
             yield entry
 

@@ -20,7 +20,7 @@ MODULES: tuple[ModuleType, ...] = tuple(
     importlib.import_module(found.name)
     for room in (inplace_magic.capture, inplace_magic.rerun, inplace_magic.source)
     for found in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
-    if not found.ispkg
+    if not found.ispkg and ".paddle" not in found.name  # tests/of_paddle has those of Paddle
 )
 
 BOUNDARY: dict[str, str] = {
@@ -42,6 +42,8 @@ BOUNDARY: dict[str, str] = {
     "probes._keep_out_of_dynamo": "runs at import",
     "recorder.Recorder.drop": "lets go of a call whose closing failed",
     "session.Session.leave": "takes the probes off",
+    "sessions.Sessions.leave": "takes the probes off",
+    "sessions.Sessions._leave": "takes the probes off",
     "modes.take_off": "takes the probes off",
     "modes._is_one_of": "takes the probes off",
     "modes._stacks": "takes the probes off",

@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from inplace_magic.capture.callsite import FrameworkFrames
+
 PassOn = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 
 
@@ -37,6 +39,14 @@ def past_overrides(frame: FrameType | None, function: CodeType | None = None) ->
 def is_stand_in(code: CodeType) -> bool:
     """Whether `code` was made here."""
     return code.co_code == _TEMPLATE.co_code and code.co_varnames == _TEMPLATE.co_varnames
+
+
+TORCH_FRAMES = FrameworkFrames(
+    module_file=torch.nn.Module.__call__.__code__.co_filename,
+    runs_hooks="inner",
+    is_passed_over=frozenset((OVERRIDES, torch._tensor.__file__)).__contains__,
+    is_stand_in=is_stand_in,
+)
 
 
 class Callers:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 import torch
 
+from inplace_magic.capture.callsite import class_in
 from inplace_magic.record.names import ModuleName, TensorName
 
 _LAST_STEP = re.compile(r"(?:\.[^.\[\]]+|\[[^\[\]]*\])$")
@@ -39,12 +40,6 @@ def module_names(modules: Iterable[tuple[str, torch.nn.Module]], names: Iterable
 def defining_class(module: torch.nn.Module) -> str:
     """Name of the class that defines its ``forward``; ``Module`` where Python does not tell it."""
     return class_in(str(getattr(type(module).forward, "__qualname__", "forward")))
-
-
-def class_in(qualified: str) -> str:
-    """The class in the qualified name of a method; ``Module`` where it tells none."""
-    parts = qualified.split(".")
-    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else "Module"
 
 
 def _runs(module: torch.nn.Module) -> bool:

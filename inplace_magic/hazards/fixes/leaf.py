@@ -12,7 +12,7 @@ from inplace_magic.hazards.fixes.new_tensor import bound_anew
 from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
 from inplace_magic.hazards.leaves import is_computed, is_update
-from inplace_magic.language import _
+from inplace_magic.language import _, spelled
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit
 
@@ -70,7 +70,7 @@ def _under_no_grad(write: Written) -> Fix | None:
         return None
     deeper, indent = listing.deeper(first), listing.indent(first)
     rows = [f"{deeper}{line[len(indent) :]}" for entry in group for line in listing.whole_lines(entry)]
-    edit = Edit(first.lineno, group[-1].lineno, (f"{listing.indent(first)}with torch.no_grad():", *rows))
+    edit = Edit(first.lineno, group[-1].lineno, (spelled(f"{listing.indent(first)}with torch.no_grad():"), *rows))
     sentence = _("Put the update of the values under `with torch.no_grad():`.")
     return Fix(write.site, listing, (edit,), None, sentence)
 

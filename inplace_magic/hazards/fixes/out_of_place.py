@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from inplace_magic.language import spelled
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit, Listing
 
@@ -153,7 +154,7 @@ def _boolean_mask(listing: Listing, statement: ast.Assign, path: str) -> str | N
     if path_text(compared) != path or len(mask.ops) != 1 or not isinstance(mask.comparators[0], ast.Constant):
         return None
     condition = f"{path}{listing.text_between(mask.left, mask)}"
-    return f"{path} = torch.where({condition}, {listing.text(value)}, {path})"
+    return f"{path} = {spelled('torch.where')}({condition}, {listing.text(value)}, {path})"
 
 
 def seen_by_autograd(listing: Listing, statement: ast.stmt) -> str | None:

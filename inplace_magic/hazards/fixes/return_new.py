@@ -12,7 +12,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.out_of_place import chain_base, new_value
 from inplace_magic.hazards.fixes.target import Fix, Written, loads_after, written
-from inplace_magic.language import _
+from inplace_magic.language import _, spelled
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit
 
@@ -51,8 +51,8 @@ def _constant(write: Written, name: str | None) -> str | None:
     node = write.statement.value if isinstance(write.statement, ast.Expr) else None
     method = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
     imports = (entry for entry in ast.walk(write.listing.tree) if isinstance(entry, ast.Import))
-    known = any(alias.name == "torch" and alias.asname is None for entry in imports for alias in entry.names)
-    return _CONSTANT[method].format(name=name) if known and name is not None and method in _CONSTANT else None
+    known = any(alias.name == spelled("torch") and alias.asname is None for entry in imports for alias in entry.names)
+    return spelled(_CONSTANT[method]).format(name=name) if known and name is not None and method in _CONSTANT else None
 
 
 def new_value_returned(write: Written) -> Fix | None:

@@ -7,17 +7,22 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
+from typing import Any, Protocol
 
-import torch
-
-from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.names import within_reach
-from inplace_magic.capture.scope import locals_of, was_executed
+from inplace_magic.capture.naming.reach import Kinds, within_reach
+from inplace_magic.capture.naming.scope import locals_of, was_executed
 
 _MOST_STEPS = 100_000
 """Tensors and modules looked at in one watch."""
 _FEW = 16
 """So many within a name's reach are looked at each time; more, such as a network's parameters, at growing distances."""
+
+
+class KnowsTensors(Protocol):
+    """The tensors that a watch has met."""
+
+    def known(self, tensor: Any) -> Any:
+        """The record of a tensor that was seen already, which has its ``serial``; None for another."""
 
 
 @dataclass(eq=False, slots=True)
@@ -39,10 +44,12 @@ class PassingNames:
     Args:
         identity: the tensors that the watch has met.
         is_users: whether a code object is the user's, and whether callers above it are no part of the story.
+        kinds: what a tensor is, and what a module.
     """
 
-    identity: IdentityMap
+    identity: KnowsTensors
     is_users: Callable[[CodeType], tuple[bool, bool]]
+    kinds: Kinds
     seen: dict[int, tuple[CodeType, dict[str, int]]] = field(default_factory=dict)
     """By ``id`` of the code: serial numbers of tensors by their names, shortest names first."""
     _stands: dict[int, tuple[CodeType, int]] = field(default_factory=dict)
@@ -82,10 +89,10 @@ class PassingNames:
         return {path: serial for _depth, path, serial in found}
 
     def _follow(self, reached: _Reached, name: str, value: object) -> None:
-        within = list(within_reach({name: value}))
+        within = list(within_reach({name: value}, self.kinds))
         self._steps += len(within)
         if len(within) > _FEW:
             reached.due = reached.times + max(1, reached.times // 2)
-        tensors = (entry for entry in within if not isinstance(entry[2], torch.nn.Module))
+        tensors = (entry for entry in within if isinstance(entry[2], self.kinds.tensor))
         known = ((depth, path, self.identity.known(tensor)) for depth, path, tensor in tensors)
         reached.found = [(depth, path, record.serial) for depth, path, record in known if record is not None]

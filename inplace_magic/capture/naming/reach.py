@@ -1,0 +1,92 @@
+"""The tensors and modules that a name leads to.
+
+Only plain containers are entered (dict, list, tuple, deque, a module's own tables, the attributes of objects whose
+class the user defined in the notebook, and the tensors of such a class itself), and only by reading their storage: no
+property, ``__getattr__`` or ``__iter__`` of the user's runs.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+_MAX_ITEMS = 1_000
+_MAX_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """A framework's tensors and modules."""
+
+    tensor: type
+    module: type
+    indexed: tuple[type, ...]
+    """Modules whose children are reached by ``[0]``."""
+    tables: tuple[str, ...]
+    """Attributes of a module that hold its tensors and its children."""
+    gradient: Callable[[Any], Any] | None = None
+    """``.grad`` of a tensor; None where that makes a new object at each reading."""
+
+
+def within_reach(names: Mapping[str, Any], kinds: Kinds) -> Iterator[tuple[int, str, Any]]:
+    """(depth, path, tensor or module) of everything that some names reach."""
+    for name, value in names.items():
+        yield from walk(name, value, kinds)
+
+
+def walk(path: str, value: Any, kinds: Kinds) -> Iterator[tuple[int, str, Any]]:
+    """(depth, path, tensor or module) of everything within reach of a value that has that name."""
+    return _walk(path, value, 0, set(), kinds)
+
+
+def _walk(path: str, value: Any, depth: int, seen: set[int], kinds: Kinds) -> Iterator[tuple[int, str, Any]]:
+    if isinstance(value, kinds.tensor):
+        yield depth, path, value
+        grad = kinds.gradient(value) if kinds.gradient is not None else None
+        if grad is not None:
+            yield depth + 1, f"{path}.grad", grad
+        return
+    if id(value) in seen or depth > _MAX_DEPTH:
+        return
+    seen.add(id(value))
+    is_module = isinstance(value, kinds.module)
+    if is_module:
+        yield depth, path, value
+    for step, item in _items(value, kinds):
+        yield from _walk(path + step, item, depth if is_module else depth + 1, seen, kinds)
+
+
+def _items(value: Any, kinds: Kinds) -> list[tuple[str, Any]]:
+    kind = type(value)
+    if issubclass(kind, kinds.module):
+        return _module_items(value, kinds)
+    if kind is dict:
+        return [
+            (f"[{_quoted(key)}]", item) for key, item in list(value.items())[:_MAX_ITEMS] if type(key) in (str, int)
+        ]
+    if kind in (list, tuple, deque):
+        return [(f"[{i}]", item) for i, item in enumerate(islice(value, _MAX_ITEMS))]
+    if kind is type and value.__module__ == "__main__":
+        return [(f".{name}", item) for name, item in list(vars(value).items()) if isinstance(item, kinds.tensor)]
+    if kind.__module__ == "__main__" and isinstance(getattr(value, "__dict__", None), dict):
+        return [(f".{name}", item) for name, item in list(vars(value).items())[:_MAX_ITEMS]]
+    return []
+
+
+def _module_items(module: Any, kinds: Kinds) -> list[tuple[str, Any]]:
+    state = vars(module)
+    indexed = isinstance(module, kinds.indexed)
+    items: list[tuple[str, Any]] = []
+    for table in kinds.tables:
+        for name, item in (state.get(table) or {}).items():
+            if item is not None:
+                items.append((f"[{name}]" if indexed and name.isdigit() else f".{name}", item))
+    items += [(f".{name}", item) for name, item in state.items() if isinstance(item, kinds.tensor)]
+    return items
+
+
+def _quoted(key: str | int) -> str:
+    return f'"{key}"' if isinstance(key, str) else str(key)

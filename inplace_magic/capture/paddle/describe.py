@@ -1,0 +1,170 @@
+"""Facts of one Paddle tensor; nothing here raises, and unknown is None.
+
+Only what Paddle documents is read, or what it has had under the same name in every version from 3.0 on:
+``_inplace_version`` (the counter that a tensor shares with its views, its ``detach()`` and its ``.data``),
+``data_ptr``, ``offset`` (in bytes), ``strides``. If ``_inplace_version`` vanishes, no write can be told.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import struct
+from collections.abc import Iterable
+from typing import Any, Final
+
+import paddle
+
+Tensor: Any = paddle.Tensor
+_PLAIN = frozenset((paddle.Tensor, paddle.base.framework.EagerParamBase))
+
+_LETTERS = {paddle.float32: "f", paddle.float64: "d", paddle.int64: "q", paddle.int32: "i", paddle.bool: "?"}
+CPU = "cpu"
+
+Layout = tuple[tuple[int, ...], tuple[int, ...] | None, int | None, Any, str, str, int]
+"""(shape, strides, offset in elements, dtype, device, class, bytes of its elements)."""
+SHAPE: Final = 0
+STRIDES: Final = 1
+OFFSET: Final = 2
+DTYPE: Final = 3
+DEVICE: Final = 4
+CLS: Final = 5
+NBYTES: Final = 6
+
+
+def tensors_in(values: Iterable[Any], found: list[Any]) -> list[Any]:
+    """Adds the tensors among some arguments, those in lists and tuples too, in their order. One without memory, such as
+    the places for results that a static program gets, is left out: to ask it for its layout crashes Paddle 3.0."""
+    for value in values:
+        kind = type(value)
+        if kind in _PLAIN:
+            if value._is_initialized():
+                found.append(value)
+        elif kind is list or kind is tuple:
+            if value:
+                tensors_in(value, found)
+        elif isinstance(value, Tensor) and value._is_initialized():
+            found.append(value)
+    return found
+
+
+def version(tensor: Any) -> int | None:
+    """The version counter."""
+    try:
+        return int(tensor._inplace_version())
+    except Exception:  # describing never raises: a tensor without memory, a version of Paddle without counters
+        return None
+
+
+def pointer(tensor: Any) -> int:
+    """The address of the first element; 0 where there is none, as of an empty or a sparse tensor."""
+    try:
+        return tensor.data_ptr() or 0
+    except Exception:  # as above
+        return 0
+
+
+def address(tensor: Any, first: int) -> int:
+    """The address of the memory that a tensor and its views share.
+
+    Args:
+        tensor: the tensor.
+        first: its :func:`pointer`.
+    """
+    try:
+        return first - (tensor.offset or 0)
+    except Exception:  # as above
+        return first
+
+
+def layout(tensor: Any) -> Layout:
+    """Shape, strides and the like. None is unknown."""
+    try:
+        size = tensor.element_size()
+        offset = tensor.offset // size
+        strides: tuple[int, ...] | None = tuple(tensor.strides)
+    except Exception:  # as above; a sparse tensor has no strides
+        size, offset, strides = 0, None, None
+    kind = type(tensor)
+    shape = tuple(tensor.shape)
+    return (
+        shape,
+        strides,
+        offset,
+        tensor.dtype,
+        _device(tensor),
+        "Tensor" if kind is Tensor else "Parameter" if kind in _PLAIN else kind.__name__,
+        math.prod(shape) * size,
+    )
+
+
+def _device(tensor: Any) -> str:
+    place = tensor.place
+    return CPU if place.is_cpu_place() else str(place).removeprefix("Place(").removesuffix(")")
+
+
+def storage_bytes(tensor: Any, seen: Layout) -> int:
+    """Bytes of the memory behind a tensor; those of the tensor where Paddle does not tell (3.0)."""
+    try:
+        return int(tensor._holder_size())
+    except Exception:  # as above
+        return seen[NBYTES]
+
+
+def readable(seen: Layout) -> dict[str, Any]:
+    """A layout as fields of ``TensorMetadata``."""
+    return {
+        "shape": seen[SHAPE],
+        "strides": seen[STRIDES],
+        "offset": seen[OFFSET],
+        "dtype": str(seen[DTYPE]).removeprefix("paddle."),
+        "device": seen[DEVICE],
+        "nbytes": seen[NBYTES],
+    }
+
+
+def content(seen: Layout, first: int, limit: int) -> bytes | None:
+    """The bytes of a tensor that lies in CPU memory without gaps; None for others, and for more than `limit` bytes.
+
+    Args:
+        seen: its layout.
+        first: its :func:`pointer`; the tensor must be alive.
+        limit: in bytes.
+    """
+    count = seen[NBYTES]
+    if not first or not count or count > limit or seen[DEVICE] != CPU or not _in_order(seen):
+        return None
+    return ctypes.string_at(first, count)
+
+
+def _in_order(seen: Layout) -> bool:
+    strides = seen[STRIDES]
+    if strides is None or len(strides) != len(seen[SHAPE]):
+        return False
+    expected = 1
+    for size, stride in zip(reversed(seen[SHAPE]), reversed(strides), strict=True):
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def values(raw: bytes | None, seen: Layout) -> tuple[Any, ...] | None:
+    """The elements in row-major order; None for dtypes that Python has no number for.
+
+    Args:
+        raw: what :func:`content` gave.
+        seen: the layout.
+    """
+    letter = _LETTERS.get(seen[DTYPE])
+    if raw is None or letter is None:
+        return None
+    return struct.unpack(f"{math.prod(seen[SHAPE])}{letter}", raw)
+
+
+def error_text(error: BaseException) -> str:
+    """``RuntimeError: text``."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # describing never raises: a user's exception with a `__str__` that does
+        return type(error).__name__

@@ -1,0 +1,256 @@
+"""Raw records of a watch on Paddle -> the frozen trace, after the watch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import paddle
+
+from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.identity import (
+    LAYOUT,
+    LEAF,
+    NODE,
+    POINTER,
+    RECORD,
+    REQUIRES_GRAD,
+    STORAGE,
+    VERSION,
+    IdentityMap,
+    Observation,
+    StorageRecord,
+)
+from inplace_magic.capture.paddle.nodes import NodeRecord
+from inplace_magic.capture.paddle.recorder import Call, RawUnseenWrite, Recorder
+from inplace_magic.capture.paddle.refusals import refusal_of
+from inplace_magic.capture.paddle.traits import function_behind, node_traits, role_of
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.blindness import EDITED, LATEST_KEPT, PROCESSES, THREADS, UNKNOWN_SAVES
+from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata, UnseenWrite
+from inplace_magic.record.memory import Storage
+from inplace_magic.record.names import LocalName, TensorName
+from inplace_magic.record.options import WatchOptions
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
+from inplace_magic.source.places import Sources
+
+
+def frozen_trace(
+    recorder: Recorder,
+    options: WatchOptions,
+    sources: Sources,
+    names: tuple[TensorName, ...],
+    blindness: Iterable[str],
+) -> Trace:
+    """The trace of what was recorded so far.
+
+    Args:
+        recorder: the record of the watch.
+        options: those of the watch.
+        sources: source text of the watched code.
+        names: of tensors in the user's namespace.
+        blindness: what this watch cannot see at all.
+    """
+    recorder.look_once_more()
+    sites = recorder.sites.resolve(sources)
+    by_tensor: dict[int, tuple[str, ...]] = {}
+    for entry in names:
+        by_tensor[entry.tensor] = (*by_tensor.get(entry.tensor, ()), entry.name)
+    freezer = _Freezer(sites, recorder.sites.modules)
+    calls = tuple(freezer.call(call) for call in sorted(recorder.calls, key=lambda call: call.index))
+    pending = _pending(recorder)
+    return Trace(
+        calls=calls,
+        nodes=tuple(_node(record, pending) for record in recorder.nodes.records),
+        saved=tuple(_saved(recorder.nodes.records)),
+        storages=tuple(
+            Storage(r.serial, r.nbytes, r.device, r.born, r.ended)
+            for r in _with_what_nodes_keep(recorder.identity, recorder.nodes.records)
+        ),
+        backwards=tuple(recorder.backwards),
+        unseen=tuple(_unseen(raw, sites, sources, by_tensor) for raw in recorder.unseen),
+        aliases=sources.aliases(),
+        names=names,
+        local_names=tuple(_local_names(recorder, sources)),
+        sources=sources.texts(),
+        blindness=(*blindness, *_not_known(recorder, options), *_edited(sources)),
+        threads_started=recorder.beside.threads,
+        processes_started=recorder.beside.processes,
+        faults=tuple(recorder.faults),
+        level="calls",
+        framework="paddle",
+        framework_version=paddle.__version__,
+    )
+
+
+class _Freezer:
+    """Makes each observation readable once, however many calls refer to it."""
+
+    def __init__(self, sites: list[Callsite], modules: list[tuple[str, ...]]) -> None:
+        self._sites = sites
+        self._modules = modules
+        self._made: dict[int, TensorMetadata] = {}
+
+    def call(self, done: Call) -> CallEvent:
+        """One call."""
+        return CallEvent(
+            index=done.index,
+            name=done.facts.name,
+            kind=done.kind,
+            callsite=None if done.site is None else self._sites[done.site],
+            inputs=tuple(map(self._observation, done.before)),
+            outputs=tuple(map(self._observation, done.outputs)),
+            mutations=tuple(
+                Mutation(
+                    tensor=write.after[RECORD].serial,
+                    version_before=write.before,
+                    version_after=write.after[VERSION],
+                    storage=_number(write.after[STORAGE]),
+                    counter=_number(write.after[STORAGE]),
+                    values_before=describe.values(write.old, write.after[LAYOUT]),
+                    values_after=describe.values(write.new, write.after[LAYOUT]),
+                    region=write.region,
+                )
+                for write in done.mutations
+            ),
+            error=done.error,
+            refusal=refusal_of(done.error),
+            parent=done.parent,
+            grad_enabled=done.grad_enabled,
+            mutated=tuple(self._observation(write.after) for write in done.mutations),
+            sequence=done.sequence,
+            modules=() if done.site is None else self._modules[done.site],
+            traits=done.facts.traits,
+        )
+
+    def _observation(self, seen: Observation) -> TensorMetadata:
+        made = self._made.get(id(seen))
+        if made is None:
+            facts = describe.readable(seen[LAYOUT])
+            made = self._made[id(seen)] = TensorMetadata(
+                tensor=seen[RECORD].serial,
+                version=seen[VERSION],
+                storage=_number(seen[STORAGE]),
+                counter=_number(seen[STORAGE]),
+                requires_grad=seen[REQUIRES_GRAD],
+                is_leaf=seen[LEAF],
+                node=seen[NODE],
+                data_ptr=seen[POINTER] or None,
+                python_id=seen[RECORD].key,
+                cls=seen[LAYOUT][describe.CLS],
+                **facts,
+            )
+        return made
+
+
+def _number(storage: StorageRecord | None) -> int | None:
+    return None if storage is None else storage.serial
+
+
+def _node(record: NodeRecord, pending: set[int]) -> AutogradNode:
+    return AutogradNode(
+        node=record.serial,
+        name=record.name,
+        sequence=record.sequence,
+        next=record.next,
+        call=record.call,
+        variable=record.variable,
+        pending=record.serial in pending,
+        traits=node_traits(record.name),
+        function=function_behind(record.name),
+    )
+
+
+def _saved(records: Iterable[NodeRecord]) -> Iterator[SavedTensor]:
+    for node in records:
+        for saved in node.saved:
+            facts = describe.readable(saved.layout)
+            yield SavedTensor(
+                node=node.serial,
+                name=saved.slot,
+                storage=_number(saved.storage),
+                counter=_number(saved.storage),
+                version=saved.version,
+                tensor=saved.record.serial,
+                checked=saved.before is not None,
+                changed=saved.changed[0] if saved.changed else None,
+                flips=tuple(saved.changed[1:]),
+                role=role_of(saved.slot),
+                guarded=saved.guarded,
+                **facts,
+            )
+
+
+def _pending(recorder: Recorder) -> set[int]:
+    """The nodes, reached from a live tensor, that still hold what they kept; not those behind which a backward has
+    been already: another one will raise."""
+    nodes = recorder.nodes
+    starts = {
+        record.latest[NODE]
+        for _, record in recorder.identity.live()
+        if record.latest is not None and record.latest[NODE] is not None
+    }
+    alive = nodes.reached(number for number in starts if number is not None)
+    users: dict[int, list[int]] = {}
+    for number in alive:
+        for behind in nodes.records[number - 1].next:
+            if behind is not None:
+                users.setdefault(behind, []).append(number)
+    todo = [
+        number for number in alive if number in recorder.released and nodes.records[number - 1].sequence is not None
+    ]
+    spent: set[int] = set()
+    while todo:
+        number = todo.pop()
+        if number not in spent:
+            spent.add(number)
+            todo += users.get(number, ())
+    return {number for number in alive - spent if nodes.records[number - 1].saved}
+
+
+def _with_what_nodes_keep(identity: IdentityMap, nodes: Iterable[NodeRecord]) -> Iterator[StorageRecord]:
+    """All memory that was met. When a node lets go of what it keeps Paddle does not tell, so the end of that memory is
+    unknown, and it counts as alive."""
+    kept = {id(saved.storage) for node in nodes for saved in node.saved}
+    for record in identity.storages:
+        if id(record) in kept:
+            record.ended = None
+        yield record
+
+
+def _unseen(
+    raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, names: dict[int, tuple[str, ...]]
+) -> UnseenWrite:
+    """The write with the only statement that can have made it, where there is just one."""
+    first = None if raw.after_site is None else sites[raw.after_site]
+    last = None if raw.before_site is None else sites[raw.before_site]
+    statement = None
+    if first is not None:
+        known = names.get(raw.record.serial, ())
+        statement = sources.only_statement_between(first, last, known, sites, alone=not raw.beside)
+    return UnseenWrite(raw.storage.serial, raw.before, raw.after, raw.noticed, statement, raw.beside)
+
+
+def _local_names(recorder: Recorder, sources: Sources) -> Iterator[LocalName]:
+    for code, names in recorder.passing_names.seen.values():
+        place = sources.locate(code, 0, None)
+        for name, serial in names.items():
+            yield LocalName(serial, name, place.function, place.cell, place.file)
+
+
+def _not_known(recorder: Recorder, options: WatchOptions) -> Iterator[str]:
+    if recorder.unknown_saves:
+        yield UNKNOWN_SAVES.format(call=", ".join(f"`{name}`" for name in sorted(recorder.unknown_saves)))
+    if recorder.forgotten:
+        yield LATEST_KEPT.format(
+            count=f"{recorder.forgotten:,}", begun=f"{recorder.begun:,}", limit=f"{options.max_events:,}"
+        )
+    if recorder.beside.threads:
+        yield THREADS.format(count=recorder.beside.threads)
+    if recorder.beside.processes:
+        yield PROCESSES.format(count=recorder.beside.processes)
+
+
+def _edited(sources: Sources) -> Iterator[str]:
+    for filename in sources.edited:
+        yield EDITED.format(file=filename.replace("\\", "/").rsplit("/", 1)[-1])

@@ -1,0 +1,80 @@
+"""What is known of an operation before it is called: its name for a reader, and what it does to which argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import paddle
+import paddle.nn.functional as F
+
+from inplace_magic.capture.paddle.saves import SAVES, Entry
+from inplace_magic.capture.paddle.traits import traits_of
+from inplace_magic.record.traits import Trait
+
+METADATA_ONLY = frozenset(("reshape_", "unsqueeze_", "squeeze_", "flatten_", "transpose_", "t_", "data ="))
+"""They leave the elements alone. ``x.data = y`` gives the tensor another memory."""
+
+_WRITES_ITS_FIRST = frozenset(("__setitem__", "set_value"))
+
+_NAMES = {
+    "_getitem_dygraph": "__getitem__",
+    "_setitem_dygraph": "__setitem__",
+    "uniform_inplace_": "uniform_",
+    "gaussian_inplace_": "normal_",
+    "run_backward": "backward",
+    "run_partial_grad": "grad",
+}
+_OWNERS = {"backward": "Tensor", "grad": "paddle", "apply": "PyLayer"}
+
+
+class OpFacts:
+    """One operation.
+
+    Args:
+        name: the attribute under which it stands.
+        owner: ``Tensor`` for a method of tensors, empty for a function.
+    """
+
+    __slots__ = (
+        "metadata_only",
+        "name",
+        "operation",
+        "predicts_write",
+        "runs_backward",
+        "runs_python",
+        "saves",
+        "sets_item",
+        "statistics",
+        "traits",
+    )
+
+    def __init__(self, name: str, owner: str = "") -> None:
+        self.operation = operation = _NAMES.get(name, name)
+        self.name: str = _display_name(operation, owner)
+        self.metadata_only = operation in METADATA_ONLY
+        self.predicts_write = operation in _WRITES_ITS_FIRST or (
+            operation.endswith("_") and not operation.startswith("__")
+        )
+        self.sets_item = operation == "__setitem__"
+        self.runs_backward = name in ("run_backward", "run_partial_grad")
+        self.runs_python = self.runs_backward or name == "apply"
+        self.statistics = (1, 2) if operation == "batch_norm" else ()
+        """Positions of arguments that are written without being announced, where the call trains."""
+        self.saves: Entry | None = SAVES.get(operation)
+        """What its node keeps, by the table of saves; None where that is not known."""
+        self.traits: tuple[Trait, ...] = traits_of(operation, method=self.name.startswith("Tensor."))
+
+
+def _display_name(operation: str, owner: str) -> str:
+    """As a reader would write it: ``Tensor.add_``, ``paddle.matmul``, ``F.relu``."""
+    owner = _OWNERS.get(operation, owner)
+    if owner:
+        return f"{owner}.{operation}"
+    written = operation.endswith("_")
+    places: tuple[tuple[str, Any], ...] = (("paddle", paddle), ("F", F), ("Tensor", paddle.Tensor))
+    if written:
+        places = (("Tensor", paddle.Tensor), ("F", F), ("paddle", paddle))
+    for place, holder in places:
+        if hasattr(holder, operation):
+            return f"{place}.{operation}"
+    return f"paddle._C_ops.{operation}"

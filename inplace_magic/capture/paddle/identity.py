@@ -1,0 +1,151 @@
+"""Live Paddle tensors and the memory behind them -> serial numbers, behind weak references.
+
+Paddle has no object for a storage: memory is known by its address, for as long as a tensor that the watch has met
+lives on it. Addresses and ``id`` are reused within microseconds, so what died is noted before anything is looked up.
+A tensor shares its version counter with all others on its memory (views, ``detach()``, ``.data``), so a storage and
+its counter have one number.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Union
+
+from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.describe import DEVICE, Layout
+
+Observation = tuple["TensorRecord", Union["StorageRecord", None], int | None, Layout, int, bool, int | None, bool]
+"""A tensor at one moment: (record, storage, version, layout, pointer, requires grad, number of its node, is a leaf)."""
+RECORD: Final = 0
+STORAGE: Final = 1
+VERSION: Final = 2
+LAYOUT: Final = 3
+POINTER: Final = 4
+REQUIRES_GRAD: Final = 5
+NODE: Final = 6
+LEAF: Final = 7
+
+
+class StorageRecord:
+    """One block of memory."""
+
+    __slots__ = ("address", "born", "device", "ended", "nbytes", "seen_at", "serial", "tensors", "version")
+
+    def __init__(self, serial: int, address: int, nbytes: int, device: str, born: int | None) -> None:
+        self.serial, self.address, self.nbytes, self.device, self.born = serial, address, nbytes, device, born
+        self.ended: int | None = None
+        self.tensors = 0
+        """How many known tensors are alive on it."""
+        self.version: int | None = None
+        """As last seen."""
+        self.seen_at: int | None = None
+        """Number of the place where the version was last read."""
+
+
+class TensorRecord(weakref.ref[Any]):
+    """One tensor object; a weak reference to it, equal to nothing but itself. Its callback is a C method, so that no
+    Python code of ours runs when an object of the user's dies."""
+
+    __slots__ = ("key", "latest", "made", "serial", "storage")
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+    key: int
+    serial: int
+    storage: StorageRecord | None
+    latest: Observation | None
+    made: bool
+    """Whether a call was seen that gave it."""
+
+
+class IdentityMap:
+    """Gives serial numbers.
+
+    Args:
+        clock: how many calls have begun; noted when memory is no longer known.
+    """
+
+    def __init__(self, clock: Callable[[], int]) -> None:
+        self._clock = clock
+        self.tensors: dict[int, TensorRecord] = {}
+        """By ``id``, of live tensors."""
+        self.deaths: deque[TensorRecord] = deque()
+        self._died = self.deaths.append
+        self._by_address: dict[tuple[int, str], StorageRecord] = {}
+        self.storages: list[StorageRecord] = []
+        self._serial = 0
+
+    def bury(self) -> None:
+        """Notes what died since the last time."""
+        deaths = self.deaths
+        while deaths:
+            dead = deaths[0]  # taken out when it is done with: an interrupt on the way loses nothing
+            if self.tensors.get(dead.key) is dead:
+                del self.tensors[dead.key]
+            self._leave(dead)
+            deaths.popleft()
+
+    def known(self, tensor: Any) -> TensorRecord | None:
+        """The record of a tensor that was seen already."""
+        record = self.tensors.get(id(tensor))
+        if record is not None and record() is not tensor:  # it died since the queue was read
+            self.bury()
+            return None
+        return record
+
+    def enter(self, tensor: Any, storage: StorageRecord | None) -> TensorRecord:
+        """A record for a tensor that has none yet."""
+        record = self.tensors[id(tensor)] = TensorRecord(tensor, self._died)
+        self._serial += 1
+        record.key, record.serial, record.latest, record.made = id(tensor), self._serial, None, False
+        record.storage = storage
+        if storage is not None:
+            storage.tensors += 1
+        return record
+
+    def move(self, record: TensorRecord, storage: StorageRecord | None) -> None:
+        """Notes that a tensor has got other memory, as after ``x.data = y``."""
+        if storage is not None:
+            storage.tensors += 1
+        self._leave(record)
+        record.storage = storage
+
+    def storage_of(self, tensor: Any, first: int, seen: Layout, born: int | None) -> StorageRecord | None:
+        """The memory behind a tensor; None where it has none of its own.
+
+        Args:
+            tensor: the live tensor.
+            first: its pointer.
+            seen: its layout.
+            born: index of the call that made it, None when it existed before.
+        """
+        if not first:
+            return None
+        key = describe.address(tensor, first), seen[DEVICE]
+        storage = self._by_address.get(key)
+        if storage is None:
+            nbytes = describe.storage_bytes(tensor, seen)
+            storage = StorageRecord(len(self.storages) + 1, key[0], nbytes, key[1], born)
+            self._by_address[key] = storage
+            self.storages.append(storage)
+        return storage
+
+    def live(self) -> Iterator[tuple[Any, TensorRecord]]:
+        """The tensors that are alive now."""
+        self.bury()
+        for record in list(self.tensors.values()):
+            tensor = record()
+            if tensor is not None:
+                yield tensor, record
+
+    def _leave(self, record: TensorRecord) -> None:
+        storage, record.storage = record.storage, None
+        if storage is None:
+            return
+        storage.tensors -= 1
+        if not storage.tensors:
+            key = storage.address, storage.device
+            if self._by_address.get(key) is storage:
+                del self._by_address[key]
+            storage.ended = self._clock()

@@ -1,0 +1,175 @@
+"""Autograd nodes of Paddle: which call made them, how they hang together, what they keep for backward.
+
+A node has an address, ``node_ptr()``, that is reused after its death, and Python is not told when it dies. So a node
+that a call made is always a new one, and an address leads to the node that was last seen there under that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.describe import Layout
+from inplace_magic.capture.paddle.identity import (
+    LAYOUT,
+    POINTER,
+    RECORD,
+    STORAGE,
+    VERSION,
+    Observation,
+    StorageRecord,
+    TensorRecord,
+)
+from inplace_magic.capture.paddle.traits import LEAF_SINK
+
+SAVED_LIMIT = 4096
+"""Bytes up to which a saved tensor is compared unless ``check_values`` asks for all."""
+_ANY_SIZE = 1 << 40
+_DEEPEST = 10_000
+"""Nodes that are read behind one that is met for the first time."""
+
+
+class Saved:
+    """Something that a node keeps; `before` are its bytes, while they can be compared."""
+
+    __slots__ = ("before", "changed", "guarded", "layout", "pointer", "record", "slot", "storage", "version")
+
+    def __init__(self, slot: str, seen: Observation, before: bytes | None, *, guarded: bool) -> None:
+        self.slot = slot
+        self.record: TensorRecord = seen[RECORD]
+        self.storage: StorageRecord | None = seen[STORAGE]
+        self.version = seen[VERSION]
+        self.layout: Layout = seen[LAYOUT]
+        self.pointer = seen[POINTER]
+        self.before = before
+        self.guarded = guarded
+        self.changed: list[int] = []
+
+
+class NodeRecord:
+    """One node."""
+
+    __slots__ = ("call", "name", "next", "saved", "sequence", "serial", "variable")
+
+    def __init__(self, serial: int, name: str, call: int | None, sequence: int | None) -> None:
+        self.serial, self.name, self.call, self.sequence = serial, name, call, sequence
+        self.next: tuple[int | None, ...] = ()
+        self.variable: int | None = None
+        self.saved: list[Saved] = []
+
+
+class NodeMap:
+    """Gives nodes serial numbers.
+
+    Args:
+        check_values: compare what nodes keep, however large.
+    """
+
+    def __init__(self, check_values: bool) -> None:
+        self._limit = _ANY_SIZE if check_values else SAVED_LIMIT
+        self._by_address: dict[int, NodeRecord] = {}
+        self.records: list[NodeRecord] = []
+        self.sequence = 0
+        """Of the node that is met next."""
+        self._compared: list[Saved] = []
+
+    def made(self, node: Any, call: int) -> NodeRecord:
+        """The record of a node that the call which just returned has made; outputs of one call may share it."""
+        address = node.node_ptr()
+        known = self._by_address.get(address)
+        if known is not None and known.call == call:
+            return known
+        record = self._add(node, address, call)
+        self._read_behind(node, record, call)
+        return record
+
+    def met(self, node: Any) -> NodeRecord:
+        """The record of a node that was there already."""
+        address = node.node_ptr()
+        known = self._by_address.get(address)
+        if known is not None and known.name == node.name():
+            return known
+        record = self._add(node, address, None)
+        self._read_behind(node, record, None)
+        return record
+
+    def leaf(self, node: Any, tensor: TensorRecord) -> None:
+        """Notes whose gradient the node of a leaf collects."""
+        address = node.node_ptr()
+        known = self._by_address.get(address)
+        if known is None or known.name != LEAF_SINK or known.variable not in (None, tensor.serial):
+            known = self._add(node, address, None)
+        known.variable = tensor.serial
+
+    def _add(self, node: Any, address: int, call: int | None) -> NodeRecord:
+        name = node.name()
+        sequence = None
+        if name != LEAF_SINK:
+            sequence = self.sequence
+            self.sequence += 1
+        record = NodeRecord(len(self.records) + 1, name, call, sequence)
+        self.records.append(record)
+        self._by_address[address] = record
+        return record
+
+    def _read_behind(self, node: Any, record: NodeRecord, call: int | None) -> None:
+        todo = [(node, record)]
+        left = _DEEPEST
+        while todo:
+            here, own = todo.pop()
+            behind: list[int | None] = []
+            for other in here.next_functions:
+                if other is None:
+                    behind.append(None)
+                    continue
+                address = other.node_ptr()
+                known = self._by_address.get(address)
+                if known is None or known.name != other.name():
+                    known = self._add(other, address, None if other.name() == LEAF_SINK else call)
+                    left -= 1
+                    if left > 0:
+                        todo.append((other, known))
+                behind.append(known.serial)
+            own.next = tuple(behind)
+
+    def keep(self, record: NodeRecord, slot: str, seen: Observation, *, guarded: bool = True) -> None:
+        """Notes that a node keeps a tensor as it is now."""
+        before = describe.content(seen[LAYOUT], seen[POINTER], self._limit)
+        saved = Saved(slot, seen, before, guarded=guarded)
+        record.saved.append(saved)
+        if before is not None:
+            self._compared.append(saved)
+
+    def compare_values(self, call: int) -> None:
+        """Compares what nodes keep with what it was when they kept it, where a tensor on it still lives.
+
+        Args:
+            call: index of the backward that is about to begin.
+        """
+        left = []
+        for saved in self._compared:
+            tensor = saved.record()
+            if tensor is None or describe.pointer(tensor) != saved.pointer:
+                saved.before = None  # nobody can tell any more
+                continue
+            now = describe.content(saved.layout, saved.pointer, self._limit)
+            if (now == saved.before) == (len(saved.changed) % 2 == 1):
+                saved.changed.append(call)
+            left.append(saved)
+        self._compared = left
+
+    def reached(self, starts: Iterable[int]) -> set[int]:
+        """The numbers of the nodes to which a backward from these comes."""
+        met: set[int] = set()
+        todo = list(starts)
+        while todo:
+            number = todo.pop()
+            if number not in met:
+                met.add(number)
+                todo += [behind for behind in self.records[number - 1].next if behind is not None]
+        return met
+
+    def is_at(self, record: NodeRecord, node: Any) -> bool:
+        """Whether a node is the one of that record."""
+        return self._by_address.get(node.node_ptr()) is record

@@ -1,0 +1,148 @@
+"""Begins and ends one watch of Paddle's tensors on this thread: stand-ins go into their spots, and out on any exit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+import paddle
+
+from inplace_magic.capture import forks
+from inplace_magic.capture.naming.scope import names_in_sight
+from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.freeze import frozen_trace
+from inplace_magic.capture.paddle.probe import Probe
+from inplace_magic.capture.paddle.reach import names_of_tensors
+from inplace_magic.capture.paddle.recorder import Recorder
+from inplace_magic.capture.paddle.refusals import refusal_of
+from inplace_magic.capture.paddle.spots import Spot, put_on, spots, take_off
+from inplace_magic.record import blindness
+from inplace_magic.record.names import TensorName
+from inplace_magic.record.options import WatchOptions
+from inplace_magic.record.trace import Trace
+from inplace_magic.source.places import Sources
+
+OLDEST = (3, 0)
+
+
+def can_be_watched() -> bool:
+    """Whether this version of Paddle is one that can be."""
+    numbers = paddle.__version__.split(".")[:2]
+    return not all(part.isdigit() for part in numbers) or tuple(map(int, numbers)) >= OLDEST or numbers == ["0", "0"]
+
+
+class PaddleSession:
+    """One watch of Paddle's tensors."""
+
+    def __init__(self, options: WatchOptions) -> None:
+        self.options = options
+        self._recorder = Recorder(options)
+        self._probe: Probe | None = None
+        self._spots: tuple[Spot, ...] = ()
+        self.active = False
+        self._forked = False
+
+    @property
+    def recorded(self) -> int:
+        """How many calls were recorded so far."""
+        return self._recorder.clock()
+
+    def start(
+        self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None, root_file: str | None = None
+    ) -> None:
+        """Puts the stand-ins on; after :meth:`leave`, for the next cell of the same story.
+
+        Args:
+            root: the frame that holds the watched block; no caller above it belongs to the story.
+            cell_globals: the namespace of a shell's cells, where the frame is not known yet.
+            root_file: the name under which the watched code was compiled, where that is known instead.
+        """
+        self._recorder.sites.begin_at(root, cell_globals, root_file)
+        self._recorder.begin_block()
+        self._probe = Probe(self._recorder)
+        self._spots = spots()
+        self.active = True
+        forks.begins(self)
+        try:
+            put_on(self._spots, self._probe.stand_in)
+        except BaseException:  # an interrupt must not leave half of them on
+            self.leave()
+            raise
+
+    def leave(self) -> None:
+        """Takes the stand-ins off; does nothing when they are off already."""
+        if self._probe is None:
+            return
+        try:
+            take_off(self._spots)
+        except BaseException:  # interrupted before its first line: it protects itself only from there on
+            take_off(self._spots)
+            raise
+        finally:
+            self._probe.silent = True
+            self.active = False
+        self._probe = None
+        forks.ends(self)
+        try:
+            self._recorder.end_block()
+        except Exception as fault:  # containment: the cell is over, and its result stands
+            self._recorder.fault("ending the block", fault)
+
+    def abandon(self) -> None:
+        """In a forked child: the stand-ins are silent from now on, and off."""
+        self._forked = True
+        if self._probe is not None:
+            self._probe.silent = True
+            take_off(self._spots)
+            self._probe = None
+            self.active = False
+
+    def let_go(self) -> None:
+        """The watch is over: lets go of its weak references to the user's tensors."""
+        for record in self._recorder.identity.tensors.values():
+            record.latest = None  # it leads back to the record
+        self._recorder.identity.tensors.clear()
+        self._recorder.nodes.records.clear()
+        self._recorder.calls.clear()
+        self._recorder.unseen.clear()
+
+    def trace(
+        self,
+        *,
+        sources: Sources,
+        namespace: Mapping[str, Any] | FrameType,
+        error: BaseException | None,
+        cell: int | None,
+        source: str,
+    ) -> Trace:
+        """The record of the watch so far, while the stand-ins are off.
+
+        Args:
+            sources: source text of the watched code.
+            namespace: the user's names, or the frame in whose sight they are.
+            error: what the watched block raised.
+            cell: its execution count.
+            source: its text.
+        """
+        nothing = Trace(level="calls", framework="paddle", framework_version=paddle.__version__)
+        if self._forked:
+            return replace(nothing, blindness=(blindness.FORKED,))
+        recorder = self._recorder
+        names: tuple[TensorName, ...] = ()
+        try:
+            known = names_in_sight(namespace) if isinstance(namespace, FrameType) else namespace
+            names = names_of_tensors(known, recorder.identity)
+        except Exception as fault:  # containment: without names the rest is still worth telling
+            recorder.fault("reading the names of tensors", fault)
+        unseen = [blindness.INSIDE_PADDLE_CALLS, blindness.OTHER_THREADS]
+        if self.options.level == "ops":
+            unseen.insert(0, blindness.NO_OPS_OF_PADDLE)
+        try:
+            trace = frozen_trace(recorder, self.options, sources, names, unseen)
+        except Exception as fault:  # containment: the block's own result must not change because of its record
+            recorder.fault("making the record readable", fault)
+            trace = replace(nothing, faults=tuple(recorder.faults))
+        text = None if error is None else describe.error_text(error)
+        return replace(trace, error=text, refusal=refusal_of(text), cell=cell, source=tuple(source.splitlines()))

@@ -1,0 +1,140 @@
+"""Where Paddle's operations stand in Python, and putting stand-ins there for the time of a watch.
+
+Paddle has no mode and no callback by which calls could be seen. Its Python code looks an operation up as an attribute
+of ``paddle._C_ops``; some modules bind it early (``from paddle._C_ops import …``), so their copies are replaced too.
+Operators, indexing and a few methods are methods of ``paddle.Tensor`` in C++. Each spot gets its old object back.
+
+    `_C_ops.relu_`                       a function of C++, found under its name at each call
+    `paddle.tensor.math.add_n`           an early-bound copy of one
+    `paddle.Tensor.__mul__`              a method in C++
+    `paddle.Tensor.set_value`, `.data`   a method in Python, and an attribute that can be assigned
+    `core.eager.run_backward`            what `backward` and `paddle.grad` end in
+    `PyLayer.apply`, `PyLayerContext.save_for_backward`
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType
+from typing import Any, NamedTuple
+
+import paddle
+from paddle.autograd.py_layer import PyLayer, PyLayerContext
+
+from inplace_magic.capture.paddle.functions import OpFacts
+
+_core: Any = paddle.base.core
+_METHODS = (
+    *("copy_", "clone", "detach", "detach_", "contiguous", "numpy", "_copy_to", "_inplace_assign"),
+    *("_getitem_dygraph", "_setitem_dygraph", "_share_buffer_to", "_share_underline_tensor_to"),
+    *(f"__{name}__" for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "div", "rdiv", "truediv", "rtruediv")),
+    *(f"__{name}__" for name in ("floordiv", "rfloordiv", "pow", "rpow", "mod", "rmod", "matmul", "rmatmul")),
+    *(f"__{name}__" for name in ("gt", "ge", "lt", "le", "eq", "ne")),
+    "set_value",
+)
+_OP_MODULES = ("paddle._C_ops", "paddle._legacy_C_ops")
+_IN_C = "paddle.base.libpaddle"
+_MISSING = object()
+
+
+class Spot(NamedTuple):
+    """An attribute, what stands there, and what is called through it."""
+
+    holder: Any
+    name: str
+    original: Any
+    """What is put back; :data:`_MISSING` where the attribute is inherited, and removed again."""
+    facts: OpFacts
+    kind: str = "function"
+    """``function``, ``setter`` (assignment to an attribute), ``apply`` or ``saves`` (of a ``PyLayer``)."""
+
+
+_known: tuple[int, tuple[Spot, ...]] | None = None
+_facts: dict[tuple[str, str], OpFacts] = {}
+
+
+def spots() -> tuple[Spot, ...]:
+    """All of them; looked for anew when Paddle has imported more of itself."""
+    global _known
+    modules = sum(name.startswith("paddle") for name in list(sys.modules))
+    if _known is None or _known[0] != modules:
+        _known = modules, (*_functions(), *_methods())
+    return _known[1]
+
+
+def put_on(found: tuple[Spot, ...], stand_in: Callable[[Spot], Any]) -> None:
+    """Puts stand-ins into the spots.
+
+    Args:
+        found: the spots.
+        stand_in: makes what stands there.
+    """
+    made: dict[int, Any] = {}
+    for spot in found:
+        key = id(spot.original)
+        if spot.kind != "function" or key not in made:
+            made[key] = stand_in(spot)
+        setattr(spot.holder, spot.name, made[key])
+
+
+def take_off(found: tuple[Spot, ...]) -> None:
+    """Puts the old objects back; an interrupt on the way is let through when it is done."""
+    interrupted: BaseException | None = None
+    left = list(found)
+    while left:
+        try:
+            while left:
+                spot = left[-1]
+                if spot.original is _MISSING:
+                    if spot.name in vars(spot.holder):
+                        delattr(spot.holder, spot.name)
+                else:
+                    setattr(spot.holder, spot.name, spot.original)
+                left.pop()
+        except BaseException as struck:  # an interrupt of the user's: the same spot once more
+            interrupted = struck
+    if interrupted is not None:
+        raise interrupted
+
+
+def facts_of(name: str, owner: str = "") -> OpFacts:
+    """The facts of an operation, computed once."""
+    known = _facts.get((name, owner))
+    if known is None:
+        known = _facts[name, owner] = OpFacts(name, owner)
+    return known
+
+
+def _functions() -> Iterator[Spot]:
+    originals: dict[int, str] = {}
+    for module_name in _OP_MODULES:
+        module = sys.modules.get(module_name)
+        for name, value in list(vars(module).items()) if module is not None else ():
+            if type(value) is BuiltinFunctionType and not name.startswith("__") and not name.startswith("get_"):
+                originals[id(value)] = name
+                yield Spot(module, name, value, facts_of(name))
+    for module_name, module in list(sys.modules.items()):
+        if not module_name.startswith("paddle.") or module_name.startswith(_IN_C) or module_name in _OP_MODULES:
+            continue  # of the modules in C++ nobody calls a function but by way of those above
+        for name, value in list(getattr(module, "__dict__", {}).items()):
+            if type(value) is BuiltinFunctionType and id(value) in originals:
+                yield Spot(module, name, value, facts_of(originals[id(value)]))
+    for name in ("run_backward", "run_partial_grad"):
+        yield Spot(_core.eager, name, getattr(_core.eager, name), facts_of(name))
+
+
+def _methods() -> Iterator[Spot]:
+    own = vars(paddle.Tensor)
+    for name in _METHODS:
+        if name in own:
+            yield Spot(paddle.Tensor, name, own[name], facts_of(name, "Tensor"))
+    yield Spot(paddle.Tensor, "data", own["data"], facts_of("data =", "Tensor"), "setter")
+    yield Spot(PyLayer, "apply", vars(PyLayer).get("apply", _MISSING), facts_of("apply"), "apply")
+    yield Spot(
+        PyLayerContext,
+        "save_for_backward",
+        vars(PyLayerContext)["save_for_backward"],
+        facts_of("save_for_backward"),
+        "saves",
+    )
