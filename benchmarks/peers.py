@@ -115,6 +115,7 @@ def _torchviz(workload: Workload) -> float:
 VARIANTS: tuple[Variant, ...] = (
     Variant("plain", _step_in(nullcontext)),
     Variant("empty function mode", _step_in(EmptyFunctionMode)),
+    Variant("watch, level writes", _step_in(lambda: _watched("writes"))),
     Variant("watch, level calls", _step_in(lambda: _watched("calls"))),
     Variant("empty function and dispatch modes", _step_in(_both_empty)),
     Variant("watch, level ops", _step_in(lambda: _watched("ops"))),

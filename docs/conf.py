@@ -34,6 +34,7 @@ nb_render_markdown_format = "myst"
 nb_merge_streams = True
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
+autodoc_mock_imports = ["lightning", "pytorch_lightning", "transformers"]
 autodoc_default_options = {"members": True}
 python_use_unqualified_type_names = True
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from inplace_magic.record.places import Callsite
     from inplace_magic.record.trace import Trace
     from inplace_magic.report import Report
+    from inplace_magic.scheduling import schedule
 
 __version__ = "0.1.0"
 
@@ -38,6 +39,7 @@ _PUBLIC = {
     "WatchOptions": "record.options",
     "analyze": "api",
     "compare": "comparing.compare",
+    "schedule": "scheduling",
     "watch": "api",
 }
 
@@ -56,6 +58,7 @@ __all__ = [
     "analyze",
     "compare",
     "load_ipython_extension",
+    "schedule",
     "unload_ipython_extension",
     "watch",
 ]

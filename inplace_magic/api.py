@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from threading import get_ident
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ from inplace_magic.record.garbage import collection_paused
 from inplace_magic.record.options import DeliverOptions, ShowOptions, WatchOptions
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
+from inplace_magic.scheduling import Schedule
+from inplace_magic.windows import Windows
 
 if TYPE_CHECKING:
     from inplace_magic.capture.sessions import Sessions
@@ -33,8 +36,8 @@ _ELSEWHERE = {
 }
 """Options of the magic that a script says otherwise."""
 
-_giving_way: dict[int, tuple[watch, ...]] = {}
-"""By thread: the watch there that ends where another begins; none, or one."""
+_of_thread: dict[int, watch] = {}
+"""By thread: the watch that began there last, until its block ends or it is stopped."""
 
 
 class watch:
@@ -45,6 +48,9 @@ class watch:
     Args:
         options: what to record, in one record; or give its fields one by one as keyword arguments, see
             :class:`WatchOptions`.
+        schedule: which steps of a long run are watched, see :func:`inplace_magic.schedule`; the program calls
+            :meth:`step` after each. Each stretch of watched steps has a report of its own; :attr:`reports` has those in
+            which something was found.
         save: a file to write the report to when the block ends, by an exception too; the suffix picks the format,
             ``.html``, ``.svg``, ``.png``, ``.dot``, ``.json`` or ``.csv``. Where it is, or why it could not be written,
             is said in one line on stderr.
@@ -62,12 +68,17 @@ class watch:
     """
 
     report: Report | None = None
-    """The result; None until the block has ended."""
+    """The result; None until the block has ended. Of a watch with a schedule, or one that was paused, the report of
+    the stretch that tells most: of the error, else of the worst finding."""
+    reports: tuple[Report, ...] = ()
+    """The reports of all stretches in which something was found, the worst first, each finding once; empty for a
+    watch without a schedule that was never paused."""
 
     def __init__(
         self,
         options: WatchOptions | None = None,
         *,
+        schedule: Schedule | None = None,
         save: str | os.PathLike[str] | None = None,
         raw: bool = False,
         graph: bool = True,
@@ -84,6 +95,15 @@ class watch:
         self._session: Sessions | None = None
         self._fault: str | None = None
         self._gave_way = False
+        self._gives_way = False
+        self._schedule = schedule
+        self._step = 0
+        self._pauses = 0
+        self._windows: Windows | None = None
+        self._resume: Callable[[], None] | None = None
+        """Begins the next stretch; None while no block runs."""
+        self._names: FrameType | None = None
+        """The frame that holds the block, in whose sight the names of tensors are, where that is known."""
         self._place: tuple[int | None, str | None, str] = (None, None, "")
 
     def start(
@@ -116,11 +136,17 @@ class watch:
         if self._session is not None and self._session.active:
             raise InplaceMagicError(_("This watch is running already."))
         self._place = (cell, filename, source)
-        for outer in _giving_way.pop(get_ident(), ()):
-            outer._gave_way = outer._session is not None and outer._session.active
-            outer.leave()
-        if gives_way:
-            _giving_way[get_ident()] = (self,)
+        self._resume = partial(
+            self.start,
+            cell=cell,
+            filename=filename,
+            source=source,
+            frame=frame,
+            cell_globals=cell_globals,
+            gives_way=gives_way,
+        )
+        self._gives_way = gives_way
+        self._take_over()
         if self._session is None:
             self._session = Sessions(self.options)
         if cell_globals is not None:
@@ -145,8 +171,6 @@ class watch:
     def leave(self) -> None:
         """Takes the probes off and keeps what was recorded: :meth:`start` goes on with the same story, :meth:`peek`
         reports on it, :meth:`stop` ends it."""
-        if self in _giving_way.get(get_ident(), ()):
-            del _giving_way[get_ident()]
         if self._session is not None:
             self._session.leave()
 
@@ -179,8 +203,22 @@ class watch:
             InplaceMagicError: the watch was never started.
         """
         report = self._make_report(namespace, cells, error, last=True)
+        self._forget()
+        return self._told(report)
+
+    def _forget(self) -> None:
+        self._resume = self._names = None
+        if _of_thread.get(get_ident()) is self:
+            del _of_thread[get_ident()]
+
+    def _told(self, report: Report | None) -> Report:
+        """The report of all stretches, the one of the last given."""
         self._session = None
-        return report
+        if self._windows is not None:
+            report = self._windows.end(report)
+            self.reports = tuple(self._windows.found)
+        self.report = report or analyze(Trace(level=self.options.level))
+        return self.report
 
     @collection_paused()
     def _make_report(
@@ -232,24 +270,105 @@ class watch:
             return replace(trace, faults=(*trace.faults, told))
         return trace
 
+    def _take_over(self) -> None:
+        """This is the watch of its thread now; one that gives way ends."""
+        other = _of_thread.get(get_ident())
+        if other is not None and other is not self and other._gives_way:
+            other._gave_way = other._session is not None and other._session.active
+            other.leave()
+        _of_thread[get_ident()] = self
+
     def __enter__(self) -> watch:
+        self.begin(sys._getframe(1))
+        return self
+
+    def begin(self, frame: FrameType) -> None:
+        """What ``with`` does at the block's beginning; for a host that calls :meth:`end`, such as a callback.
+
+        Args:
+            frame: the one that holds the block, where the chains of callers end.
+
+        Raises:
+            InplaceMagicError: this watch, or another on this thread, is running.
+        """
+        self._names, self._step, self._pauses = frame, 0, 0
+        self._resume = partial(self.start, frame=frame)
+        self._windows = None if self._schedule is None else Windows()
+        self._take_over()
+        self._open()
+
+    def step(self) -> None:
+        """One step of the run is over: begins or ends a stretch of watched steps, as the schedule says.
+
+        Raises:
+            InplaceMagicError: the watch has no schedule.
+        """
+        if self._schedule is None:
+            raise InplaceMagicError(_("This watch has no schedule: write `watch(schedule=schedule(active=2))`."))
+        self._step += 1
+        self._open_or_close()
+
+    @staticmethod
+    @contextmanager
+    def paused() -> Iterator[None]:
+        """``with watch.paused():`` what runs in this block is not watched, nor paid for. What comes before it and what
+        comes after it are judged for themselves, since nobody knows what happened in between. Without a watch on this
+        thread nothing happens."""
+        running = _of_thread.get(get_ident())
+        if running is None:
+            yield
+            return
+        running._pauses += 1
+        running._open_or_close()
         try:
-            self.start(frame=sys._getframe(1))
+            yield
+        finally:
+            running._pauses -= 1
+            running._open_or_close()
+
+    def _open_or_close(self) -> None:
+        if self._resume is None or self._gave_way:
+            return
+        wanted = self._is_wanted()
+        if self._session is not None and not wanted:
+            self._windows = self._windows or Windows()
+            self._windows.close(self._make_report(self._names, None, None, last=True))
+            self._session = None
+        elif self._session is None and wanted:
+            self._open()
+
+    def _is_wanted(self) -> bool:
+        return self._pauses == 0 and (self._schedule is None or bool(self._schedule(self._step)))
+
+    def _open(self) -> None:
+        if not self._is_wanted():
+            return
+        assert self._resume is not None
+        try:
+            self._resume()
         except InplaceMagicError:
             raise
         except Exception as fault:  # containment: a fault of ours must not keep the user's block from running
             self._fault = f"{_NOT_BEGUN} ({type(fault).__name__}: {fault}). {_ASK}"
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self.end(error, sys._getframe(1))
+
+    def end(self, error: BaseException | None, frame: FrameType) -> None:
+        """What ``with`` does at the block's end.
+
+        Args:
+            error: what left the block.
+            frame: in whose sight the names of tensors are.
+        """
+        self._forget()
         if self._fault is not None:
             self.leave()
             self.report = Report(Trace(faults=(self._fault,)))
             return
-        report = self._make_report(sys._getframe(1), None, error, last=True)
-        self._session = None
+        report = self._told(None if self._session is None else self._make_report(frame, None, error, last=True))
         if error is not None:
             without_detours(error)
             attach(report, error)
@@ -271,7 +390,7 @@ def _not_an_option(name: str) -> str:
     if name in _ELSEWHERE:
         return _(_ELSEWHERE[name])
     return _("watch() has no option {name!r}; it has {options}.").format(
-        name=name, options=", ".join(sorted({*WatchOptions.__dataclass_fields__, "save", "raw", "graph"}))
+        name=name, options=", ".join(sorted({*WatchOptions.__dataclass_fields__, "schedule", "save", "raw", "graph"}))
     )
 
 

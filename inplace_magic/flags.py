@@ -69,7 +69,8 @@ FLAGS: dict[str, tuple[tuple[str, ...], Callable[[], dict[str, Any]]]] = {
         lambda: {
             "metavar": "{" + ",".join(LEVELS) + "}",
             "help": _(
-                "calls (default): every torch call; ops: also every aten op under it and in backward, at a higher cost"
+                "calls (default): every torch call; ops: also every aten op under it and in backward, at a higher "
+                "cost; writes: only who wrote which memory, to name the writer when a backward fails"
             ),
         },
     ),

@@ -242,7 +242,7 @@ def test_a_terminal_gets_lines_of_its_width_and_colours(tmp_path: Path) -> None:
         (("-m", "no.such.module"), "There is no module 'no.such.module' that could be run."),
         (("nowhere.json",), "'nowhere.json' cannot be read: No such file or directory."),
         (("program.json",), "The saved report is not JSON"),
-        (("--level", "all", "program.py"), "level 'all' does not exist; choose one of calls, ops."),
+        (("--level", "all", "program.py"), "level 'all' does not exist; choose one of calls, ops, writes."),
         (("--save", "report.doc", "program.py"), "'report.doc' is no file to save a report to"),
         (("--lang", "tlh", "program.py"), "tlh"),
         ((), "the following arguments are required"),

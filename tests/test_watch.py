@@ -71,7 +71,7 @@ def test_what_is_shown_is_chosen_for_the_file(tmp_path: Path, graph: bool, raw: 
         ({"widget": ""}, "watch() has no option `widget`: `w.report.to_widget()` gives the live view after the block."),
         ({"levle": "ops"}, "watch() has no option 'levle'; it has check_values, graph, lang, level, max_events,"),
         ({"save": "report.pdf"}, "'report.pdf' is no file to save a report to: its name must end in .html,"),
-        ({"level": "op"}, "level 'op' does not exist; choose one of calls, ops."),
+        ({"level": "op"}, "level 'op' does not exist; choose one of calls, ops, writes."),
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused_in_one_sentence(option: dict[str, str], sentence: str) -> None:

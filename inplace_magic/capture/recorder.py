@@ -38,7 +38,7 @@ from inplace_magic.capture.torch import describe, describe_nodes
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
 from inplace_magic.capture.torch.callers import TORCH_FRAMES
 from inplace_magic.capture.torch.functions import FunctionFacts
-from inplace_magic.capture.torch.hooked import HookedLayers
+from inplace_magic.capture.torch.hooks.hooked import HookedLayers
 from inplace_magic.capture.torch.memory import MemoryMeter
 from inplace_magic.record.events import Kind
 from inplace_magic.record.options import WatchOptions

@@ -262,7 +262,7 @@ class Log:
         self.dropped: dict[int, Dropped] = {}
         """Values that a call's write did not keep, by its number."""
         self.hooked: list[int] = []
-        """Numbers of the calls whose output a forward hook kept, see :mod:`.hooked`."""
+        """Numbers of the calls whose output a forward hook kept, see :mod:`.torch.hooks.hooked`."""
         self.kept: list[KeptByHook] = []
         self.backwards: list[Backward] = []
         self.idle_steps: list[RawIdleStep] = []

@@ -18,10 +18,12 @@ from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.stepping_aside import doors
 from inplace_magic.capture.stepping_aside.aside import Aside
 from inplace_magic.capture.torch import describe, swapping, unpacking
-from inplace_magic.capture.torch.idle_steps import IdleSteps
+from inplace_magic.capture.torch.hooks.idle_steps import IdleSteps
 from inplace_magic.capture.torch.modes import any_active, take_off
 from inplace_magic.capture.torch.probes import CallProbe, OpProbe
 from inplace_magic.capture.torch.refusals import refusal_of
+from inplace_magic.capture.torch.write_probe import WriteProbe
+from inplace_magic.capture.written import written_trace
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _
 from inplace_magic.record import blindness
@@ -33,6 +35,7 @@ _EARLIER = (blindness.SAVED_EARLIER,) if unpacking.NEEDED else ()
 _SEEN_AT = {
     "calls": (blindness.INSIDE_CALLS, blindness.OTHER_THREADS, *_EARLIER),
     "ops": (blindness.OTHER_THREADS, blindness.SCRATCH, *_EARLIER),
+    "writes": (blindness.WRITES_ALONE, blindness.OTHER_THREADS),
 }
 
 
@@ -47,7 +50,10 @@ class Session:
         self.options = options
         self._recorder = Recorder(options)
         self._modes: list[Any] = []
-        self._idle_steps = IdleSteps(self._recorder)
+        self._step_hook: Any = None
+        """What makes optimizers ask, before they step; torch's own handle."""
+        self._writes: WriteProbe | None = None
+        """At level ``writes``; one for all cells of a story."""
         self._aside: Aside | None = None
         self.active = False
         self._forked = False
@@ -56,7 +62,7 @@ class Session:
     @property
     def recorded(self) -> int:
         """How many calls were recorded so far."""
-        return self._recorder.clock()
+        return self._writes.count if self._writes is not None else self._recorder.clock()
 
     def start(
         self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None, root_file: str | None = None
@@ -74,12 +80,13 @@ class Session:
         self._recorder.begin_block()
         if self.options.level == "ops":
             self._modes.append(OpProbe(self._recorder))
-        self._modes.append(CallProbe(self._recorder))
+        if self.options.level == "writes":
+            self._writes = self._writes or WriteProbe(self._recorder, self.options.max_events)
+        self._modes.append(self._writes or CallProbe(self._recorder))
         self.active = True
         forks.begins(self)
         try:
             swapping.begin(self)
-            self._idle_steps.begin()
             self._open_doors()  # before the probes are on: nothing that this does is the user's
             for mode in list(self._modes):
                 mode.__enter__()
@@ -104,7 +111,8 @@ class Session:
             raise
         finally:
             swapping.end(self)
-            self._idle_steps.end()
+            if self._step_hook is not None:
+                self._step_hook.remove()
             self.active = False
         self._modes.clear()
         try:
@@ -117,7 +125,8 @@ class Session:
         """In a forked child: the probes are silent from now on, and off; within a call that forked, off with the block,
         since that call puts back and takes off what it finds."""
         self._forked = True
-        self._idle_steps.end()
+        if self._step_hook is not None:
+            self._step_hook.remove()
         for mode in self._modes:
             forks.silence(mode)
         if not self._recorder.running:
@@ -129,6 +138,7 @@ class Session:
         try:
             self._aside = Aside(self._recorder, self._modes, doors.move)
             doors.open_for(self._aside)
+            self._step_hook = IdleSteps(self._recorder).registered()
         except Exception as fault:  # containment: what is traced or compiled is watched as any other program
             self._recorder.fault("preparing to step aside", fault)
 
@@ -179,6 +189,8 @@ class Session:
         """
         if self._forked:
             return Trace(level=self.options.level, torch_version=torch.__version__, blindness=(blindness.FORKED,))
+        if self._writes is not None:
+            return self._written(sources, error, cell, source)
         try:
             names = names_in_sight(namespace) if isinstance(namespace, FrameType) else namespace
             found = read_namespace(names, self._recorder.identity)
@@ -194,11 +206,16 @@ class Session:
             trace = Trace(
                 level=self.options.level, torch_version=torch.__version__, faults=tuple(self._recorder.log.faults)
             )
+        return _ended_by(trace, error, cell, source)
+
+    def _written(self, sources: Sources, error: BaseException | None, cell: int | None, source: str) -> Trace:
+        """The trace at level ``writes``."""
+        assert self._writes is not None
         text = None if error is None else describe.error_text(error)
-        return replace(
-            trace,
-            error=text,
-            refusal=refusal_of(text),
-            cell=cell,
-            source=tuple(source.splitlines()),
-        )
+        seen = _SEEN_AT[self.options.level]
+        return _ended_by(written_trace(self._writes, self._recorder, sources, seen, text), error, cell, source)
+
+
+def _ended_by(trace: Trace, error: BaseException | None, cell: int | None, source: str) -> Trace:
+    text = None if error is None else describe.error_text(error)
+    return replace(trace, error=text, refusal=refusal_of(text), cell=cell, source=tuple(source.splitlines()))

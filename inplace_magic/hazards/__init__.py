@@ -137,7 +137,13 @@ def find_hazards(trace: Trace) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
     """Runs every rule of the trace's framework; gives the findings, worst first, and a line for each rule that
     failed."""
     with use_language(None, trace.framework):
-        return _findings(trace, FOR_PADDLE if trace.framework == "paddle" else RULES)
+        return _findings(trace, _rules_for(trace))
+
+
+def _rules_for(trace: Trace) -> tuple[Rule, ...]:
+    if trace.level == "writes":
+        return (saved_tensor_overwritten.RULE,)
+    return FOR_PADDLE if trace.framework == "paddle" else RULES
 
 
 def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:

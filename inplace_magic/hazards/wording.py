@@ -109,6 +109,7 @@ def overwritten(
     found: int | None,
     raised: bool,
     intact: bool,
+    writes_alone: bool = False,
 ) -> str:
     what = f"`{variable}`" if variable else _("A tensor without a name of its own")
     if saved_name and variable and saved_name != variable:
@@ -120,7 +121,10 @@ def overwritten(
     if writes > 1:
         again = ngettext("{done} and {count} more time", "{done} and {count} more times", writes - 1)
         done = again.format(done=done, count=writes - 1)
-    if saved_site is None:
+    if saved_site is None and writes_alone:
+        told = _("{done} after {node} had saved it for backward, at a line that level `writes` does not record.")
+        kept = told.format(done=done, node=saver)
+    elif saved_site is None:
         kept = _("{done} after {node} had saved it for backward before this watch began.").format(done=done, node=saver)
     else:
         kept = _("{done} after {save} had saved it for backward, in {node}.").format(

@@ -18,6 +18,19 @@ SAVED_EARLIER = N_(
     "This PyTorch shows what autograd saved only right after the call: what a custom Function saved, and what was "
     "saved before the watch, is not seen."
 )
+WRITES_ALONE = N_(
+    "At level `writes` only who wrote which memory is recorded, of the newest writes, to explain an error of backward; "
+    "nothing else is judged."
+)
+WRITES_SAVER = N_("Which line made {node} is not recorded at level `writes`; level `calls` tells it.")
+WRITES_FORGOTTEN = N_(
+    "The first write after the save is no longer among those that level `writes` keeps (--max-events); later ones are."
+)
+WRITES_INCOMPLETE = N_(
+    "The first write after the save was not seen: it was made inside a torch function, on another thread or outside "
+    "torch."
+)
+WRITES_NOT_TOLD = N_("Which node refused, and so whose write it was, could not be told from the graph that failed.")
 TOO_LARGE = N_(
     "{count} storages ({nbytes} B) are shared with NumPy or other code outside torch and too large to be checked for "
     "writes from there; --check-values checks them."
@@ -60,6 +73,7 @@ _EARLIER = (
 """Said by earlier versions; their saved reports open."""
 SENTENCES = (
     *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP),
+    *(WRITES_ALONE, WRITES_SAVER, WRITES_FORGOTTEN, WRITES_INCOMPLETE, WRITES_NOT_TOLD),
     *(EDITED, THREADS, PROCESSES, GAVE_WAY, FORKED),
     *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD, TWO_FRAMEWORKS),
     *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),
@@ -110,7 +124,7 @@ def unseen_work(sentences: Iterable[str]) -> tuple[str, ...]:
 
 
 _NUMBER = r"[\d,]+"
-_VALUES = {"file": ".+", "place": ".+", "call": ".+"}
+_VALUES = {"file": ".+", "node": ".+", "place": ".+", "call": ".+"}
 """What stands for a placeholder, where that is no number."""
 
 

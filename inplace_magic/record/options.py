@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from inplace_magic.errors import OptionError
 from inplace_magic.language import _, checked
 
-LEVELS = ("calls", "ops")
+LEVELS = ("calls", "ops", "writes")
 SECTIONS = ("graph", "memory", "lines", "timeline", "tensors", "saved", "unseen")
 """Parts of a page that fold, in their order."""
 SAVE_SUFFIXES = (".html", ".svg", ".png", ".dot", ".json", ".csv")
@@ -26,11 +26,13 @@ class WatchOptions:
     """
 
     level: str = "calls"
-    """``calls`` sees every torch call; ``ops`` also every aten op under it, at a higher cost."""
+    """``calls`` sees every torch call; ``ops`` also every aten op under it, at a higher cost; ``writes`` only who wrote
+    which memory, to name the writer when a backward fails, cheap enough for a run of hours."""
     check_values: bool = False
     """Compare the content of all saved tensors, however large, at every backward."""
     max_events: int = 100_000
-    """Calls kept at most; beyond it older ones are forgotten, except each line's first and what a backward may need."""
+    """Calls kept at most; beyond it older ones are forgotten, except each line's first and what a backward may need. At
+    level ``writes`` the newest writes that are kept."""
     lang: str | None = None
     """Language of the report, ``en``, ``zh`` or ``auto``; None: that of the session."""
     max_values: int = 64

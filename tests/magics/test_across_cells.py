@@ -280,7 +280,7 @@ def test_switching_on_or_off_twice_is_one_line_and_no_failure(ip: Any) -> None:
         ("onn", "%inplace_watch takes on, off or status, not 'onn'; did you mean on?"),
         ("-o r", "%inplace_watch takes on, off or status, not '-o'."),
         ("on --levle ops", "%inplace_watch on has no option --levle; did you mean --level?"),
-        ("on --level op", "%inplace_watch on: level 'op' does not exist; choose one of calls, ops."),
+        ("on --level op", "%inplace_watch on: level 'op' does not exist; choose one of calls, ops, writes."),
         ("on --level", "%inplace_watch on: argument --level: expected one argument."),
         (
             "on x = 1",

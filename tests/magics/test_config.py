@@ -77,7 +77,7 @@ def test_without_options_it_says_how_it_is_set(ip: Any) -> None:
     ("options", "sentence"),
     [
         ("--lang fr", "%inplace_config: language 'fr' does not exist; choose one of en, zh, auto."),
-        ("--level op", "%inplace_config: level 'op' does not exist; choose one of calls, ops."),
+        ("--level op", "%inplace_config: level 'op' does not exist; choose one of calls, ops, writes."),
         ("zh", "%inplace_config takes options only, not 'zh'."),
         ("--langg zh", "%inplace_config has no option --langg; did you mean --lang?"),
         ("--lang 'zh", '%inplace_config: the options "--lang \'zh" cannot be split into words: No closing quotation.'),

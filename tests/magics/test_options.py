@@ -44,7 +44,7 @@ def test_each_flag_sets_its_field() -> None:
         ("--levle ops", "%%inplace_watch has no option --levle; did you mean --level?"),
         ("--graph", "%%inplace_watch has no option --graph; did you mean --no-graph?"),
         ("--zzz", "%%inplace_watch has no option --zzz; there are -o, --out, --level, --raw,"),
-        ("--level op", "%%inplace_watch: level 'op' does not exist; choose one of calls, ops."),
+        ("--level op", "%%inplace_watch: level 'op' does not exist; choose one of calls, ops, writes."),
         ("--level", "%%inplace_watch: argument --level: expected one argument."),
         ("-o 3x", "%%inplace_watch: --out '3x' is not a variable name"),
         ("-o class", "%%inplace_watch: --out 'class' is not a variable name"),

@@ -72,7 +72,9 @@ class FunctionFacts:
         "may_write",
         "metadata_only",
         "name",
+        "passes",
         "predicts_write",
+        "renews_rows",
         "runs_backward",
         "sets_item",
         "traits",
@@ -107,6 +109,8 @@ class FunctionFacts:
         self.code = func.__code__ if isinstance(func, FunctionType) else None
         self.inplace_position = _position(func, "inplace") if isinstance(func, FunctionType) else None
         self.may_write = self.predicts_write or self.inplace_position is not None
+        self.renews_rows = isinstance(func, FunctionType) and bare in ("embedding", "embedding_bag")
+        self.passes = not (self.may_write or self.runs_backward or self.renews_rows)
         self.uncounted = uncounted_writes(func, bare)
         self.dropped = READERS.get(bare) if hasattr(func, "__objclass__") or type(func) in _BUILT_IN else None
         self.traits: tuple[Trait, ...] = traits_of(self.name)

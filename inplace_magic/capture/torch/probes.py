@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 import torch
@@ -42,7 +42,7 @@ def types_override(types: Any) -> bool:
     return any(kind not in (torch.Tensor, torch.nn.Parameter) for kind in types)
 
 
-def _without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
+def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
     """What is left of a traceback when the frames of this package, and the detours through torch's override machinery
     that it caused further down, are taken out."""
     entries = []
@@ -55,7 +55,7 @@ def _without_our_frames(traceback: TracebackType | None) -> TracebackType | None
     kept = [
         entry
         for entry, leaves, left, to_ops in zip(entries, detour, [*detour[1:], False], around, strict=True)
-        if not (leaves or left or to_ops or entry.tb_frame.f_globals is globals() or is_stand_in(entry.tb_frame.f_code))
+        if not (leaves or left or to_ops or entry.tb_frame.f_code in _OURS or is_stand_in(entry.tb_frame.f_code))
     ]
     for entry, below in pairwise([*kept, None]):
         if entry is not None:
@@ -124,7 +124,7 @@ class CallProbe(TorchFunctionMode):
             if call is not None:
                 self._close(call, None, error)
             try:  # noqa: SIM105  `suppress` would need a frame of its own
-                error.__traceback__ = _without_our_frames(error.__traceback__)
+                error.__traceback__ = without_our_frames(error.__traceback__)
             except RecursionError:  # no room for that: IPython hides our frame, others show it
                 pass
             raise
@@ -238,16 +238,21 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
         return func(*args, **kwargs)
 
 
-def _keep_out_of_dynamo() -> None:
+_OURS: set[CodeType] = {
+    CallProbe.__torch_function__.__code__,
+    CallProbe._with_user_code_seen.__code__,
+    OpProbe.__torch_dispatch__.__code__,
+    OpProbe._pass_on.__code__,
+}
+"""Code of ours that stands between the user's and torch's."""
+
+
+def keep_out_of_dynamo(*functions: Any) -> None:
     """Makes ``torch.compile`` run eagerly below our probes, instead of compiling them: else one graph of the user's
     becomes dozens, and the compiled entries stay after the watch. Private; if it vanishes, compiled functions are
     slow while they are watched."""
-    functions: tuple[Any, ...] = (
-        CallProbe.__torch_function__,
-        CallProbe._with_user_code_seen,
-        OpProbe.__torch_dispatch__,
-    )
     for function in functions:
+        _OURS.add(function.__code__)
         function._torchdynamo_disable = True
     frames = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
     skip = getattr(getattr(frames, "_FrameAction", None), "SKIP", None)
@@ -258,4 +263,4 @@ def _keep_out_of_dynamo() -> None:
         frames.set_code_exec_strategy(function.__code__, strategy)
 
 
-_keep_out_of_dynamo()
+keep_out_of_dynamo(CallProbe.__torch_function__, CallProbe._with_user_code_seen, OpProbe.__torch_dispatch__)

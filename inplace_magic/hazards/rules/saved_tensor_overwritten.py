@@ -261,6 +261,7 @@ def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None
             found=found,
             raised=raised,
             intact=_is_intact(stale),
+            writes_alone=story.trace.level == "writes",
         ),
         fix=wording.overwritten_fix(
             variable=variable,

@@ -33,7 +33,7 @@ from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.records import RECORD, SITE, ClosedCall, Log, TensorRecord, closed_call
 from inplace_magic.capture.running import OpenCall
-from inplace_magic.capture.torch.held_by_hooks import Held, function_of, held, literals
+from inplace_magic.capture.torch.hooks.held_by_hooks import Held, function_of, held, literals
 from inplace_magic.record.names import KeptByHook
 
 _LOOK_BACK = 8

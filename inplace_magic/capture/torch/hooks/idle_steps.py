@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.utils.hooks import RemovableHandle
 
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.records import RawIdleStep
@@ -33,17 +34,10 @@ class IdleSteps:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._thread = threading.get_ident()
-        self._handle: Any = None
 
-    def begin(self) -> None:
-        """Registers the hook."""
-        self._handle = register_optimizer_step_pre_hook(self._before_step)
-
-    def end(self) -> None:
-        """Takes it off; a second time changes nothing."""
-        if self._handle is not None:
-            self._handle.remove()
-            self._handle = None
+    def registered(self) -> RemovableHandle:
+        """The hook is on; its handle takes it off."""
+        return register_optimizer_step_pre_hook(self._before_step)
 
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if len(args) > 1 or kwargs or threading.get_ident() != self._thread:

@@ -1,0 +1,54 @@
+"""A watch as a callback of Lightning: ``Trainer(callbacks=[InplaceWatch()])``."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from inplace_magic.callbacks.run import WatchedRun
+from inplace_magic.report import Report
+from inplace_magic.scheduling import Schedule
+
+if TYPE_CHECKING:
+    Callback: Any = object
+else:
+    try:
+        from lightning.pytorch.callbacks import Callback
+    except ImportError:
+        from pytorch_lightning.callbacks import Callback  # the same library under its other name
+
+
+class InplaceWatch(Callback):  # type: ignore[misc]  # of a library that need not be installed
+    """Watches some batches of ``Trainer.fit``. What went wrong is said on standard error when the fit is over, and in
+    the notes of the error that ended it.
+
+    Args:
+        schedule: which training batches are watched, see :func:`inplace_magic.schedule`; the first three where None.
+        save: as for :class:`inplace_magic.watch`.
+        settings: as for :class:`inplace_magic.watch`: ``level``, ``lang`` and so on.
+
+    Raises:
+        OptionError: an option that does not exist or a value it cannot take.
+    """
+
+    def __init__(
+        self, *, schedule: Schedule | None = None, save: str | os.PathLike[str] | None = None, **settings: Any
+    ) -> None:
+        self._run = WatchedRun(schedule, save, settings)
+
+    @property
+    def report(self) -> Report | None:
+        """The report; None until a fit has ended."""
+        return self._run.report
+
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        self._run.begin()
+
+    def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+        self._run.step()
+
+    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        self._run.end()
+
+    def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+        self._run.end(exception)

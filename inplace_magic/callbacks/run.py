@@ -1,0 +1,67 @@
+"""What the callbacks share: a watch that somebody else's loop begins, steps and ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import FrameType
+from typing import Any
+
+from inplace_magic.api import watch
+from inplace_magic.deliver import tell
+from inplace_magic.report import Report
+from inplace_magic.scheduling import Schedule, schedule
+
+FIRST_STEPS = schedule(active=3, repeat=1)
+"""What is watched where no schedule is given: what goes wrong in every step goes wrong in three of them."""
+
+
+class WatchedRun:
+    """One run of a training loop.
+
+    Args:
+        chosen: which steps are watched; the first three where it is None.
+        save: as for :class:`inplace_magic.watch`.
+        settings: as for :class:`inplace_magic.watch`.
+    """
+
+    def __init__(self, chosen: Schedule | None, save: str | os.PathLike[str] | None, settings: dict[str, Any]) -> None:
+        self._settings = {**settings, "schedule": chosen or FIRST_STEPS, "save": save}
+        self._watch: watch | None = None
+        self.last = watch(**self._settings)  # here, so that an option that does not exist is refused at once
+
+    @property
+    def report(self) -> Report | None:
+        """Of the last run; None until it has ended."""
+        return self.last.report
+
+    @property
+    def running(self) -> bool:
+        return self._watch is not None
+
+    def begin(self) -> None:
+        """The loop begins, on this thread."""
+        self._watch = self.last = watch(**self._settings)
+        self._watch.begin(_outermost())
+
+    def step(self) -> None:
+        """One step of the optimizer is done."""
+        if self._watch is not None:
+            self._watch.step()
+
+    def end(self, error: BaseException | None = None) -> None:
+        """The loop is over; what went wrong is said on standard error, of an error in its notes."""
+        ended, self._watch = self._watch, None
+        if ended is None:
+            return
+        ended.end(error, _outermost())
+        if error is None and ended.report is not None:
+            tell(ended.report, quiet=True)
+
+
+def _outermost() -> FrameType:
+    """The frame of the program: who called the loop belongs to the story of a line in it."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+    return frame

@@ -1,0 +1,65 @@
+"""A watch as a callback of Hugging Face's Trainer::
+
+    with InplaceWatch() as watching:
+        Trainer(model, args, train_dataset=data, callbacks=[watching]).train()
+
+A ``TrainerCallback`` is not told of an error that ends the training; the ``with`` is, and ends the watch.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from inplace_magic.callbacks.run import WatchedRun
+from inplace_magic.language import _
+from inplace_magic.report import Report
+from inplace_magic.scheduling import Schedule
+
+if TYPE_CHECKING:
+    TrainerCallback: Any = object
+else:
+    from transformers import TrainerCallback
+
+
+class InplaceWatch(TrainerCallback):  # type: ignore[misc]  # of a library that need not be installed
+    """Watches some optimizer steps of ``Trainer.train`` within its ``with``. What went wrong is said on standard error
+    when the block is over, and in the notes of the error that ended it.
+
+    Args:
+        schedule: which optimizer steps are watched, see :func:`inplace_magic.schedule`; the first three where None.
+        save: as for :class:`inplace_magic.watch`.
+        settings: as for :class:`inplace_magic.watch`: ``level``, ``lang`` and so on.
+
+    Raises:
+        OptionError: an option that does not exist or a value it cannot take.
+    """
+
+    def __init__(
+        self, *, schedule: Schedule | None = None, save: str | os.PathLike[str] | None = None, **settings: Any
+    ) -> None:
+        self._run = WatchedRun(schedule, save, settings)
+
+    @property
+    def report(self) -> Report | None:
+        """The report; None until the block has ended."""
+        return self._run.report
+
+    def __enter__(self) -> InplaceWatch:
+        self._run.begin()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._run.end(error)
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if not self._run.running:
+            told = _("inplace_magic: nothing is watched; write `with callback:` around `trainer.train()`.")
+            print(told, file=sys.stderr)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._run.step()

@@ -1,0 +1,127 @@
+"""What level ``writes`` kept -> a trace: of a failed backward the node that refused, and the writes that broke it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+
+from inplace_magic.capture.recorder import Recorder
+from inplace_magic.capture.torch.refusals import refusal_of
+from inplace_magic.capture.torch.traits import node_traits
+from inplace_magic.capture.torch.write_probe import RawFailure, WriteProbe
+from inplace_magic.record.autograd import AutogradNode, Backward, SavedTensor
+from inplace_magic.record.blindness import (
+    PROCESSES,
+    THREADS,
+    WRITES_FORGOTTEN,
+    WRITES_INCOMPLETE,
+    WRITES_NOT_TOLD,
+    WRITES_SAVER,
+)
+from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
+from inplace_magic.source.places import Sources
+
+
+def written_trace(
+    probe: WriteProbe, recorder: Recorder, sources: Sources, blindness: Iterable[str], error: str | None
+) -> Trace:
+    """The trace of the newest failure that is the error which left the block, else of the newest one.
+
+    Args:
+        probe: what was seen.
+        recorder: where.
+        sources: source text of the watched code.
+        blindness: what this level cannot see at all.
+        error: what the watched block raised, as text.
+    """
+    sites = recorder.sites.resolve(sources)
+    fitting = [failure for failure in probe.failures if failure.error == error] or list(probe.failures)
+    made = _told(fitting[-1], sites, error) if fitting else Trace(error=error, refusal=refusal_of(error))
+    beside = recorder.log.beside
+    return Trace(
+        calls=made.calls,
+        nodes=made.nodes,
+        saved=made.saved,
+        backwards=made.backwards,
+        sources=sources.texts(),
+        blindness=(
+            *made.blindness,
+            *blindness,
+            *((THREADS.format(count=beside.threads),) if beside.threads else ()),
+            *((PROCESSES.format(count=beside.processes),) if beside.processes else ()),
+        ),
+        threads_started=beside.threads,
+        processes_started=beside.processes,
+        faults=tuple(recorder.log.faults),
+        level="writes",
+        torch_version=torch.__version__,
+    )
+
+
+def _told(failure: RawFailure, sites: list[Callsite], error: str | None) -> Trace:
+    refusal, end = failure.refusal, len(failure.writes)
+    calls = []
+    before = refusal.expected
+    for index, write in enumerate(failure.writes):
+        before = write.version - 1 if not failure.whole or index else before
+        given = _observed(failure, before)
+        after = _observed(failure, write.version)
+        calls.append(
+            CallEvent(
+                index=index,
+                name=write.facts.name,
+                kind="in-place",
+                callsite=None if write.site is None else sites[write.site],
+                inputs=(given,),
+                outputs=(after,),
+                mutations=(Mutation(1, before, write.version, storage=1, counter=1),),
+                mutated=(after,),
+                sequence=write.sequence,
+                traits=write.facts.traits,
+            )
+        )
+    calls.append(
+        CallEvent(
+            index=end,
+            name=failure.facts.name,
+            kind="query",
+            callsite=None if failure.site is None else sites[failure.site],
+            error=failure.error,
+            refusal=refusal,
+            traits=failure.facts.traits,
+        )
+    )
+    named = failure.node is not None
+    return Trace(
+        calls=tuple(calls),
+        nodes=(AutogradNode(1, failure.node, failure.sequence, traits=node_traits(failure.node)),)
+        if failure.node is not None
+        else (),
+        saved=(
+            SavedTensor(
+                1, failure.saved, storage=1, counter=1, version=refusal.expected, tensor=1, shape=failure.shape
+            ),
+        )
+        if named
+        else (),
+        backwards=(Backward(end, (1,) if named else ()),),
+        blindness=tuple(_not_known(failure)),
+    )
+
+
+def _observed(failure: RawFailure, version: int | None) -> TensorMetadata:
+    return TensorMetadata(1, version, storage=1, counter=1, shape=failure.shape, requires_grad=True, is_leaf=False)
+
+
+def _not_known(failure: RawFailure) -> Iterable[str]:
+    if failure.node is None:
+        yield WRITES_NOT_TOLD
+    elif failure.forgotten and not failure.whole:
+        yield WRITES_FORGOTTEN
+    elif not failure.whole:
+        yield WRITES_INCOMPLETE
+    if failure.node is not None:
+        yield WRITES_SAVER.format(node=failure.node)

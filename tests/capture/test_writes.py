@@ -1,0 +1,200 @@
+"""Level ``writes``: the writer behind a failed backward, at a price and in a memory that a run of hours can pay."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from programs import score
+from torch.utils.checkpoint import checkpoint
+
+from inplace_magic import Hazard, watch
+from inplace_magic.capture.torch.write_probe import WriteProbe
+
+FOLDER = Path(__file__).parent.parent / "programs"
+RAISING = [case for case in score.cases_in(FOLDER) if case["symptom"] == "backward_error"]
+
+
+def failed(program: Callable[[], object], **settings: int) -> Hazard:
+    """What is found of a program whose backward raises."""
+    w = watch(level="writes", **settings)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"), w:
+        program()
+    assert w.report is not None
+    assert w.report.faults == []
+    (hazard,) = w.report.hazards
+    assert (hazard.severity, hazard.raised) == ("error", True)
+    return hazard
+
+
+@pytest.mark.parametrize("case", RAISING, ids=[case["case"] for case in RAISING])
+def test_the_writer_is_named_in_every_labelled_program_that_raises(case: dict[str, str]) -> None:
+    source = (FOLDER / f"{case['case']}.py").read_text(encoding="utf-8")
+    plain, _wrong, _names = score.outcome_of_file(source, None)
+    watched, _wrong, names = score.outcome_of_file(source, "writes")
+    assert score.said(plain) == score.said(watched)
+    figures = dict(score.judge(case, source, names["report"], above=0))
+    assert (figures["culprit"], figures["saved_by"], figures["versions"]) == (True, True, True)
+
+
+def test_what_it_cannot_say_is_said() -> None:
+    def program() -> None:
+        probs = torch.sigmoid(torch.ones(3, requires_grad=True))
+        probs[0] = 0.0
+        probs.sum().backward()
+
+    hazard = failed(program)
+    assert hazard.mutation is not None
+    assert hazard.mutation.text == "probs[0] = 0.0"
+    assert (hazard.saved, hazard.saved_by) == (None, "SigmoidBackward0")
+    assert "had saved it for backward, at a line that level `writes` does not record" in hazard.message
+
+
+def test_a_write_that_the_ring_has_forgotten_is_not_made_up() -> None:
+    def program() -> None:
+        probs = torch.sigmoid(torch.ones(3, requires_grad=True))
+        probs[0] = 0.0
+        other = torch.zeros(3)
+        for _write in range(20):
+            other.add_(1)
+        probs.sum().backward()
+
+    w = watch(level="writes", max_events=5)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"), w:
+        program()
+    assert w.report is not None
+    (hazard,) = w.report.hazards
+    assert hazard.mutation is None
+    assert "Which write it was could not be told" in hazard.message
+    assert "no longer among those that level `writes` keeps" in " ".join(w.report.blindness)
+
+
+def test_an_address_that_is_used_again_does_not_accuse_the_earlier_write() -> None:
+    """The allocator gives the memory of a dead tensor to the next of its size: a write into the dead one is no write
+    into the one that was saved, although address and version are the same."""
+    addresses = []
+
+    def write_and_die() -> None:
+        dead = torch.zeros(1000)
+        addresses.append(dead.data_ptr())
+        dead.add_(1)  # version 1, at this address
+
+    def program() -> None:
+        logits = torch.ones(1000, requires_grad=True)
+        write_and_die()
+        probs = torch.sigmoid(logits)
+        addresses.append(probs.data_ptr())
+        torch.autograd.graph.increment_version(probs)  # by nobody whom the watch sees
+        probs.sum().backward()
+
+    for _attempt in range(20):
+        addresses.clear()
+        hazard = failed(program)
+        assert hazard.mutation is None
+        if addresses[0] == addresses[1]:
+            return
+    pytest.skip("this allocator gave no address twice")
+
+
+def test_what_hooks_packed_is_not_unpacked() -> None:
+    """Under a checkpoint, ``_saved_…`` runs the user's function again."""
+    runs = []
+
+    def block(x: torch.Tensor) -> torch.Tensor:
+        runs.append(1)
+        return torch.sigmoid(x)
+
+    def program() -> None:
+        x = torch.ones(3, requires_grad=True) * 1
+        y = checkpoint(block, x, use_reentrant=False)
+        z = torch.sigmoid(y)
+        z[0] = 0.0
+        z.sum().backward()
+
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        program()
+    plain, runs[:] = len(runs), []
+    hazard = failed(program)
+    assert hazard.mutation is not None
+    assert len(runs) == plain
+
+
+def test_a_healthy_run_keeps_no_more_than_the_newest_writes() -> None:
+    seen: list[WriteProbe] = []
+
+    def mode() -> WriteProbe:
+        (on,) = torch.overrides._get_current_function_mode_stack()
+        assert isinstance(on, WriteProbe)
+        return on
+
+    with watch(level="writes", max_events=50) as w:
+        total = torch.zeros(3)
+        for _step in range(1000):
+            total.add_(1)
+            total = total * 1
+        seen.append(mode())
+        assert (len(seen[0].ring), seen[0].count) == (50, 1000)
+    assert w.report is not None
+    assert w.report.calls == []
+    assert w.report.hazards == []
+    assert w.report.verdict == (
+        "• Nothing was judged: level `writes` tells who wrote what was saved, when a backward fails."
+    )
+
+
+def test_nothing_of_the_user_s_is_kept_alive() -> None:
+    import gc
+    import weakref
+
+    gc.disable()
+    try:
+        with watch(level="writes"):
+            tensor = torch.zeros(3)
+            tensor.add_(1)
+            there = weakref.ref(tensor)
+            del tensor
+            assert there() is None
+    finally:
+        gc.enable()
+
+
+def test_a_story_of_cells_is_told_too(loaded_shell: InteractiveShell) -> None:
+    with capture_output():
+        for cell in (
+            "import torch\n%inplace_watch on --level writes -o report",
+            "probs = torch.sigmoid(torch.ones(3, requires_grad=True))",
+            "probs[0] = 0.0",
+            "probs.sum().backward()",
+        ):
+            loaded_shell.run_cell(cell, store_history=True)
+    (hazard,) = loaded_shell.user_ns["report"].hazards
+    assert "`probs` was overwritten by `probs[0] = 0.0` (Cell In[3], line 1)" in hazard.message
+    with capture_output():
+        loaded_shell.run_cell("%inplace_watch off")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 keeps our own frame in a bare `raise`")
+def test_tracebacks_are_those_of_the_program() -> None:
+    def entries(on: bool, /) -> list[str]:
+        probs = torch.sigmoid(torch.ones(3, requires_grad=True))
+        probs[0] = 0.0
+        try:
+            if on:
+                with watch(level="writes"):
+                    probs.sum().backward()
+            else:
+                probs.sum().backward()
+        except RuntimeError as error:
+            found, traceback = [], error.__traceback__
+            while traceback is not None:
+                found.append(traceback.tb_frame.f_code.co_name)
+                traceback = traceback.tb_next
+            return found
+        raise AssertionError
+
+    assert entries(True) == entries(False)
