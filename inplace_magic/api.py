@@ -20,12 +20,14 @@ from inplace_magic.report import Report
 
 if TYPE_CHECKING:
     from inplace_magic.capture.session import Session
+    from inplace_magic.record.origin import Origin
 
 _NOT_BEGUN = "inplace_magic could not begin to watch, and the block ran unwatched"
 _FAILED = "inplace_magic could not make the report of this block; the block itself was not affected"
 _ASK = "Please report it."
 _ELSEWHERE = {
     "out": N_("watch() has no option `out`, which is for notebooks: after the block the report is `w.report`."),
+    "prove": N_("watch() has no option `prove`: after the block `w.report.prove()` tries the fixes."),
     "widget": N_("watch() has no option `widget`: `w.report.to_widget()` gives the live view after the block."),
     "opened": N_("watch() has no option `opened`, which is for notebooks: a saved page shows its sections open."),
 }
@@ -76,6 +78,7 @@ class watch:
         self._show = ShowOptions(raw=raw, graph=graph)
         self._session: Session | None = None
         self._fault: str | None = None
+        self._origin: Origin | None = None
         self._place: tuple[int | None, str | None, str] = (None, None, "")
 
     def start(
@@ -213,8 +216,12 @@ class watch:
         return trace
 
     def __enter__(self) -> watch:
+        frame = sys._getframe(1)
         try:
-            self.start(frame=sys._getframe(1))
+            self.start(frame=frame)
+            from inplace_magic.rerun.blocks import Block  # after it: a file more to load than a watch needs
+
+            self._origin = Block.at(frame)
         except InplaceMagicError:
             raise
         except Exception as fault:  # containment: a fault of ours must not keep the user's block from running
@@ -228,8 +235,8 @@ class watch:
             self.leave()
             self.report = Report(Trace(faults=(self._fault,)))
             return
-        report = self._make_report(sys._getframe(1), None, error, last=True)
-        self._session = None
+        report = replace(self._make_report(sys._getframe(1), None, error, last=True), origin=self._origin)
+        self.report, self._session = report, None
         if error is not None:
             without_detours(error)
         if self._deliver.save is not None:

@@ -33,13 +33,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "deliver": GROUND | {"render", *READ_SIDE},
     "api": GROUND | {"source", "capture", "rerun", "deliver", "report"},
     "comparing": GROUND | {"api", "rerun", *READ_SIDE},
-    "magics": GROUND | {"deliver", "api", "rerun", "comparing", "render", "widgets", *READ_SIDE},
+    "proving": GROUND | {"api", "rerun", *READ_SIDE},
+    "magics": GROUND | {"deliver", "api", "rerun", "comparing", "proving", "render", "widgets", *READ_SIDE},
     "lessons": GROUND | {"api", "magics", "render", *READ_SIDE},
     "script": GROUND,
     "late_torch": set(),
     "command_line": GROUND | {"api", "deliver", "late_torch", "script"},
     "__main__": {"command_line"},
-    "__init__": GROUND | {"api", "comparing", "magics", "report", "hazards"},
+    "__init__": GROUND | {"api", "comparing", "magics", "proving", "report", "hazards"},
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
@@ -73,6 +74,7 @@ MOST_FILES = 24
 UPWARD_INSIDE_FUNCTIONS = {
     ("report.py", "render"),
     ("report.py", "widgets"),
+    ("report.py", "proving"),
     ("comparing/comparison.py", "render"),
 }
 """The arrows that may run up, inside functions only: ``report.to_svg()`` is the short way to a renderer, and a

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from inplace_magic.record.places import Callsite
+from inplace_magic.record.proofs import Proof
 
 Severity = Literal["error", "silent", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "silent", "warning", "info")
@@ -60,3 +61,5 @@ class Hazard:
     """How many times the same statement did it, by whatever way it was reached; this finding is the first."""
     nbytes: int | None = None
     """Bytes that a note is about: cloned, spared or kept; None in findings that are not about memory."""
+    proof: Proof | None = None
+    """What trying the fix showed; None where nothing was tried."""

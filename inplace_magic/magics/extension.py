@@ -23,6 +23,7 @@ from inplace_magic.magics.compare import compare_magic
 from inplace_magic.magics.config import config_magic
 from inplace_magic.magics.options import parse_options, watch_parser
 from inplace_magic.magics.report import report_magic
+from inplace_magic.magics.rerunning import Cell, remembered
 from inplace_magic.magics.session import Active, Session, finish
 
 EVENTS = ("pre_run_cell", "post_execute", "post_run_cell")
@@ -116,7 +117,10 @@ def begin(shell: Any, line: str, key: str) -> None:
     filename = frame.f_code.co_filename
     cell = cell_number(shell, owner, filename)
     source = session.transform.source(key) or "".join(linecache.getlines(filename))
-    session.active = Active(watch(options.watch), options, owner, f"Cell In[{cell}]")
+    origin = Cell(shell, cell, source)
+    if options.deliver.prove:
+        origin = remembered(origin)
+    session.active = Active(watch(options.watch), options, owner, f"Cell In[{cell}]", origin)
     try:
         session.active.watch.start(cell=cell, filename=filename, source=source, frame=frame)
         session.tracebacks.on()

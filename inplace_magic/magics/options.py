@@ -139,6 +139,12 @@ def watch_parser(magic: str = CELL_MAGIC) -> Parser:
             endings=", ".join(SAVE_SUFFIXES)
         ),
     )
+    if magic == CELL_MAGIC:  # a story has no program that could be run again
+        add(
+            "--prove",
+            action="store_true",
+            help=_("try the fixes on copies, and say of each whether the gradients are then right"),
+        )
     add(
         "--check-values",
         action="store_true",

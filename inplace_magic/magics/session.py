@@ -20,6 +20,7 @@ from inplace_magic.magics.cells import cell_numbers
 from inplace_magic.magics.hint import HINT, is_explained
 from inplace_magic.magics.options import CellOptions
 from inplace_magic.magics.output import show, show_widget
+from inplace_magic.magics.rerunning import Cell
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.record.options import ShowOptions
 
@@ -37,6 +38,8 @@ class Active:
     owner: object
     """What ends the watch: the ``ExecutionInfo`` of the running cell, or one call of the cell magic."""
     place: str
+    origin: Cell | None = None
+    """How the cell can be run again."""
     report: Report | None = None
     """Where an error left the cell, made before IPython printed its traceback."""
 
@@ -154,15 +157,34 @@ def finish(session: Session, raised: BaseException | None) -> None:
         return
     session.tracebacks.off()
     report = active.report or stopped(session, active, raised)
+    if report is not None and active.options.deliver.prove:
+        report = proved(report, active.origin and replace(active.origin, snapshot=None))
     if report is not None:
         session.deliver(report, active.options)
+
+
+def proved(report: Report, origin: Cell | None) -> Report:
+    """The report with its fixes tried; as it is, and a line that says so, where that failed or was interrupted.
+
+    Args:
+        report: of a cell.
+        origin: how the cell can be run again later.
+    """
+    try:
+        return replace(report.prove(), origin=origin)  # the copies of before the cell are no longer needed
+    except KeyboardInterrupt:
+        print(_("inplace_magic: interrupted; the fixes were not tried, and your variables are as the cell left them."))
+    except Exception as error:  # a boundary: the cell has its result already, and keeps it
+        complain(_("the fixes could not be tried"), error)
+    return replace(report, origin=origin)
 
 
 def stopped(session: Session, active: Active, raised: BaseException | None) -> Report | None:
     """Ends a watch and makes its report; None, and a line that says so, where that failed."""
     shell = session.shell
     try:
-        return active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
+        report = active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
+        return replace(report, origin=active.origin)
     except Exception as error:  # a boundary: the cell has its result already, and keeps it
         complain(_("the cell was watched, but no report could be made"), error)
         return None
