@@ -97,6 +97,13 @@ class Report:
         """Every torch call of the user's code, in the order in which they began."""
         return list(self.trace.calls)
 
+    def patch(self) -> str:
+        """The fixes of its findings as one patch that ``git apply`` takes in the working directory; empty where there
+        are none. A cell goes by the name ``In[4].py``. Notes, and fixes that were refuted, are left out."""
+        from inplace_magic.source.patches import patch_of
+
+        return patch_of(self.trace, [finding.diff for finding in self.findings if finding.severity != "info"])
+
     @property
     def blindness(self) -> list[str]:
         """Sentences on what this watch could not observe, in the report's language."""

@@ -42,7 +42,6 @@ examples:
   %inplace_compare plain in_place --inputs image
   %inplace_compare 3 4
 """)
-_UNKEPT = "<changed cell {number}>"
 _CELL_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
 
 
@@ -207,7 +206,7 @@ def _numbered_cell(shell: Any, number: int) -> Program:
 
 
 def program_of_cell(
-    shell: Any, name: str, text: str, number: int, above: str = "", *, keep: bool = True
+    shell: Any, name: str, text: str, number: int, above: str = "", *, filename: str | None = None
 ) -> CellProgram:
     """The code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
 
@@ -217,7 +216,7 @@ def program_of_cell(
         text: the code.
         number: the cell's execution count.
         above: the magic's line, where there is one.
-        keep: the shell knows it as that cell from here on, for tracebacks.
+        filename: to compile it under; None: the shell's name for that cell, under which it then knows the text.
 
     Raises:
         CompareError: the text is not Python that can run here.
@@ -233,7 +232,7 @@ def program_of_cell(
     try:
         # Tried first: ipython drops leading blank lines, and lines have to keep their numbers.
         code = lead + shell.transform_cell(text)
-        filename = shell.compile.cache(code, number, raw_code=above + text) if keep else _UNKEPT.format(number=number)
+        filename = filename or shell.compile.cache(code, number, raw_code=above + text)
         statements = shell.transform_ast(shell.compile.ast_parse(code, filename=filename)).body
         return program_of(
             statements, name=name, namespace=shell.user_ns, filename=filename, source=above + text, cell=number

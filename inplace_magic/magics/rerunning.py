@@ -1,4 +1,4 @@
-"""A watched cell as a program that can be run again: its text with changes, in the notebook's namespace."""
+"""Cells as a program that can be run again: their texts with changes, in the notebook's namespace."""
 
 from __future__ import annotations
 
@@ -17,50 +17,55 @@ from inplace_magic.magics.cells import cell_numbers
 from inplace_magic.magics.compare import program_of_cell
 
 if TYPE_CHECKING:
-    from inplace_magic.rerun.program import CellProgram
+    from inplace_magic.rerun.program import CellProgram, StoryProgram
     from inplace_magic.rerun.snapshot import Snapshot
     from inplace_magic.source.hunks import Hunk, Whose
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cell:
-    """A cell that was run.
+class Cells:
+    """Cells that were run.
 
     Args:
         shell: the shell.
-        number: its execution count.
-        source: its text as it was typed.
-        snapshot: what it begins with, where that was kept; else what the variables hold when it is run again.
+        texts: execution count and text, as it was typed, of each, in the order in which they ran.
+        snapshot: what they begin with, where that was kept; else what the variables hold when they are run again.
         problem: why nothing could be kept, though it was to be.
+        may_fail: execution counts of those that failed then too, behind which the next one ran nevertheless.
+        allowed: files, commands and the network may be used again.
     """
 
     shell: Any
-    number: int
-    source: str
+    texts: tuple[tuple[int, str], ...]
     snapshot: Snapshot | None = None
     problem: str = ""
+    may_fail: frozenset[int] = frozenset()
+    allowed: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _nowhere, ()  # a copy or a pickle of its report knows no shell
 
     @contextmanager
-    def begun(self, _frame: FrameType | None) -> Iterator[StagedCell]:
+    def begun(self, _frame: FrameType | None) -> Iterator[StagedCells]:
         """See :class:`.Origin`."""
         if self.problem:
             raise CopyError(self.problem)
         with self.snapshot.begun() if self.snapshot is not None else nullcontext():
-            yield StagedCell(self)
+            yield StagedCells(self)
 
 
-def remembered(cell: Cell) -> Cell:
-    """The cell with a snapshot of what it begins with, taken now; where that cannot be, with the reason."""
+def remembered(cells: Cells) -> Cells:
+    """The cells with a snapshot of what they begin with, taken now; where that cannot be, with the reason."""
     from inplace_magic.rerun.snapshot import Snapshot
 
     try:
-        program = program_of_lines(cell.shell, tuple(cell.source.splitlines()), cell.number, keep=False)
-        return replace(cell, snapshot=Snapshot(program.codes, cell.shell.user_ns))
+        program = program_of(cells, {})
+        return replace(cells, snapshot=Snapshot(program.codes, cells.shell.user_ns))
     except CompareError as refused:
-        return replace(cell, problem=str(refused))
+        return replace(cells, problem=str(refused))
+
+
+_NAME = "<ipython-input-{number}-again>"
 
 
 def _nowhere() -> None:
@@ -68,10 +73,10 @@ def _nowhere() -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StagedCell:
-    """A cell whose variables are at hand."""
+class StagedCells:
+    """Cells whose variables are at hand."""
 
-    cell: Cell
+    origin: Cells
 
     def quiet(self) -> AbstractContextManager[Any]:
         """A context in which nothing is printed or displayed."""
@@ -80,29 +85,27 @@ class StagedCell:
     @property
     def cells(self) -> dict[str, int]:
         """Execution count by compiled file name."""
-        return cell_numbers(self.cell.shell)
+        own = {_NAME.format(number=number): number for number, _text in self.origin.texts}
+        return {**cell_numbers(self.origin.shell), **own}
 
     @contextmanager
-    def program(self, changes: Mapping[Whose, list[Hunk]]) -> Iterator[CellProgram]:
-        """The cell with changes, of it and of other cells and files, while the block of this runs.
+    def program(self, changes: Mapping[Whose, list[Hunk]]) -> Iterator[CellProgram | StoryProgram]:
+        """The cells with changes, of them and of other cells and files, while the block of this runs.
 
         Raises:
-            CompareError: the text is not Python that can run here, or a change cannot be made.
+            CompareError: a text is not Python that can run here, or a change cannot be made.
         """
         from inplace_magic.rerun.replacing import replaced
-        from inplace_magic.source.hunks import changed
 
-        cell, shell = self.cell, self.cell.shell
+        own = {number for number, _text in self.origin.texts}
         others: dict[str, tuple[tuple[str, ...], list[Hunk]]] = {}
-        lines = tuple(cell.source.splitlines())
         for (number, file), hunks in changes.items():
-            if number == cell.number and file is None:
-                lines = changed(lines, hunks)
-            else:
+            if file is not None or number not in own:
                 name = file if file is not None else self._name(number)
-                others[name] = tuple(_lines_of(name)), hunks
-        with replaced(others):
-            yield program_of_lines(shell, lines, cell.number, keep=not changes)
+                others[name] = tuple(line.rstrip("\n") for line in linecache.getlines(name)), hunks
+        program = program_of(self.origin, changes)
+        with replaced(others), _texts_known(program):
+            yield program
 
     def _name(self, number: int | None) -> str:
         """The name under which another cell was compiled."""
@@ -112,21 +115,43 @@ class StagedCell:
         return found[-1]
 
 
-def _lines_of(name: str) -> list[str]:
-    return [line.rstrip("\n") for line in linecache.getlines(name)]
-
-
-def program_of_lines(shell: Any, lines: tuple[str, ...], number: int, *, keep: bool = True) -> CellProgram:
-    """The program of a cell whose first line may be a magic of ours.
+def program_of(cells: Cells, changes: Mapping[Whose, list[Hunk]]) -> CellProgram | StoryProgram:
+    """The program of some cells, compiled under names of its own, so that the shell's record of them stays as it is.
 
     Args:
-        shell: the shell.
-        lines: the cell's.
-        number: its execution count.
-        keep: the shell keeps the text, as it does of a cell that was run; a changed one it need not know.
+        cells: the cells.
+        changes: of their texts.
     """
+    from inplace_magic.rerun.program import StoryProgram
+    from inplace_magic.source.hunks import changed
+
+    parts = [
+        _program_of_lines(cells.shell, changed(text.splitlines(), changes.get((number, None), [])), number)
+        for number, text in cells.texts
+    ]
+    return parts[0] if len(parts) == 1 else StoryProgram(tuple(parts), cells.may_fail)
+
+
+def _program_of_lines(shell: Any, lines: tuple[str, ...], number: int) -> CellProgram:
+    """The program of a cell whose first line may be a magic of ours."""
     above = 0
-    while above < len(lines) and (not lines[above].strip() or lines[above].lstrip().startswith("%%inplace")):
+    while above < len(lines) and (not lines[above].strip() or lines[above].lstrip().startswith("%%inplace_watch")):
         above += 1
-    head = "".join(f"{line}\n" for line in lines[:above])
-    return program_of_cell(shell, f"In[{number}]", "\n".join(lines[above:]) + "\n", number, above=head, keep=keep)
+    head, text = "".join(f"{line}\n" for line in lines[:above]), "\n".join(lines[above:]) + "\n"
+    return program_of_cell(shell, f"In[{number}]", text, number, above=head, filename=_NAME.format(number=number))
+
+
+@contextmanager
+def _texts_known(program: CellProgram | StoryProgram) -> Iterator[None]:
+    """While the block runs, :mod:`linecache` has the texts, as it has those of all cells."""
+    from inplace_magic.rerun.program import StoryProgram
+
+    parts = program.parts if isinstance(program, StoryProgram) else (program,)
+    try:
+        for part in parts:
+            lines = part.source.splitlines(keepends=True)
+            linecache.cache[part.filename] = len(part.source), None, lines, part.filename
+        yield
+    finally:
+        for part in parts:
+            linecache.cache.pop(part.filename, None)

@@ -127,20 +127,23 @@ def watched(runner: Runner, cells: dict[str, int]) -> Report:
         runner: of the program.
         cells: execution count by compiled file name, for code of other cells.
     """
-    from inplace_magic.rerun.program import CellProgram
+    from inplace_magic.rerun.program import CellProgram, StoryProgram
 
     program = runner.program
+    assert isinstance(program, (CellProgram, StoryProgram))
+    story = program if isinstance(program, StoryProgram) else StoryProgram((program,))
     observer = watch(lang=language())
     error: Exception | None = None
     with runner.stage() as copies:
-        if isinstance(program, CellProgram):
-            observer.start(cell=program.cell, filename=program.filename, source=program.source)
-        else:
-            observer.start(cell_globals=program.namespace)
-        try:
-            program.run(copies.roots)
-        except Exception as raised:  # the program's own, which belongs to its report
-            error = raised
-        finally:
-            observer.leave()
+        for part in story.parts:
+            observer.start(cell=part.cell, filename=part.filename, source=part.source)
+            try:
+                story.run_part(part)
+            except Exception as raised:  # the program's own, which belongs to its report
+                if isinstance(raised, NameError) and raised.name in copies.refused:
+                    raise
+                error = raised
+                break
+            finally:
+                observer.leave()
         return observer.stop(namespace=program.namespace, cells=cells, error=error)

@@ -137,9 +137,11 @@ class StoryProgram:
 
     Args:
         parts: in their order; at least one.
+        may_fail: execution counts of those whose errors do not stop the next one.
     """
 
     parts: tuple[CellProgram, ...]
+    may_fail: frozenset[int] = frozenset()
 
     @property
     def name(self) -> str:
@@ -165,8 +167,17 @@ class StoryProgram:
         """Runs them; gives the value of the last."""
         value = None
         for part in self.parts:
-            value = part.run(roots)
+            value = self.run_part(part)
         return value
+
+    def run_part(self, part: CellProgram) -> Any:
+        """Runs one of them."""
+        try:
+            return part.run(())
+        except Exception:
+            if part is self.parts[-1] or part.cell not in self.may_fail:
+                raise
+        return None
 
     def outputs(self, value: Any) -> Iterator[tuple[str, Any]]:
         """The value, then every name that any of them bound."""

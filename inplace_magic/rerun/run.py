@@ -91,7 +91,9 @@ class Runner:
                 sentence = copies.refused.get(str(getattr(error, "name", "")))
                 if sentence is None:
                     raise
-                raise CopyError(sentence) from error
+                refused = CopyError(sentence)
+                refused.variable = error.name
+                raise refused from error
 
     def _copies(self) -> Copies:
         """Fresh copies; without the names that the program binds before it reads them, where with those it cannot be:

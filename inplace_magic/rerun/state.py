@@ -111,6 +111,18 @@ def bound_first(codes: Iterable[types.CodeType]) -> frozenset[str]:
     return frozenset(name for name, is_bound in first.items() if is_bound)
 
 
+def addresses(state: State, namespace: dict[str, Any], names: Iterable[str]) -> set[int]:
+    """The memory of the tensors that a search found, and of those that some names of a namespace lead to."""
+    more = _Search(namespace, frozenset())
+    for name in names:
+        if name in namespace:
+            more.reach(namespace[name])
+    more.run()
+    storages = (describe.storage(tensor) for tensor in (*state.tensors, *more.state.tensors))
+    found = {describe.storage_address(storage) for storage in storages if storage is not None}
+    return {address for address in found if address}
+
+
 def is_atom(value: Any) -> bool:
     """Whether a copy would be the object itself."""
     return isinstance(value, (*_ATOMS, *FUNCTIONS, types.ModuleType))
