@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import dis
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.errors import CompareError, CopyError
@@ -19,6 +21,8 @@ from inplace_magic.magics.rerunning import Cells, program_of
 if TYPE_CHECKING:
     from inplace_magic.report import Report
 
+_ALIKE = 80
+"""Characters of an error's text that tell it from others."""
 _MOST_ROUNDS = 20
 """Earlier cells that are asked for one after the other."""
 _ANOTHER_KIND = re.compile(r"\s*%%(?!inplace_watch)")
@@ -34,40 +38,57 @@ class Explained:
     cells: Cells
 
 
-def explained(shell: Any, number: int, *, failed: frozenset[int], allowed: bool) -> Explained:
+def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bool) -> Explained:
     """Runs a cell of the history again, and its fixes.
 
     Args:
         shell: the shell.
         number: execution count of the cell.
-        failed: the cells of this session that failed.
+        failed: the errors of the cells of this session that failed.
         allowed: files, commands and the network may be used again.
 
     Raises:
         CompareError: there is no such cell, it is not Python, or what it reads cannot be copied or made again.
         Repeated: it was about to do what cannot be done on copies.
     """
-    from inplace_magic.proving.bench import Bench
     from inplace_magic.proving.prove import proven
-    from inplace_magic.record.trace import Trace
 
     texts = _history(shell)
     if number not in texts:
         raise CompareError(_("there is no cell In[{number}] in this session.").format(number=number))
-    chosen = [number]
+    alone = Cells(shell, ((number, texts[number]),), may_fail=frozenset(failed), allowed=allowed)
+    found = _run(alone, texts)
+    if not _fails_alike(found.report, failed.get(number)):
+        wider = _with_makers(found.cells, texts)
+        again = _run(wider, texts) if wider is not None else found
+        found = again if _fails_alike(again.report, failed.get(number)) else found
+    return Explained(proven(found.report, None, allowed=allowed), found.cells)
+
+
+def _run(cells: Cells, texts: dict[int, str]) -> Explained:
+    """The report of some cells, behind those that made what cannot be copied."""
+    from inplace_magic.proving.bench import Bench
+    from inplace_magic.record.trace import Trace
+
     for _round in range(_MOST_ROUNDS):
-        cells = Cells(shell, tuple((each, texts[each]) for each in chosen), may_fail=failed, allowed=allowed)
         try:
             with cells.begun(None) as staged:
-                report = replace(Bench(staged, Trace(), allowed=allowed).watched({}), origin=cells)
-            break
+                report = Bench(staged, Trace(), allowed=cells.allowed).watched({})
+            return Explained(replace(report, origin=cells), cells)
         except CopyError as refused:
             if refused.variable is None:
                 raise
-            chosen = _with_binder(cells, texts, chosen, refused)
-    else:
-        raise CompareError(_("Too many earlier cells would have to be run again."))
-    return Explained(proven(report, None, allowed=allowed), cells)
+            wider = _with_makers(cells, texts, refused.variable)
+            if wider is None:
+                raise
+            cells = wider
+    raise CompareError(_("Too many earlier cells would have to be run again."))
+
+
+def _fails_alike(report: Report, error: str | None) -> bool:
+    """Whether a cell ended as it did then, as far as that is known."""
+    now = report.trace.error
+    return error is None or (now is not None and now.startswith(error[:_ALIKE]))
 
 
 def _history(shell: Any) -> dict[int, str]:
@@ -80,33 +101,41 @@ def _history(shell: Any) -> dict[int, str]:
     return found
 
 
-def _with_binder(cells: Cells, texts: dict[int, str], chosen: list[int], refused: CopyError) -> list[int]:
-    """The chosen cells with the one before them that bound a variable, and with those between that reach its tensors.
+def _with_makers(cells: Cells, texts: dict[int, str], variable: str | None = None) -> Cells | None:
+    """The cells with the one before them that bound a variable, and with those between that reach its tensors.
 
-    Raises:
-        CopyError: no cell bound it.
+    Args:
+        cells: those that ran.
+        texts: the history.
+        variable: None: each that the last cell reads and that leads to a tensor, since a copy of a view is not what it
+            was (made under ``no_grad``, one of several outputs), and hooks of earlier cells may be on others.
     """
-    binder = next(
-        (
-            each
-            for each in sorted(texts, reverse=True)
-            if each < chosen[-1] and each not in chosen and refused.variable in _bound_by(cells, each, texts[each])
-        ),
-        None,
-    )
-    if binder is None:
-        raise refused
-    found = {*chosen, binder}
-    reached = set().union(*(_reached(cells, each, texts[each]) for each in found))
-    between = [each for each in texts if binder < each < chosen[-1] and each not in found]
-    while True:
-        more = {each: _reached(cells, each, texts[each]) for each in between}
-        new = [each for each, addresses in more.items() if addresses & reached]
-        if not new:
-            return sorted(found)
-        found.update(new)
-        reached.update(*(more[each] for each in new))
-        between = [each for each in between if each not in found]
+    chosen = [number for number, _text in cells.texts]
+    last = chosen[-1]
+    wanted = [variable] if variable is not None else sorted(_read_by(cells, last, texts[last]))
+    found = {*chosen}
+    for name in wanted:
+        earlier = (each for each in sorted(texts, reverse=True) if each < last and each not in chosen)
+        maker = next((each for each in earlier if name in _bound_by(cells, each, texts[each])), None)
+        found.update(() if maker is None else (maker,))
+    if len(found) == len(chosen):
+        return None
+    reached: set[int] = set().union(*(_reached(cells, each, texts[each]) for each in found))
+    between = {each for each in texts if min(found) < each < last} - found
+    while new := {each for each in between if _reached(cells, each, texts[each]) & reached}:
+        found |= new
+        between -= new
+        reached.update(*(_reached(cells, each, texts[each]) for each in new))
+    return replace(cells, texts=tuple((each, texts[each]) for each in sorted(found)))
+
+
+def _read_by(cells: Cells, number: int, text: str) -> set[str]:
+    """The names that a cell reads and that lead to a tensor."""
+    from inplace_magic.rerun.state import addresses, find_state
+
+    codes, namespace = _codes(cells, number, text), cells.shell.user_ns
+    names = {name for code in codes for part in _within(code) for name in part.co_names if name in namespace}
+    return {name for name in names if addresses(find_state((), (), namespace), namespace, [name])}
 
 
 def _bound_by(cells: Cells, number: int, text: str) -> set[str]:
@@ -121,6 +150,12 @@ def _reached(cells: Cells, number: int, text: str) -> set[int]:
 
     namespace = cells.shell.user_ns
     return addresses(find_state(_codes(cells, number, text), (), namespace), namespace, _bound_by(cells, number, text))
+
+
+def _within(code: CodeType) -> Iterator[CodeType]:
+    from inplace_magic.rerun.state import codes_within
+
+    return codes_within(code)
 
 
 def _codes(cells: Cells, number: int, text: str) -> tuple[Any, ...]:

@@ -115,8 +115,9 @@ def _chosen(host: Host, word: str | None) -> int:
 def _explain(host: Host, number: int, options: CellOptions, *, allowed: bool) -> None:
     from inplace_magic.rerun.guard import Repeated
 
+    errors = {cell: failed.error for cell, failed in host.failed.items()}
     try:
-        outcome = explained(host.shell, number, failed=frozenset(host.failed), allowed=allowed)
+        outcome = explained(host.shell, number, errors, allowed=allowed)
     except Repeated as stopped:
         told = _("Cell In[{number}] was not run to its end again: {what}. `%inplace_why {number} --yes` does it again.")
         raise UsageError(told.format(number=number, what=stopped.sentence)) from None
