@@ -264,9 +264,10 @@ def _with_proofs(findings: tuple[Hazard, ...], proven: tuple[Hazard, ...]) -> tu
     if len(findings) != len(proven):
         return findings
     pairs = zip(findings, proven, strict=True)
+    kept = [(new, old, old.fix if new.diff != old.diff else new.fix) for new, old in pairs]
     return tuple(
-        new if old.proof is None else replace(new, proof=proof_retold(old.proof), diff=old.diff, fix=old.fix)
-        for new, old in pairs
+        new if old.proof is None else replace(new, proof=proof_retold(old.proof), diff=old.diff, fix=fix)
+        for new, old, fix in kept
     )
 
 

@@ -65,6 +65,12 @@ class Bench:
         again = self.run({}, copied=True)
         return not compare(self.meant.outcome, again.outcome).differences
 
+    @cached_property
+    def first_loss(self) -> Any:
+        """What the first backward begins with, computed without autograd, which so refuses nothing; None if unknown."""
+        with self._staged.program({}) as program:
+            return self._runner(program, self._guarded).first_roots()
+
     def changes(self, diffs: Iterable[str]) -> Changes:
         """What some diffs change.
 

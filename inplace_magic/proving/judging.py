@@ -45,7 +45,14 @@ def judged(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -
         cured = jointly if isinstance(jointly, _Cured) else cured
     if isinstance(cured, Proof):
         return cured
-    return _compared(bench, cured, measured(bench, hazard))
+    return _compared(bench, hazard, cured, measured(bench, hazard))
+
+
+def is_worth_showing(proof: Proof) -> bool:
+    """Whether a candidate that only a run speaks for may be shown: it is proven, or every gradient is right though a
+    variable is another, or the program is refused as it is written and has the same loss with it."""
+    told = {each.template for each in proof.told}
+    return proof.verdict == "proven" or bool(told & {words.SAME_LOSS, words.SAME_GRADIENTS})
 
 
 def measured(bench: Bench, hazard: Hazard) -> tuple[GradientError, ...]:
@@ -86,25 +93,35 @@ def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *
     return _Cured(ran, together)
 
 
-def _compared(bench: Bench, cured: _Cured, errors: tuple[GradientError, ...]) -> Proof:
-    from inplace_magic.rerun.outcome import compare, is_rounding
+def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[GradientError, ...]) -> Proof:
+    from inplace_magic.rerun.outcome import compare, is_rounding, same_bits
 
     ran, meant = cured.ran, bench.meant
     more = (*((Told(words.TOGETHER),) if cured.together else ()), *words.of_errors(errors))
     if meant.failure is not None:
-        return proof_of("other numbers", Told(words.REFUSED), *more, gradient_errors=errors)
+        same = same_bits(bench.first_loss, ran.outcome.roots)
+        told = Told(words.SAME_LOSS if same else words.REFUSED)
+        return proof_of("other numbers", told, *more, gradient_errors=errors)
     lost = [name for group, name in meant.outcome.values if group == "gradient" and name.endswith(".grad")]
     lost = [name for name in lost if ("gradient", name) not in ran.outcome.values]
     if lost:
         names = ", ".join(f"`{words.of_which(name)}`" for name in lost[:5])
         return proof_of("refuted", Told(words.CUT_OFF, (("names", names),)), *more, gradient_errors=errors)
-    differences = compare(meant.outcome, ran.outcome).differences
+    agreement = compare(meant.outcome, ran.outcome)
+    differences = agreement.differences
+    if not differences and meant.own_hooks:
+        return proof_of("not tried", Told(words.OWN_HOOKS), *more)
+    if not differences and hazard.severity == "silent" and hazard.saved is None:
+        return proof_of("not tried", Told(words.SAME_NUMBERS), *more)  # which are wrong, as the finding says
     if not differences:
         return proof_of("proven", Told(words.PROVEN), *more, gradient_errors=errors)
     if not bench.is_deterministic:
         return proof_of("not tried", Told(words.NOT_TWICE), *more, gradient_errors=errors)
     rounded = all(is_rounding(meant.outcome, ran.outcome, difference) for difference in differences)
     first = words.of_differences(differences, rounded=rounded)
+    alike = agreement.count("gradient") and not agreement.differing("gradient") and not meant.own_hooks
+    if alike:
+        more = (Told(words.SAME_GRADIENTS), *more)
     hooks = (Told(words.OWN_HOOKS),) if meant.own_hooks else ()
     kept = differences[:MOST_DIFFERENCES]
     return proof_of("other numbers", first, *hooks, *more, differences=kept, gradient_errors=errors)

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import FrameType
 
+from inplace_magic.analysis.story import Story
 from inplace_magic.errors import CompareError, InplaceMagicError
 from inplace_magic.hazards import Hazard
+from inplace_magic.hazards.fixes.candidates import candidates
 from inplace_magic.language import use_language
 from inplace_magic.proving import words
 from inplace_magic.proving.bench import Bench
-from inplace_magic.proving.judging import judged, measured
-from inplace_magic.record.proofs import Proof, Told, proof_of
+from inplace_magic.proving.judging import is_worth_showing, judged, measured
+from inplace_magic.record.proofs import Told, proof_of
 from inplace_magic.report import Report
 
 PROVABLE = ("error", "silent")
@@ -32,50 +34,55 @@ def proven(report: Report, frame: FrameType | None, *, allowed: bool = False) ->
         serious = [hazard for hazard in report.findings if hazard.severity in PROVABLE]
         if not serious:
             return report
-        proofs = _tried(report, serious, frame, allowed=allowed)
-        by_finding = dict(zip(map(id, serious), proofs, strict=True))
-        return replace(
-            report,
-            findings=tuple(
-                with_proof(hazard, by_finding[id(hazard)]) if id(hazard) in by_finding else hazard
-                for hazard in report.findings
-            ),
-        )
+        tried = _tried(report, serious, frame, allowed=allowed)
+        by_finding = {id(hazard): new for hazard, new in zip(serious, tried, strict=True)}
+        return replace(report, findings=tuple(by_finding.get(id(hazard), hazard) for hazard in report.findings))
 
 
-def with_proof(hazard: Hazard, proof: Proof) -> Hazard:
-    """The finding with its proof, without a fix that was refuted."""
-    if proof.verdict != "refuted":
-        return replace(hazard, proof=proof)
-    return replace(hazard, proof=proof, diff="", price_bytes=None, fix=str(Told(words.NO_CURE)))
-
-
-def _tried(report: Report, serious: Sequence[Hazard], frame: FrameType | None, *, allowed: bool) -> list[Proof]:
+def _tried(report: Report, serious: Sequence[Hazard], frame: FrameType | None, *, allowed: bool) -> list[Hazard]:
     from inplace_magic.rerun.guard import Repeated
 
     if report.origin is None:
-        return [proof_of("not tried", Told(words.NOT_HERE))] * len(serious)
+        return [replace(hazard, proof=proof_of("not tried", Told(words.NOT_HERE))) for hazard in serious]
     diffs = [hazard.diff for hazard in serious if hazard.diff]
-    proofs: list[Proof] = []
+    tried: list[Hazard] = []
     try:
         with report.origin.begun(frame) as staged:
             bench = Bench(staged, report.trace, allowed=allowed)
             _same_again(bench, report)
-            for hazard in serious:
-                if hazard.diff:
-                    proofs.append(judged(bench, report, hazard, diffs))
-                else:
-                    errors = measured(bench, hazard)
-                    proofs.append(
-                        proof_of("not tried", Told(words.NO_DIFF), *words.of_errors(errors), gradient_errors=errors)
-                    )
+            tried.extend(_one(bench, report, hazard, diffs) for hazard in serious)
     except Repeated as stopped:
         why = Told(words.REPEATS, (("what", stopped.sentence),))
     except InplaceMagicError as refused:
         why = words.plain(str(refused))
     else:
-        return proofs
-    return [*proofs, *[proof_of("not tried", why)] * (len(serious) - len(proofs))]
+        return tried
+    return [*tried, *(replace(hazard, proof=proof_of("not tried", why)) for hazard in serious[len(tried) :])]
+
+
+def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Hazard:
+    """A finding with its fix tried; where that is refuted, or there is none, with the first candidate that is not."""
+    refuted = None
+    if hazard.diff:
+        proof = judged(bench, report, hazard, diffs)
+        if proof.verdict != "refuted":
+            return replace(hazard, proof=proof)
+        refuted = proof
+    count, best = 0, None
+    about_saved = hazard.severity == "error" or hazard.saved is not None  # of others no run tells what is right
+    for candidate in candidates(Story(report.trace), hazard) if about_saved else ():
+        proof = judged(bench, report, candidate, [candidate.diff])
+        if proof.verdict == "proven":
+            return replace(candidate, proof=proof)
+        best = best or (replace(candidate, proof=proof) if is_worth_showing(proof) else None)
+        count += 1
+    if best is not None:
+        return best
+    if refuted is not None:
+        return replace(hazard, proof=refuted, diff="", price_bytes=None, fix=str(Told(words.NO_CURE)))
+    errors = measured(bench, hazard)
+    why = Told(words.NONE_CURES, (("count", str(count)),)) if count else Told(words.NO_DIFF)
+    return replace(hazard, proof=proof_of("not tried", why, *words.of_errors(errors), gradient_errors=errors))
 
 
 def _same_again(bench: Bench, report: Report) -> None:

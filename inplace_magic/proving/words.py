@@ -28,10 +28,16 @@ REFUSED = N_(
     "With it the program runs to its end without this finding. As it is written PyTorch refuses it, so there are no "
     "numbers of the original to compare with."
 )
+SAME_LOSS = N_(
+    "With it the program runs to its end without this finding. As it is written PyTorch refuses it; its loss, computed "
+    "without autograd, is the same bits."
+)
+SAME_GRADIENTS = N_("Every gradient is, bit for bit, that of the forward pass as it is written.")
 RAISES = N_("With it the program still raises: {error}")
 STAYS = N_("With it the finding stays.")
 HARM = N_("With it another finding comes: {code}.")
 CUT_OFF = N_("With it no gradient reaches {names} any more.")
+SAME_NUMBERS = N_("It changes no number that the program leaves, so a run cannot tell whether it is right.")
 NOT_TWICE = N_("Run a second time as it is, the program does otherwise, so nothing can be compared.")
 ENDS_NOW = N_(
     "Run again from what the variables hold now, the program as it is written runs to its end. Then it raised: {error}"
@@ -45,6 +51,7 @@ OWN_HOOKS = N_(
 TOGETHER = N_("It takes the fixes of the other findings as well.")
 NOT_HERE = N_("The program that this report is about is not in this process, so it cannot be run again.")
 NO_DIFF = N_("No change of lines is known that could be tried.")
+NONE_CURES = N_("Of {count} changes that were tried, none is right.")
 NO_CURE = N_("No change that was tried cures it.")
 REPEATS = N_("A second run would do again what cannot be done on copies: {what}.")
 WRONG_NOW = N_(

@@ -28,6 +28,8 @@ class Outcome:
 
     values: dict[tuple[Group, str], Any] = field(default_factory=dict)
     gradients_of: str = ""
+    roots: list[torch.Tensor] | None = None
+    """What the first backward began with, where that was noted."""
     _leaves: dict[str, torch.Tensor] = field(default_factory=dict)
     _seen: dict[int, Any] = field(default_factory=dict)
 
@@ -48,6 +50,7 @@ class Outcome:
     def add_taken(self, taken: Taken) -> None:
         """Notes the gradients that a run took where no variable shows them: those of ``torch.autograd.grad``, as
         ``grad(model.weight)``, and those of leaves that nothing leads to, as ``(3×4).grad``."""
+        self.roots = taken.roots
         names = {id(leaf): path for path, leaf in self._leaves.items()}
         counts: dict[str, int] = {}
         for tensor, by_grad, gradient in taken.gradients:
@@ -176,6 +179,13 @@ def _gradient_error(name: str, wrong: torch.Tensor, right: torch.Tensor) -> Grad
     element = tuple(int(i) for i in torch.unravel_index(torch.tensor(largest), right.shape))
     relative = distance / size if size and math.isfinite(distance / size) else None
     return GradientError(name, relative, element, (float(one.flatten()[largest]), float(other.flatten()[largest])))
+
+
+def same_bits(one: list[torch.Tensor] | None, other: list[torch.Tensor] | None) -> bool:
+    """Whether two lists of tensors hold the same bits; not so where one of them is unknown."""
+    if one is None or other is None or len(one) != len(other):
+        return False
+    return all(_tensors("output", "", _Kept(a, None), _Kept(b, None)) is None for a, b in zip(one, other, strict=True))
 
 
 def is_rounding(first: Outcome, second: Outcome, difference: Difference) -> bool:

@@ -20,7 +20,7 @@ from inplace_magic.rerun.outcome import Outcome, backward_of
 from inplace_magic.rerun.program import Program
 from inplace_magic.rerun.settings import cuda_is_used, same_settings
 from inplace_magic.rerun.state import bound_first, find_state
-from inplace_magic.rerun.taken import gradients_noted
+from inplace_magic.rerun.taken import gradients_noted, values_only
 from inplace_magic.rerun.twins import Copies, copy_state, in_place
 
 Quiet = Callable[[], AbstractContextManager[Any]]
@@ -138,6 +138,17 @@ class Runner:
         except Exception as error:  # the code is the user's: whatever it raises is the result of this run
             return left, Failure(error, backward=False)
         return left, None
+
+    def first_roots(self) -> list[torch.Tensor] | None:
+        """What the first backward of a run begins with, computed without autograd; None where there is no backward."""
+        try:
+            with values_only() as taken, self.stage() as copies:
+                self.program.run(copies.roots)
+        except CopyError:
+            raise
+        except Exception:  # without a graph the program may go other ways
+            return None
+        return taken.roots
 
     def counts(self) -> Counts:
         """MACs and element operations of a run."""

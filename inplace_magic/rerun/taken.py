@@ -23,6 +23,14 @@ class Taken:
     """Gradients in the order in which they were taken: of which tensor, whether by ``grad``, and a copy."""
 
     gradients: list[tuple[torch.Tensor, bool, torch.Tensor]] = field(default_factory=list)
+    roots: list[torch.Tensor] | None = None
+    """Copies of what the first backward began with, such as the loss; None before one."""
+
+    def note_roots(self, tensors: Any) -> None:
+        """Keeps what a backward begins with, of the first one."""
+        if self.roots is None:
+            listed = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+            self.roots = [each.detach().clone() for each in listed if isinstance(each, torch.Tensor)]
 
     def note(self, of: torch.Tensor, gradient: Any, *, by_grad: bool) -> None:
         """Keeps a copy of a gradient."""
@@ -37,6 +45,7 @@ def gradients_noted() -> Iterator[Taken]:
     grad, backward = torch.autograd.grad, torch.autograd.backward
 
     def noting_grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        taken.note_roots(outputs)
         given = grad(outputs, inputs, *args, **kwargs)
         listed = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
         for tensor, gradient in zip(listed, given, strict=False):
@@ -44,6 +53,7 @@ def gradients_noted() -> Iterator[Taken]:
         return given
 
     def noting_backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
+        taken.note_roots(tensors)
         leaves = _leaves(tensors)
         backward(tensors, *args, **kwargs)
         for leaf in leaves:
@@ -54,6 +64,35 @@ def gradients_noted() -> Iterator[Taken]:
         yield taken
     finally:
         torch.autograd.grad, torch.autograd.backward = grad, backward
+
+
+@contextmanager
+def values_only() -> Iterator[Taken]:
+    """While the block runs, nothing has a graph, so that PyTorch refuses no write, and a backward gives nothing: the
+    values that a program has up to its first backward, where autograd refuses it."""
+    taken = Taken()
+    grad, backward = torch.autograd.grad, torch.autograd.backward
+
+    def no_grad(outputs: Any, inputs: Any, *_args: Any, **_kwargs: Any) -> Any:
+        taken.note_roots(outputs)
+        raise _Enough
+
+    def no_backward(tensors: Any, *_args: Any, **_kwargs: Any) -> None:
+        taken.note_roots(tensors)
+        raise _Enough
+
+    torch.autograd.grad, torch.autograd.backward = no_grad, no_backward
+    try:
+        with torch.no_grad():
+            yield taken
+    except _Enough:
+        pass
+    finally:
+        torch.autograd.grad, torch.autograd.backward = grad, backward
+
+
+class _Enough(BaseException):
+    """The first backward began."""
 
 
 def _leaves(tensors: Any) -> list[torch.Tensor]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import random
 import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,12 @@ from torch import nn
 
 import inplace_magic
 from inplace_magic import Hazard, Report
+from inplace_magic.hazards.fixes import candidates
+from inplace_magic.proving.bench import Bench
+from inplace_magic.proving.judging import judged
+from inplace_magic.record.proofs import Proof
 
+PROGRAMS = Path(__file__).parent.parent / "programs" / "further"
 BROKEN = """\
 y = torch.sigmoid(x)
 y.mul_(2)
@@ -133,29 +139,50 @@ def with_diff(report: Report, diff: str) -> Report:
         ("raise KeyError", "still raises: KeyError"),
     ],
 )
-def test_a_fix_that_cures_nothing_is_refuted_and_no_longer_shown(ip: Any, new: str, reason: str) -> None:
+def test_a_fix_that_cures_nothing_is_refuted_and_another_is_shown(ip: Any, new: str, reason: str) -> None:
     report = watched(ip, BROKEN)
-    cell = report.trace.cell
+    vain = f"@@ Cell In[{report.trace.cell}], line 3 @@\n-y.mul_(2)\n+{new}"
 
-    tried = first(with_diff(report, f"@@ Cell In[{cell}], line 3 @@\n-y.mul_(2)\n+{new}").prove())
+    proof = verdict_on(with_diff(report, vain))
+    tried = first(with_diff(report, vain).prove())
 
+    assert reason in proof.reason
     assert tried.proof is not None
-    assert reason in tried.proof.reason
-    if tried.proof.verdict == "refuted":
-        assert (tried.diff, tried.fix) == ("", "No change that was tried cures it.")
+    if proof.verdict == "refuted":
+        assert tried.diff.endswith("-y.mul_(2)\n+y = y * 2")
+        assert tried.proof.verdict == "proven"
     else:
-        assert tried.proof.verdict == "other numbers"
-        assert "x" in [difference.name for difference in tried.proof.differences]
+        assert proof.verdict == "other numbers"
+        assert "x" in [difference.name for difference in proof.differences]
+        assert tried.proof == proof
+
+
+def verdict_on(report: Report) -> Proof:
+    """What trying the fix of the first finding shows, whatever else could be tried."""
+    assert report.origin is not None
+    with report.origin.begun(None) as staged:
+        return judged(Bench(staged, report.trace), report, first(report), [first(report).diff])
 
 
 def test_a_fix_that_cuts_a_parameter_off_is_refuted(ip: Any) -> None:
     report = watched(ip, "w = torch.ones(4, requires_grad=True)\ny = x * 2\nz = y * w\ny.mul_(2)\nz.sum().backward()")
     diff = f"@@ Cell In[{report.trace.cell}], line 4 @@\n-z = y * w\n+z = y.clone() * w.detach()"
 
-    proof = first(with_diff(report, diff).prove()).proof
+    proof = verdict_on(with_diff(report, diff))
 
-    assert proof is not None
     assert (proof.verdict, proof.reason) == ("refuted", "With it no gradient reaches `w` any more.")
+
+
+def test_where_every_change_is_refuted_none_is_shown(ip: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "WAYS", ())
+    report = watched(ip, BROKEN)
+    vain = f"@@ Cell In[{report.trace.cell}], line 3 @@\n-y.mul_(2)\n+y.mul_(2)  # as before"
+
+    tried = first(with_diff(report, vain).prove())
+
+    assert tried.proof is not None
+    assert tried.proof.verdict == "refuted"
+    assert (tried.diff, tried.fix) == ("", "No change that was tried cures it.")
 
 
 def test_a_fix_in_a_module_file_is_tried_without_touching_the_file(
@@ -316,3 +343,52 @@ def test_an_interrupt_while_it_is_tried_puts_everything_back(ip: Any) -> None:
     assert ip.user_ns["w"] is w
     assert (w.tolist(), w._version, ip.user_ns["steps"]) == ([1.0, 1.0], 0, 1)
     assert ip.user_ns["x"].grad is None
+
+
+SPLIT = """\
+h = x * 1
+parts = torch.split(h, 2)
+parts[0].mul_(torch.sigmoid(parts[1]))
+(parts[0] + parts[1]).sum().backward()
+"""
+
+
+def test_where_no_fact_gives_a_fix_candidates_are_tried_and_the_proven_one_is_shown(ip: Any) -> None:
+    report = watched(ip, (PROGRAMS / "reduce_with_iadd_over_branches.py").read_text(encoding="utf-8"))
+    assert first(report).diff == ""
+
+    tried = first(report.prove())
+
+    assert tried.diff.endswith("+        return functools.reduce(operator.add, outs)")
+    assert tried.proof is not None
+    assert tried.proof.verdict == "proven"
+
+
+def test_of_a_write_that_is_refused_a_candidate_must_leave_the_loss_as_it_is(ip: Any) -> None:
+    report = watched(ip, SPLIT)
+    assert (first(report).code, first(report).diff) == ("multi-output-view-written", "")
+
+    tried = first(report.prove())
+
+    assert "+parts = [part.clone() for part in torch.split(h, 2)]" in tried.diff
+    assert tried.proof is not None
+    assert tried.proof.verdict == "other numbers"
+    assert "its loss, computed without autograd, is the same bits" in tried.proof.reason
+    run_cell(ip, SPLIT.replace("torch.split(h, 2)", "[part.clone() for part in torch.split(h, 2)]"))
+    assert ip.user_ns["x"].grad is not None
+
+
+def test_where_the_program_packs_saved_tensors_itself_nothing_is_called_proven(ip: Any) -> None:
+    run_cell(ip, "from torch.utils.checkpoint import checkpoint\nscale = torch.ones(())")
+    cell = """\
+        def block(t):
+            return torch.sigmoid(t * scale) * scale
+        loss = checkpoint(block, x, use_reentrant=False).sum()
+        scale.mul_(2)
+        loss.backward()"""
+    report = watched(ip, textwrap.dedent(cell))
+
+    proofs = [hazard.proof for hazard in report.prove().hazards if hazard.severity == "silent"]
+
+    assert proofs
+    assert all(proof is not None and proof.verdict != "proven" for proof in proofs)
