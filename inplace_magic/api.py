@@ -7,12 +7,14 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from threading import get_ident
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.deliver import write
+from inplace_magic.deliver import attach, write
 from inplace_magic.errors import InplaceMagicError, OptionError
 from inplace_magic.language import N_, _, use_language
+from inplace_magic.record.blindness import GAVE_WAY
 from inplace_magic.record.garbage import collection_paused
 from inplace_magic.record.options import DeliverOptions, ShowOptions, WatchOptions
 from inplace_magic.record.trace import Trace
@@ -33,9 +35,14 @@ _ELSEWHERE = {
 }
 """Options of the magic that a script says otherwise."""
 
+_giving_way: dict[int, tuple[watch, ...]] = {}
+"""By thread: the watch there that ends where another begins; none, or one."""
+
 
 class watch:
     """Watches a block of code: ``with watch() as w: ...``, then ``w.report``.
+
+    An exception that leaves the block takes the finding with it, in its notes.
 
     Args:
         options: what to record, in one record; or give its fields one by one as keyword arguments, see
@@ -79,6 +86,7 @@ class watch:
         self._session: Session | None = None
         self._fault: str | None = None
         self._origin: Origin | None = None
+        self._gave_way = False
         self._place: tuple[int | None, str | None, str] = (None, None, "")
 
     def start(
@@ -89,6 +97,7 @@ class watch:
         source: str = "",
         frame: FrameType | None = None,
         cell_globals: Mapping[str, Any] | None = None,
+        gives_way: bool = False,
     ) -> None:
         """Begins to record on this thread; after :meth:`leave` or :meth:`peek`, goes on.
 
@@ -100,6 +109,7 @@ class watch:
                 `filename`, now or later, and without a file name the caller's.
             cell_globals: instead of a frame, before a shell runs a cell: the namespace of its cells. The chains of
                 callers end at the cell's own lines.
+            gives_way: ends where the watched program begins a watch of its own, instead of refusing that.
 
         Raises:
             InplaceMagicError: this watch, or another on this thread, is running.
@@ -109,6 +119,11 @@ class watch:
         if self._session is not None and self._session.active:
             raise InplaceMagicError(_("This watch is running already."))
         self._place = (cell, filename, source)
+        for outer in _giving_way.pop(get_ident(), ()):
+            outer._gave_way = outer._session is not None and outer._session.active
+            outer.leave()
+        if gives_way:
+            _giving_way[get_ident()] = (self,)
         if self._session is None:
             self._session = Session(self.options)
         if cell_globals is not None:
@@ -133,18 +148,20 @@ class watch:
     def leave(self) -> None:
         """Takes the probes off and keeps what was recorded: :meth:`start` goes on with the same story, :meth:`peek`
         reports on it, :meth:`stop` ends it."""
+        if self in _giving_way.get(get_ident(), ()):
+            del _giving_way[get_ident()]
         if self._session is not None:
             self._session.leave()
 
     def peek(
         self,
         *,
-        namespace: Mapping[str, Any] | None = None,
+        namespace: Mapping[str, Any] | FrameType | None = None,
         cells: Mapping[str, int] | None = None,
         error: BaseException | None = None,
     ) -> Report:
         """Takes the probes off and reports on the story so far; :meth:`start` goes on with it. Arguments and errors as
-        :meth:`stop`."""
+        :meth:`stop`; instead of a namespace the frame in whose sight the names are."""
         return self._make_report(namespace, cells, error, last=False)
 
     def stop(
@@ -189,6 +206,7 @@ class watch:
         cell, filename, source = self._place
         live = None
         try:
+            error = None if self._gave_way else error  # what came later has nothing to do with what was seen
             trace = self._session.trace(
                 sources=Sources(cell, filename, source, cells),
                 namespace={} if namespace is None else namespace,
@@ -197,6 +215,8 @@ class watch:
                 source=source,
                 last=last,
             )
+            if self._gave_way:
+                trace = replace(trace, blindness=(*trace.blindness, GAVE_WAY))
             live = self._session.live()
             if last:
                 trace = self._ended(trace)
@@ -239,6 +259,7 @@ class watch:
         self.report, self._session = report, None
         if error is not None:
             without_detours(error)
+            attach(report, error)
         if self._deliver.save is not None:
             write(report, self._deliver.save, self._show, told=sys.stderr)
 

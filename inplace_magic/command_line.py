@@ -1,4 +1,4 @@
-"""``python -m inplace_magic [options] (program.py | -m module) args…``.
+"""``python -m inplace_magic [options] (program.py | -m module) args…``, and ``python -m inplace_magic report.json``.
 
 Exit status, standard output and arguments are the program's; what a watch has to say goes to standard error.
 """
@@ -9,69 +9,85 @@ import argparse
 import os
 import signal
 import sys
+from dataclasses import replace
 
+from inplace_magic import flags
 from inplace_magic.api import analyze, watch, without_detours
-from inplace_magic.deliver import tell, write
-from inplace_magic.errors import OptionError
-from inplace_magic.language import AUTO, LANGUAGES, _
+from inplace_magic.deliver import say, tell, write
+from inplace_magic.errors import OptionError, ReportFormatError
+from inplace_magic.flags import Options
+from inplace_magic.language import _, checked
 from inplace_magic.late_torch import when_imported
-from inplace_magic.record.options import LEVELS, SAVE_SUFFIXES, DeliverOptions, ShowOptions, WatchOptions
 from inplace_magic.record.trace import Trace
+from inplace_magic.report import Report
 from inplace_magic.script import Script, run, script_of
 
-_USAGE = "python -m inplace_magic [--level LEVEL] [--save FILE] [--lang LANG] [--quiet] (program.py | -m module) ..."
+_USAGE = "python -m inplace_magic [options] (program.py | -m module | report.json) ..."
 
 
 def main(given: list[str]) -> int:
     """Runs the command; gives the exit status, the program's own where it ran."""
     asked = _parser().parse_args(given)
     try:
-        options = WatchOptions(level=asked.level, lang=asked.lang)
-        deliver = DeliverOptions(save=asked.save)
+        options = Options.of(vars(asked))
+        if asked.program.lower().endswith(".json") and not asked.module:
+            return _shown(asked.program, options)
         script = script_of(asked.program, is_module=asked.module)
-    except OptionError as error:
+    except (OptionError, ReportFormatError) as error:
         print(f"inplace_magic: {error}", file=sys.stderr)
         return 2
     except SyntaxError as error:
         _show(error.with_traceback(None))
         return 1
-    return _watched(script, asked.args, options, deliver, quiet=asked.quiet)
+    return _watched(script, asked.args, options, quiet=asked.quiet)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m inplace_magic",
         usage=_USAGE,
-        description=_("Run a program as Python does, and tell what went wrong with tensors that it wrote in place."),
-        argument_default=None,
-    )
-    parser.add_argument("--level", default="calls", metavar="{" + ",".join(LEVELS) + "}", help=_("what is recorded"))
-    parser.add_argument(
-        "--save",
-        metavar="FILE",
-        help=_("write the report to a file; its ending picks the format: {endings}").format(
-            endings=", ".join(SAVE_SUFFIXES)
+        description=_(
+            "Run a program as Python does, and tell what went wrong with tensors that it wrote in place; or show a "
+            "report that was saved."
         ),
+        argument_default=argparse.SUPPRESS,
     )
-    parser.add_argument("--lang", metavar="{" + ",".join((*LANGUAGES, AUTO)) + "}", help=_("language of the report"))
-    parser.add_argument("--quiet", action="store_true", help=_("print nothing where nothing is wrong"))
-    parser.add_argument("-m", dest="module", action="store_true", help=_("run a module, as `python -m` does"))
-    parser.add_argument("program", help=_("the file to run, or with -m the module"))
+    flags.add(parser, "level", "save", "raw", "graph", "check_values", "max_events", "lang")
+    parser.add_argument("--quiet", action="store_true", default=False, help=_("print nothing where nothing is wrong"))
+    module = _("run a module, as `python -m` does")
+    parser.add_argument("-m", dest="module", action="store_true", default=False, help=module)
+    parser.add_argument("program", help=_("the file to run, or with -m the module; or a report saved as JSON"))
     parser.add_argument("args", nargs=argparse.REMAINDER, help=_("arguments of the program"))
     return parser
 
 
-def _watched(
-    script: Script, arguments: list[str], options: WatchOptions, deliver: DeliverOptions, *, quiet: bool
-) -> int:
-    process, watcher = os.getpid(), watch(options)
+def _shown(path: str, options: Options) -> int:
+    """Shows a saved report, or saves it in another format; gives the exit status."""
+    try:
+        with open(path, "rb") as file:
+            report = Report.from_json(file.read())
+    except OSError as error:
+        raise OptionError(
+            _("{name!r} cannot be read: {reason}.").format(name=path, reason=error.strerror or error)
+        ) from None
+    if options.watch.lang is not None:
+        report = report.in_language(checked(options.watch.lang))
+    if options.deliver.save is None:
+        say(report.to_text().rstrip("\n"), sys.stdout)
+        return 0
+    write(report, options.deliver.save, options.show, told=sys.stderr)
+    return 0
+
+
+def _watched(script: Script, arguments: list[str], options: Options, *, quiet: bool) -> int:
+    process, watcher = os.getpid(), watch(options.watch)
     faults: list[str] = []
 
     def begin() -> None:
         try:
-            watcher.start(filename=script.code.co_filename)
+            watcher.start(filename=script.code.co_filename, gives_way=True)
         except Exception as fault:  # containment: a fault of ours must not keep the program from running
-            faults.append(f"inplace_magic: {type(fault).__name__}: {fault}")
+            faults.append(f"{type(fault).__name__}: {fault}")
 
     take_back = when_imported("torch", begin)
     error = run(script, arguments)
@@ -81,14 +97,12 @@ def _watched(
     if raised is not None:
         _show(raised)
     if os.getpid() == process:  # a forked child that comes here has no report of its own
-        report = analyze(Trace(level=options.level))
+        report = analyze(Trace(level=options.watch.level))
         if watcher.began:
             report = watcher.stop(namespace=vars(script.module), error=raised)
-        tell(report, quiet=quiet)
-        for fault in faults:
-            print(fault, file=sys.stderr)
-        if deliver.save is not None:
-            write(report, deliver.save, ShowOptions(), told=sys.stderr)
+        tell(replace(report, trace=replace(report.trace, faults=(*report.trace.faults, *faults))), quiet=quiet)
+        if options.deliver.save is not None:
+            write(report, options.deliver.save, options.show, told=sys.stderr)
     return _status(error)
 
 

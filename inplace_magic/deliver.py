@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TextIO
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, use_language
 from inplace_magic.record.options import ShowOptions
 from inplace_magic.report import Report
+
+MARK = "inplace_magic: "
+"""How what this package says of itself begins; by this one tells that an exception has its note."""
 
 
 def write(report: Report, path: str, show: ShowOptions, *, told: TextIO | None = None) -> None:
@@ -46,19 +50,68 @@ def tell(report: Report, *, quiet: bool = False) -> None:
         report: what to tell.
         quiet: where nothing went wrong, say nothing.
     """
-    sys.stdout.flush()
     try:
         from inplace_magic.render.text import to_findings
         from inplace_magic.render.verdict import verdict
 
         serious = [hazard for hazard in report.hazards if hazard.severity != "info"]
-        said = f"\n{to_findings(report, serious)}\n" if serious else f"inplace_magic: {verdict(report)}"
-        if serious or not quiet:
-            print(said, file=sys.stderr)
-        for fault in report.faults:
-            print(f"inplace_magic: {fault}", file=sys.stderr)
+        said = f"\n{to_findings(report, serious)}\n" if serious else MARK + verdict(report)
+        say("\n".join([said] if serious or not quiet else []))
+        say("\n".join(MARK + fault for fault in report.faults))
     except Exception as error:  # a boundary, see above
         complain(_("the report could not be shown"), error)
+
+
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Prints something of ours, empty or not, as the terminal shows it best.
+
+    Args:
+        text: one or more lines.
+        stream: where to; standard error where it is None. A program may have closed either.
+    """
+    stream = sys.stderr if stream is None else stream
+    if not text or stream is None:
+        return
+    from inplace_magic.render.terminal import fitted
+
+    with suppress(AttributeError, ValueError):  # what a program has put there need be no open file
+        sys.stdout.flush()
+    print(fitted(text, stream), file=stream)
+
+
+def attach(report: Report, error: BaseException) -> None:
+    """Adds the finding to the notes of the error that ended the block, once, so that whoever shows the error shows it
+    too: a traceback, pytest, a log. Said on standard error where notes are not shown. Never raises, as :func:`write`.
+
+    Notes are those of https://peps.python.org/pep-0678, of Python 3.11 and IPython 8.14.
+
+    Args:
+        report: of the block.
+        error: what left it.
+    """
+    try:
+        from inplace_magic.render.note import to_note
+
+        note = to_note(report)
+        if not note or has_note(error):
+            return
+        if hasattr(error, "add_note"):
+            error.add_note(MARK + note)
+        if not hasattr(error, "add_note") or _in_an_old_shell():
+            say(MARK + note)
+    except Exception as fault:  # a boundary, see above
+        complain(_("the report could not be shown"), fault)
+
+
+def has_note(error: BaseException | None) -> bool:
+    """Whether one of ours was added to it."""
+    notes = getattr(error, "__notes__", None)
+    return isinstance(notes, list) and any(isinstance(note, str) and note.startswith(MARK) for note in notes)
+
+
+def _in_an_old_shell() -> bool:
+    shell = sys.modules.get("IPython")
+    return shell is not None and shell.get_ipython() is not None and shell.version_info[:2] < (8, 14)
 
 
 def complain(what: str, error: Exception) -> None:

@@ -36,6 +36,7 @@ SLOW = (
     "tests/test_demo.py",
     "tests/test_wheel.py",
     "tests/test_command_line.py",  # processes of Python
+    "tests/testing/test_plugin.py",
     "tests/lessons/test_exercises.py",
     "tests/test_scaling.py",
     "tests/test_healthy_models.py",
@@ -121,7 +122,7 @@ def loaded_shell(shell: InteractiveShell) -> InteractiveShell:
 
 def hooks_left() -> list[str]:
     """Every mode of torch and every hook of this package that is active now, in words."""
-    found = torch_modes() + doors_left() + replaced_functions()
+    found = torch_modes() + doors_left() + replaced_functions() + optimizer_hooks()
     if InteractiveShell.initialized():
         found += shell_hooks(InteractiveShell.instance())
     return found
@@ -149,6 +150,13 @@ def replaced_functions() -> list[str]:
     """Functions of torch's that are replaced by one of this package now."""
     swapping = sys.modules.get("inplace_magic.capture.torch.swapping")
     return ["torch.utils.swap_tensors"] if swapping is not None and swapping.is_substituted() else []
+
+
+def optimizer_hooks() -> list[str]:
+    """What every optimizer would ask before a step, and is ours."""
+    optimizer: Any = sys.modules.get("torch.optim.optimizer")
+    hooks = {} if optimizer is None else optimizer._global_optimizer_pre_hooks
+    return [f"optimizer hook {hook!r}" for hook in hooks.values() if _ours(hook)]
 
 
 def shell_hooks(shell: Any) -> list[str]:

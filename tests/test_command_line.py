@@ -13,12 +13,13 @@ import pytest
 from inplace_magic.report import Report
 
 UNDER_US = ("-m", "inplace_magic")
+TYPED = "first\nsecond\nthird\n"
 
 
 def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Of ``python …`` in a folder; what it prints comes unbuffered."""
     return subprocess.run(
-        [sys.executable, *words], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, *words], cwd=folder, capture_output=True, text=True, input=TYPED, timeout=300, check=False
     )
 
 
@@ -49,6 +50,36 @@ PROGRAMS = {
         class Point:
             pass
         print(type(pickle.loads(pickle.dumps(Point()))) is Point)
+    """,
+    "a class that children of spawn get": """
+        import multiprocessing
+        class Point:
+            def __init__(self, x):
+                self.x = x
+            def __eq__(self, other):
+                return type(self) is type(other) and self.x == other.x
+        def doubled(point):
+            return Point(2 * point.x)
+        if __name__ == "__main__":
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                print(pool.map(doubled, [Point(3)]) == [Point(6)], __name__)
+    """,
+    "what it reads": "print(input(), [line.strip() for line in __import__('sys').stdin])",
+    "a hook of its own for errors, and one for the end": """
+        import atexit, sys
+        sys.excepthook = lambda kind, error, traceback: print("mine:", error)
+        atexit.register(print, "the end")
+        raise ValueError("none of ours")
+    """,
+    "closed streams": """
+        import sys
+        print("all that was to be said", flush=True)
+        sys.stdout.close()
+        sys.stderr = None
+    """,
+    "a thread that outlives the last line": """
+        import threading, time
+        threading.Thread(target=lambda: (time.sleep(0.2), print("late"))).start()
     """,
     "a syntax error": "x = = 1",
     "a forked child that runs to the end": """
@@ -146,11 +177,71 @@ def test_an_interrupted_program_ends_as_interrupted(tmp_path: Path) -> None:
     assert said(watched.stderr)[-1] == said(plain.stderr)[-1] == "KeyboardInterrupt"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+def test_a_program_that_is_killed_dies_of_the_same_signal(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n")
+    plain, watched = ran(tmp_path, "program.py"), ran(tmp_path, *UNDER_US, "program.py")
+    assert watched.returncode == plain.returncode == -signal.SIGTERM
+    assert watched.stderr == plain.stderr
+
+
+def test_a_program_may_watch_itself(tmp_path: Path) -> None:
+    watching = FAILING.replace("import torch", "import torch, inplace_magic").replace(
+        "    net(torch", "    with inplace_magic.watch():\n        net(torch"
+    )
+    (tmp_path / "train.py").write_text(watching)
+    plain, watched = ran(tmp_path, "train.py"), ran(tmp_path, *UNDER_US, "train.py")
+    assert "RuntimeError: one of the variables" in plain.stderr
+    assert (watched.returncode, watched.stderr[: len(plain.stderr)]) == (plain.returncode, plain.stderr)
+    told = watched.stderr[len(plain.stderr) :]
+    assert "Not seen: what came after the program's own watch began." in told
+    assert "was overwritten" not in told, "that is in the program's own report"
+
+
+def test_a_saved_report_is_shown_and_saved_in_another_format(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SILENT)
+    ran(tmp_path, *UNDER_US, "--save", "report.json", "train.py")
+    report = Report.from_json((tmp_path / "report.json").read_text(encoding="utf-8"))
+    shown = ran(tmp_path, *UNDER_US, "report.json")
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, report.to_text(), "")
+    chinese = ran(tmp_path, *UNDER_US, "--lang", "zh", "report.json")
+    assert chinese.stdout == report.in_language("zh").to_text()
+    saved = ran(tmp_path, *UNDER_US, "--save", "report.html", "report.json")
+    assert (saved.returncode, saved.stdout) == (0, "")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == report.to_html()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is POSIX")
+def test_a_terminal_gets_lines_of_its_width_and_colours(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FAILING)
+    mine, theirs = os.openpty()
+    settings = {**os.environ, "COLUMNS": "60", "TERM": "xterm"}
+    settings.pop("NO_COLOR", None)
+    process = subprocess.Popen(
+        [sys.executable, *UNDER_US, "train.py"], cwd=tmp_path, stderr=theirs, stdout=theirs, env=settings
+    )
+    os.close(theirs)
+    said = b""
+    try:
+        while part := os.read(mine, 4096):
+            said += part
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    assert process.wait(timeout=60) == 1
+    report = said.decode().replace("\r", "").split("\n\n", 1)[1]
+    assert "\x1b[1mFinding 1: ✗ Error (saved-tensor-overwritten)\x1b[0m" in report
+    prose = report.split("\n\n")[0].split("\n")[1:]
+    assert len(prose) > 3
+    assert max(map(len, prose)) <= 60
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (("nowhere.py",), "'nowhere.py' cannot be run: No such file or directory."),
         (("-m", "no.such.module"), "There is no module 'no.such.module' that could be run."),
+        (("nowhere.json",), "'nowhere.json' cannot be read: No such file or directory."),
+        (("program.json",), "The saved report is not JSON"),
         (("--level", "all", "program.py"), "level 'all' does not exist; choose one of calls, ops."),
         (("--save", "report.doc", "program.py"), "'report.doc' is no file to save a report to"),
         (("--lang", "tlh", "program.py"), "tlh"),
@@ -160,7 +251,8 @@ def test_an_interrupted_program_ends_as_interrupted(tmp_path: Path) -> None:
 def test_what_cannot_be_done_is_said_in_a_sentence_and_nothing_runs(
     tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
-    (tmp_path / "program.py").write_text("print('ran')")
+    for name in ("program.py", "program.json"):
+        (tmp_path / name).write_text("print('ran')")
     refused = ran(tmp_path, *UNDER_US, *words)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert sentence in refused.stderr

@@ -18,6 +18,7 @@ from inplace_magic.capture.records import (
     Log,
     Observation,
     RawForeignWrite,
+    RawIdleStep,
     RawOp,
     RawUnseenWrite,
     StorageRecord,
@@ -32,7 +33,7 @@ from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
 from inplace_magic.capture.witness import SharedMemory
-from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.autograd import AutogradNode, IdleStep, SavedTensor
 from inplace_magic.record.blindness import (
     EDITED,
     FORGOTTEN,
@@ -95,6 +96,7 @@ def frozen_trace(
         storages=frozen_storages(identity.storages),
         readings=tuple(recorder.meter.readings),
         backwards=tuple(log.backwards),
+        idle_steps=tuple(_idle_step(raw, sites) for raw in log.idle_steps),
         ops=frozen_ops(log.ops),
         unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),
         foreign=tuple(
@@ -125,6 +127,11 @@ def frozen_trace(
         level=options.level,
         torch_version=torch.__version__,
     )
+
+
+def _idle_step(raw: RawIdleStep, sites: list[Callsite]) -> IdleStep:
+    site = None if raw.site is None else sites[raw.site]
+    return IdleStep(raw.call, site, raw.optimizer, raw.parameters, raw.held)
 
 
 def _local_names(recorder: Recorder, sources: Sources) -> tuple[LocalName, ...]:

@@ -222,6 +222,16 @@ class RawUnseenWrite(NamedTuple):
     beside: bool
 
 
+class RawIdleStep(NamedTuple):
+    """A step of an optimizer that found no gradient."""
+
+    call: int
+    site: int | None
+    optimizer: str
+    parameters: int
+    held: tuple[int, ...]
+
+
 RawOp = tuple[Any, ...]
 """(name, call, whether backward ran it, where the outputs begin, then serial numbers: of what it read or, as
 ``~serial``, wrote, and of its outputs): plain numbers in one tuple, so that the garbage collector soon drops it."""
@@ -255,6 +265,7 @@ class Log:
         """Numbers of the calls whose output a forward hook kept, see :mod:`.hooked`."""
         self.kept: list[KeptByHook] = []
         self.backwards: list[Backward] = []
+        self.idle_steps: list[RawIdleStep] = []
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []
         self.faults: list[str] = []

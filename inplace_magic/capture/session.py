@@ -18,6 +18,7 @@ from inplace_magic.capture.scope import names_in_sight
 from inplace_magic.capture.stepping_aside import doors
 from inplace_magic.capture.stepping_aside.aside import Aside
 from inplace_magic.capture.torch import describe, swapping, unpacking
+from inplace_magic.capture.torch.idle_steps import IdleSteps
 from inplace_magic.capture.torch.modes import any_active, take_off
 from inplace_magic.capture.torch.probes import CallProbe, OpProbe
 from inplace_magic.capture.torch.refusals import refusal_of
@@ -46,6 +47,7 @@ class Session:
         self.options = options
         self._recorder = Recorder(options)
         self._modes: list[Any] = []
+        self._idle_steps = IdleSteps(self._recorder)
         self._aside: Aside | None = None
         self.active = False
         self._forked = False
@@ -77,6 +79,7 @@ class Session:
         forks.begins(self)
         try:
             swapping.begin(self)
+            self._idle_steps.begin()
             self._open_doors()  # before the probes are on: nothing that this does is the user's
             for mode in list(self._modes):
                 mode.__enter__()
@@ -101,6 +104,7 @@ class Session:
             raise
         finally:
             swapping.end(self)
+            self._idle_steps.end()
             self.active = False
         self._modes.clear()
         try:
@@ -113,6 +117,7 @@ class Session:
         """In a forked child: the probes are silent from now on, and off; within a call that forked, off with the block,
         since that call puts back and takes off what it finds."""
         self._forked = True
+        self._idle_steps.end()
         for mode in self._modes:
             forks.silence(mode)
         if not self._recorder.running:

@@ -13,6 +13,7 @@ from inplace_magic.hazards.gradients import (
     gradient_not_cleared,
     gradient_not_renewed,
     gradient_scaled_early,
+    step_without_gradients,
 )
 from inplace_magic.hazards.grouping import grouped, told_once
 from inplace_magic.hazards.losses import (
@@ -56,6 +57,7 @@ from inplace_magic.hazards.rules import (
     view_written,
 )
 from inplace_magic.hazards.stale import (
+    buffer_gathered,
     out_is_input,
     row_overwritten_first,
     state_of_two,
@@ -77,6 +79,7 @@ RULES: tuple[Rule, ...] = (
     operand_overwritten_first.RULE,
     swapped_through_views.RULE,
     view_outdated.RULE,
+    buffer_gathered.RULE,
     row_overwritten_first.RULE,
     out_is_input.RULE,
     state_of_two.RULE,
@@ -94,6 +97,7 @@ RULES: tuple[Rule, ...] = (
     gradient_not_cleared.RULE,
     gradient_not_renewed.RULE,
     gradient_scaled_early.RULE,
+    step_without_gradients.RULE,
     frozen_but_moved.RULE,
     expanded_tensor_written.RULE,
     shared_gradient_edited.RULE,

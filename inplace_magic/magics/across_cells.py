@@ -17,11 +17,12 @@ from IPython.core.error import UsageError
 
 from inplace_magic.deliver import complain
 from inplace_magic.errors import InplaceMagicError
+from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, ngettext, sentences
 from inplace_magic.magics.cells import cell_numbers, running_cell
 from inplace_magic.magics.hint import is_explained
 from inplace_magic.magics.news import News
-from inplace_magic.magics.options import STORY_MAGIC, CellOptions, parse_options, watch_parser
+from inplace_magic.magics.options import STORY_MAGIC, parse_options, watch_parser
 from inplace_magic.magics.output import show_cards
 from inplace_magic.magics.tracebacks import ShortTracebacks
 
@@ -44,10 +45,10 @@ class Host(Protocol):
     def can_begin(self) -> None:
         """Raises a UsageError when a cell of its own is being watched."""
 
-    def keep(self, report: Report, options: CellOptions) -> None:
+    def keep(self, report: Report, options: Options) -> None:
         """Makes it the last report and binds it to the ``--out`` name."""
 
-    def deliver(self, report: Report, options: CellOptions) -> None:
+    def deliver(self, report: Report, options: Options) -> None:
         """Keeps it, displays it and writes ``--save``."""
 
 
@@ -56,7 +57,7 @@ class CellStory:
     """What ``on`` began and ``off`` ends."""
 
     host: Host
-    options: CellOptions
+    options: Options
     watch: watch
     since: str
     """The cell in which it was switched on."""

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
+from inplace_magic import flags
 from inplace_magic.errors import CompareError, OptionError
+from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.cells import run_text, running_cell
-from inplace_magic.magics.options import CellOptions, Parser, add_language, parse_line
+from inplace_magic.magics.options import Parser, parse_line
 from inplace_magic.magics.progress import steps
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ def compare_parser() -> Parser:
     add("--inputs", metavar="X,Y", default="", help=_("variables that the callables are called with"))
     add("--repeats", metavar="N", type=int, help=_("timed runs of each; 0 for none (default: about 2 s)"))
     add("--seed", metavar="N", type=int, help=_("seed all generators before each run"))
-    add_language(parser)
+    flags.add(parser.options, "lang")
     parser.add_help_option()
     return parser
 
@@ -97,7 +99,7 @@ def _parse(line: str) -> Namespace:
     if given.help:
         return given
     try:
-        CellOptions.of({"out": given.out, "lang": given.lang})
+        Options.of({"out": given.out, "lang": given.lang})
     except OptionError as error:
         raise UsageError(f"{MAGIC}: {error}") from None
     if given.repeats is not None and given.repeats < 0:

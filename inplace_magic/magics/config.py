@@ -8,9 +8,11 @@ from typing import Any, Protocol
 
 from IPython.core.error import UsageError
 
+from inplace_magic import flags
 from inplace_magic.errors import OptionError
+from inplace_magic.flags import Options
 from inplace_magic.language import AUTO, LANGUAGES, _, language, set_language
-from inplace_magic.magics.options import CellOptions, Parser, add_opened, parse_line
+from inplace_magic.magics.options import Parser, parse_line
 from inplace_magic.record.options import LEVELS
 
 MAGIC = "%inplace_config"
@@ -32,7 +34,7 @@ def config_parser() -> Parser:
     add = parser.options.add_argument
     add("--lang", metavar="{" + ",".join((*LANGUAGES, AUTO)) + "}", help=_("language of reports and messages"))
     add("--level", metavar="{" + ",".join(LEVELS) + "}", help=_("level of the watches to come"))
-    add_opened(parser)
+    flags.add(parser.options, "opened")
     add("--raw", action=argparse.BooleanOptionalAction, help=_("show id and data_ptr in the picture too"))
     add("--graph", action=argparse.BooleanOptionalAction, help=_("draw the autograd graph"))
     parser.add_help_option()
@@ -48,20 +50,20 @@ def config_magic(host: Host) -> Callable[[str], None]:
             print(config_parser().format_help())
             return
         try:
-            options = CellOptions.of(given)
+            options = Options.of(given)
         except OptionError as error:
             raise UsageError(f"{MAGIC}: {error}") from None
         if options.watch.lang is not None:
             set_language(options.watch.lang)
         host.defaults.update({name: value for name, value in given.items() if name != "lang"})
         if not given:
-            print(_said(CellOptions.of(host.defaults)))
+            print(_said(Options.of(host.defaults)))
 
     inplace_config.__doc__ = config_parser().format_help()
     return inplace_config
 
 
-def _said(options: CellOptions) -> str:
+def _said(options: Options) -> str:
     """How the session is set, in one line."""
     shown = options.show
     return _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(

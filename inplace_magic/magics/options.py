@@ -1,5 +1,4 @@
-"""The flags of ``%%inplace_watch`` and of ``%inplace_watch on``: one ``add_argument`` for each field of the three
-option records that has a flag."""
+"""What the magics parse their lines with: the flags of ``flags.py``, help and errors for a notebook."""
 
 from __future__ import annotations
 
@@ -7,14 +6,14 @@ import argparse
 import difflib
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
 
+from inplace_magic import flags
 from inplace_magic.errors import OptionError
-from inplace_magic.language import AUTO, LANGUAGES, N_, _
-from inplace_magic.record.options import LEVELS, SAVE_SUFFIXES, SECTIONS, DeliverOptions, ShowOptions, WatchOptions
+from inplace_magic.flags import Options
+from inplace_magic.language import N_, _
 
 DESCRIPTION = N_("""\
 Watch this cell: what each line created, viewed, mutated and rebound, and which line broke the gradient.
@@ -41,32 +40,6 @@ example:
 """)
 CELL_MAGIC = "%%inplace_watch"
 STORY_MAGIC = "%inplace_watch on"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellOptions:
-    """What one magic line asks for."""
-
-    watch: WatchOptions
-    show: ShowOptions
-    deliver: DeliverOptions
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> CellOptions:
-        """The records that hold these fields; what is not given has its default.
-
-        Raises:
-            OptionError: a value that an option cannot take.
-        """
-        return cls(**{name: _part(record, given) for name, record in OPTION_RECORDS.items()})
-
-
-OPTION_RECORDS: dict[str, type[Any]] = {"watch": WatchOptions, "show": ShowOptions, "deliver": DeliverOptions}
-"""The parts of :class:`CellOptions`."""
-
-
-def _part(record: type[Any], given: Mapping[str, Any]) -> Any:
-    return record(**{each.name: given[each.name] for each in fields(record) if each.name in given})
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -104,7 +77,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def watch_parser(magic: str = CELL_MAGIC) -> Parser:
-    """The parser; each ``dest`` is the name of a field of :class:`CellOptions`' records, each default is that field's.
+    """The parser; each ``dest`` is the name of a field of :class:`Options`' records, each default is that field's.
 
     Args:
         magic: who takes the options, ``%%inplace_watch`` or ``%inplace_watch on``; for its help and its errors.
@@ -115,77 +88,13 @@ def watch_parser(magic: str = CELL_MAGIC) -> Parser:
         epilog=_(EXAMPLE if magic == CELL_MAGIC else STORY_EXAMPLE),
         argument_default=argparse.SUPPRESS,
     )
-    add = parser.options.add_argument
-    add("-o", "--out", metavar="NAME", help=_("bind the report to this variable"))
-    add(
-        "--level",
-        metavar="{" + ",".join(LEVELS) + "}",
-        help=_("calls (default): every torch call; ops: also every aten op under it and in backward, at a higher cost"),
-    )
-    add("--raw", action="store_true", help=_("show id and data_ptr in the picture too"))
-    add("--no-graph", dest="graph", action="store_false", help=_("leave the autograd graph out"))
-    add_opened(parser)
-    add(
-        "--widget",
-        metavar="NAME",
-        nargs="?",
-        const="",
-        help=_("show a live widget too; NAME is a variable to bind it to, or a widget to add the report to"),
-    )
-    add(
-        "--save",
-        metavar="FILE",
-        help=_("write the report to a file; its ending picks the format: {endings}").format(
-            endings=", ".join(SAVE_SUFFIXES)
-        ),
-    )
-    if magic == CELL_MAGIC:  # a story has no program that could be run again
-        add(
-            "--prove",
-            action="store_true",
-            help=_("try the fixes on copies, and say of each whether the gradients are then right"),
-        )
-    add(
-        "--check-values",
-        action="store_true",
-        help=_("compare the content of all saved tensors, however large, at every backward"),
-    )
-    add(
-        "--max-events",
-        metavar="N",
-        type=int,
-        help=_("keep at most this many calls; of older ones only the evidence (default: {count})").format(
-            count=WatchOptions().max_events
-        ),
-    )
-    add_language(parser)
+    fields = ("out", "level", "raw", "graph", "opened", "widget", "save", "check_values", "max_events", "lang")
+    flags.add(parser.options, *fields, *(("prove",) if magic == CELL_MAGIC else ()))  # a story has no program to rerun
     parser.add_help_option()
     return parser
 
 
-def add_opened(parser: Parser) -> None:
-    """``--open``, as the magics that show reports have it."""
-    parser.options.add_argument(
-        "--open",
-        dest="opened",
-        metavar="SECTION[,…]",
-        type=lambda text: None if text == AUTO else tuple(text.split(",")),
-        help=_("sections that are open at first: {sections}, all or none (default: what suits the report)").format(
-            sections=", ".join(SECTIONS)
-        ),
-    )
-
-
-def add_language(parser: Parser) -> None:
-    """``--lang``, as the magics that show something have it."""
-    parser.options.add_argument(
-        "--lang",
-        metavar="{" + ",".join((*LANGUAGES, AUTO)) + "}",
-        help=_("language of the report (default: that of `%%inplace_config`)"),
-    )
-
-
-def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any] | None = None) -> CellOptions:
+def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any] | None = None) -> Options:
     """The options on a ``%%inplace_watch`` line, or after ``%inplace_watch on``.
 
     Args:
@@ -203,7 +112,7 @@ def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any
     )
     given = parse_line(watch_parser(magic), line, refused)
     try:
-        return CellOptions.of({**(defaults or {}), **vars(given)})
+        return Options.of({**(defaults or {}), **vars(given)})
     except OptionError as error:
         raise UsageError(f"{magic}: {error}") from None
 
@@ -247,11 +156,11 @@ def _split(line: str) -> list[str]:
 
 def _unknown(parser: Parser, word: str) -> str:
     flag = word.split("=")[0]
-    flags = [name for action in parser._actions for name in action.option_strings]
-    near = difflib.get_close_matches(flag, flags, n=1)
+    known = [name for action in parser._actions for name in action.option_strings]
+    near = difflib.get_close_matches(flag, known, n=1)
     told = (
         _("{magic} has no option {flag}; did you mean {near}?")
         if near
         else _("{magic} has no option {flag}; there are {flags}.")
     )
-    return told.format(magic=parser.prog, flag=flag, near=near[0] if near else "", flags=", ".join(flags))
+    return told.format(magic=parser.prog, flag=flag, near=near[0] if near else "", flags=", ".join(known))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
 
+from inplace_magic import flags
 from inplace_magic.errors import OptionError
 from inplace_magic.language import N_, _, checked, listed
 from inplace_magic.magics.cell_transform import MAGIC
-from inplace_magic.magics.options import Parser, add_language, add_opened, parse_line
+from inplace_magic.magics.options import Parser, parse_line
 from inplace_magic.magics.output import show
 from inplace_magic.record.options import ShowOptions
 
@@ -36,8 +37,7 @@ def report_parser() -> Parser:
     """The name of a report, and how it is shown."""
     parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
     parser.names.add_argument("name", metavar="NAME", nargs="?", help=_("the variable that holds the report"))
-    add_opened(parser)
-    add_language(parser)
+    flags.add(parser.options, "opened", "lang")
     parser.add_help_option()
     return parser
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic.deliver import complain, write
+from inplace_magic.deliver import complain, has_note, write
+from inplace_magic.flags import Options
 from inplace_magic.language import _
 from inplace_magic.magics.across_cells import CellStory, begin_cell
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
 from inplace_magic.magics.cells import cell_numbers
 from inplace_magic.magics.fix import KEPT
 from inplace_magic.magics.hint import HINT, is_explained
-from inplace_magic.magics.options import CellOptions
 from inplace_magic.magics.output import show, show_widget
 from inplace_magic.magics.rerunning import Cells
 from inplace_magic.magics.tracebacks import ShortTracebacks
@@ -39,7 +39,7 @@ class Active:
     """The watch of one cell, while it runs."""
 
     watch: watch
-    options: CellOptions
+    options: Options
     owner: object
     """What ends the watch: the ``ExecutionInfo`` of the running cell, or one call of the cell magic."""
     place: str
@@ -116,7 +116,7 @@ class Session:
             self.failed[number] = Failed(f"{type(raised).__name__}: {_first_line(raised)}", explained)
             for oldest in tuple(self.failed)[:-MOST_FAILURES]:
                 del self.failed[oldest]
-        if explained:
+        if explained and not has_note(raised):
             print(_(HINT))
 
     def verdict_on(self, error: BaseException) -> str:
@@ -145,7 +145,7 @@ class Session:
                 _("`{magic}` watches this cell; write `%inplace_watch on` into a cell of its own.").format(magic=MAGIC)
             )
 
-    def keep(self, report: Report, options: CellOptions) -> None:
+    def keep(self, report: Report, options: Options) -> None:
         """Makes a report the last one and binds it to the ``--out`` name."""
         self.last = report, options.show
         if report.trace.cell is not None:
@@ -156,7 +156,7 @@ class Session:
         if options.deliver.out is not None:
             self.shell.user_ns[options.deliver.out] = report
 
-    def deliver(self, report: Report, options: CellOptions) -> None:
+    def deliver(self, report: Report, options: Options) -> None:
         """Keeps a report, displays it and writes ``--save``."""
         self.keep(report, options)
         show(self.shell, report, options.show, beside_widget=options.deliver.widget is not None)

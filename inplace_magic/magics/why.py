@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
 
+from inplace_magic import flags
 from inplace_magic.errors import CompareError, OptionError
+from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.explaining import explained, not_again
-from inplace_magic.magics.options import CellOptions, Parser, add_language, add_opened, parse_line
+from inplace_magic.magics.options import Parser, parse_line
 
 if TYPE_CHECKING:
     from inplace_magic.magics.session import Failed
@@ -43,7 +45,7 @@ class Host(Protocol):
     failed: dict[int, Failed]
     defaults: dict[str, Any]
 
-    def deliver(self, report: Report, options: CellOptions) -> None:
+    def deliver(self, report: Report, options: Options) -> None:
         """Keeps it, displays it and writes ``--save``."""
 
 
@@ -55,9 +57,7 @@ def why_parser() -> Parser:
     )
     add = parser.options.add_argument
     add("--yes", action="store_true", help=_("do again what the cell does to files, processes and the network"))
-    add("-o", "--out", metavar="NAME", help=_("bind the report to this variable"))
-    add_opened(parser)
-    add_language(parser)
+    flags.add(parser.options, "out", "opened", "lang")
     parser.add_help_option()
     return parser
 
@@ -77,7 +77,7 @@ def why_magic(host: Host) -> Callable[[str], None]:
         number = _chosen(host, given.pop("cell", None))
         allowed = given.pop("yes", False)
         try:
-            options = CellOptions.of({**host.defaults, **given})
+            options = Options.of({**host.defaults, **given})
             with use_language(options.watch.lang):
                 _explain(host, number, options, allowed=allowed)
         except OptionError as error:
@@ -112,7 +112,7 @@ def _chosen(host: Host, word: str | None) -> int:
     return known[-1]
 
 
-def _explain(host: Host, number: int, options: CellOptions, *, allowed: bool) -> None:
+def _explain(host: Host, number: int, options: Options, *, allowed: bool) -> None:
     from inplace_magic.rerun.guard import Repeated
 
     errors = {cell: failed.error for cell, failed in host.failed.items()}

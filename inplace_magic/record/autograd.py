@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.traits import Role, Trait
 
 
@@ -90,3 +91,18 @@ class Backward:
     retain_graph: bool = False
     added_to: tuple[AddedTo, ...] = ()
     """Empty where it made every gradient anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdleStep:
+    """A step of an optimizer that found no gradient on any of its parameters, and so moved nothing."""
+
+    call: int
+    """How many calls had begun."""
+    callsite: Callsite | None
+    optimizer: str
+    """Its class."""
+    parameters: int
+    """How many it holds."""
+    held: tuple[int, ...] = ()
+    """Those of them that the watch has met."""

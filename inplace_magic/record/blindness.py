@@ -30,6 +30,9 @@ NO_ROOM = N_("Some calls at the end of a deep recursion were not recorded: Pytho
 EDITED = N_("{file} was changed after it was loaded: some lines of it are told by their numbers in the older version.")
 THREADS = N_("The watched code started other Python threads ({count} or more). What they did was not seen.")
 PROCESSES = N_("The watched code started other processes ({count} or more). What they did was not seen.")
+GAVE_WAY = N_(
+    "The program began a watch of its own: this one ended there, and what came after is in the program's own report."
+)
 FORKED = N_("This is a forked child of the process that was watched; a child is not watched.")
 TOO_DEEP = N_(
     "From {place} on, the autograd nodes of {count} results were not looked at, nor what they saved: their graphs are "
@@ -48,13 +51,14 @@ _EARLIER = (
 """Said by earlier versions; their saved reports open."""
 SENTENCES = (
     *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP),
-    *(EDITED, THREADS, PROCESSES, FORKED),
+    *(EDITED, THREADS, PROCESSES, GAVE_WAY, FORKED),
     *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),
 )
 
 RAN_UNSEEN: dict[str, Callable[[int], str]] = {
     THREADS: lambda count: ngettext("{count} other thread", "{count} other threads", count),
     PROCESSES: lambda count: ngettext("{count} process", "{count} processes", count),
+    GAVE_WAY: lambda _count: _("what came after the program's own watch began"),
     RAN_COMPILED: lambda count: ngettext("{count} compiled call", "{count} compiled calls", count),
     TRACED: lambda count: ngettext("{count} traced call", "{count} traced calls", count),
     FUNCTIONALIZED: lambda count: ngettext("{count} functionalized call", "{count} functionalized calls", count),

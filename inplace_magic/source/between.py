@@ -9,6 +9,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source.statements import (
     actions,
     mentions,
+    opens_the_pass,
     runs_after,
     simple_statements,
     stands_beside,
@@ -47,6 +48,13 @@ def only_between(
     several = len(writing) > 1 and any(all(writes_to(node, name) for node in writing) for name in names)
     if several and stands_beside(tree, writing[0], (first.line, end)):
         candidates = writing[:1]  # `picture -= low; picture /= high`: the first of them has written it already
-    if came_round:
-        candidates = [node for node in writing if runs_after(tree, node, first.line)][:1]
+    if last is not None and came_round:
+        below = [node for node in writing if runs_after(tree, node, first.line)]
+        above = [
+            node
+            for node in simple_statements(tree, first.function)
+            if any(writes_to(node, name) for name in names)
+            and opens_the_pass(tree, node, last.line, holding=first.line)
+        ]
+        candidates = [*below, *above][:1]
     return candidates[0] if len(candidates) == 1 else None

@@ -131,14 +131,27 @@ def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool
 
 def runs_after(tree: ast.AST, node: ast.stmt, line: int) -> bool:
     """Whether a statement stands below a line in the same pass of the innermost loop around it, in the same block."""
+    inner = _loop_around(tree, line)
+    inside = inner is not None and line < node.lineno <= (inner.body[-1].end_lineno or 0)
+    return inside and stands_beside(tree, node, (line,))
+
+
+def opens_the_pass(tree: ast.AST, node: ast.stmt, line: int, *, holding: int) -> bool:
+    """Whether a statement stands above a line in the same block of the innermost loop around it, which holds another
+    line, too: coming round from that one, it runs before the first."""
+    inner = _loop_around(tree, line)
+    inside = inner is not None and inner.body[0].lineno <= min(node.lineno, holding)
+    inside = inside and inner is not None and holding <= (inner.body[-1].end_lineno or 0)
+    return inside and node.lineno < line and stands_beside(tree, node, (line,))
+
+
+def _loop_around(tree: ast.AST, line: int) -> ast.For | ast.While | None:
     loops = [
         loop
         for loop in ast.walk(tree)
         if isinstance(loop, (ast.For, ast.While)) and loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or line)
     ]
-    inner = max(loops, key=lambda loop: loop.lineno, default=None)
-    inside = inner is not None and line < node.lineno <= (inner.body[-1].end_lineno or 0)
-    return inside and stands_beside(tree, node, (line,))
+    return max(loops, key=lambda loop: loop.lineno, default=None)
 
 
 def mentions(node: ast.AST, name: str) -> bool:

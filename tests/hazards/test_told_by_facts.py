@@ -17,6 +17,7 @@ from inplace_magic.hazards.gradients import (
     gradient_not_cleared,
     gradient_not_renewed,
     gradient_scaled_early,
+    step_without_gradients,
 )
 from inplace_magic.hazards.losses import (
     flags_as_index,
@@ -30,6 +31,7 @@ from inplace_magic.hazards.losses import (
     values_cut_off,
 )
 from inplace_magic.hazards.stale import (
+    buffer_gathered,
     out_is_input,
     row_overwritten_first,
     state_of_two,
@@ -147,10 +149,23 @@ PAGES = {
             "shared[0].item()",
         ),
         Page(
+            step_without_gradients,
+            "model, x, checkpoint = nn.Linear(2, 1), torch.ones(1, 2), nn.Linear(2, 1).state_dict()\n"
+            "w = torch.ones(2, requires_grad=True)\nsgd = torch.optim.SGD([w], lr=1)",
+            ("opt.step()", "sgd.step()"),
+            "(torch.equal(model.bias, checkpoint['bias']), w[0].item())",
+        ),
+        Page(
             view_outdated,
             "curve, x, c, s = torch.tensor([4.0, 2.0, 1.0]), torch.arange(4.0), 0.6, 0.8",
             ("curve -= curve[-1].item()", "x[:2] = left * c - right * s"),
             "(curve[0].item(), round(x[3].item(), 4))",
+        ),
+        Page(
+            buffer_gathered,
+            "import numpy as np\nframe = np.zeros(3, dtype=np.float32)",
+            ("frame[:] = value",),
+            "video[:, 0].tolist()",
         ),
         Page(
             row_overwritten_first,

@@ -7,7 +7,8 @@ from dataclasses import fields
 import pytest
 from IPython.core.error import UsageError
 
-from inplace_magic.magics.options import OPTION_RECORDS, CellOptions, parse_options, watch_parser
+from inplace_magic.flags import OPTION_RECORDS, Options
+from inplace_magic.magics.options import parse_options, watch_parser
 from inplace_magic.record.options import DeliverOptions, ShowOptions, WatchOptions
 
 WITHOUT_A_FLAG = {"max_values"}  # no reader of a cell has asked for it; `watch(max_values=...)` sets it
@@ -21,19 +22,19 @@ def test_every_option_has_a_flag_and_every_flag_an_option() -> None:
 
 
 def test_no_flag_means_the_defaults_of_the_record() -> None:
-    assert parse_options("") == CellOptions(watch=WatchOptions(), show=ShowOptions(), deliver=DeliverOptions())
+    assert parse_options("") == Options(watch=WatchOptions(), show=ShowOptions(), deliver=DeliverOptions())
 
 
 def test_each_flag_sets_its_field() -> None:
     assert parse_options(
         "-o r --level ops --raw --no-graph --widget view --save 'm r.html' --check-values --max-events 5 --lang zh"
-    ) == CellOptions(
+    ) == Options(
         watch=WatchOptions(level="ops", check_values=True, max_events=5, lang="zh"),
         show=ShowOptions(raw=True, graph=False),
         deliver=DeliverOptions(out="r", widget="view", save="m r.html"),
     )
-    assert parse_options("--widget --raw") == CellOptions.of({"widget": "", "raw": True})
-    assert parse_options("--out=r") == CellOptions.of({"out": "r"})
+    assert parse_options("--widget --raw") == Options.of({"widget": "", "raw": True})
+    assert parse_options("--out=r") == Options.of({"out": "r"})
     assert parse_options(r'--save="C:\My reports\r.html"').deliver.save == r"C:\My reports\r.html"
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import inspect
 import os
-import unittest
 import zlib
 from collections.abc import Callable, Generator
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from suites.body import Notes, run_body
 from suites.records import MODES, Log, Mode, Result, masked, read_names
+
+from inplace_magic.testing.bodies import Bodies
 
 OUTPUT_KEPT = 2_000
 
@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--suite-log") is not None:
-        config.pluginmanager.register(Bodies(config), "suites-bodies")
+        config.pluginmanager.register(Suite(config), "suites-bodies")
 
 
 def name_of(item: pytest.Item) -> str:
@@ -48,10 +48,11 @@ def chosen(name: str, part: int) -> bool:
     return part <= 1 or zlib.crc32(name.encode()) % part == 0
 
 
-class Bodies:
+class Suite(Bodies):
     """The plugin at work: one test at a time, from the first line of its record to the last."""
 
     def __init__(self, config: pytest.Config) -> None:
+        super().__init__(self._run)
         self.mode: Mode = config.getoption("--suite-mode")
         self.log = Log(config.getoption("--suite-log"))
         self.report_every: int = config.getoption("--suite-report-every")
@@ -62,7 +63,6 @@ class Bodies:
         self._outcome = ""
         self._warnings: list[str] = []
         self._output: list[str] = []
-        self._originals: list[tuple[Any, Callable[..., Any]]] = []
 
     # -- which tests ---------------------------------------------------------------------------------------------
 
@@ -96,7 +96,8 @@ class Bodies:
             item.session.shouldstop = "the driver is gone"
         self.log.began(name)
         try:
-            return (yield)
+            with self.of(item):
+                return (yield)
         finally:
             self._item = None
             self.log.ended(
@@ -109,36 +110,8 @@ class Bodies:
                 )
             )
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> object | None:
-        function = pyfuncitem.obj
-        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-            return None  # whoever runs those does it unwatched, and the test counts as not entered
-        arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
-        self._run(partial(function, **arguments), function)
-        return True
-
-    def pytest_sessionstart(self) -> None:
-        for owner in (unittest.TestCase, unittest.IsolatedAsyncioTestCase):
-            self._originals.append((owner, owner._callTestMethod))  # type: ignore[attr-defined]
-            owner._callTestMethod = self._replacement(owner._callTestMethod)  # type: ignore[attr-defined]
-
-    def pytest_sessionfinish(self) -> None:
-        for owner, original in self._originals:
-            owner._callTestMethod = original
-        self._originals.clear()
-
-    def _replacement(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def _callTestMethod(case: unittest.TestCase, method: Callable[[], Any]) -> Any:
-            if case is not getattr(self._item, "instance", None):  # a suite may hold suites that its tests run
-                return original(case, method)
-            return self._run(partial(original, case, method), method)
-
-        return _callTestMethod
-
-    def _run(self, body: Callable[[], Any], function: Callable[..., Any]) -> Any:
-        assert self._item is not None
-        name = name_of(self._item)
+    def _run(self, item: pytest.Item, body: Callable[[], Any], function: Callable[..., Any]) -> Any:
+        name = name_of(item)
         return run_body(
             body,
             self.mode,

@@ -1,0 +1,111 @@
+"""An optimizer stepped and moved nothing: no parameter that it holds had a gradient, though backward had run.
+
+An optimizer keeps the tensors that it was made with
+(https://docs.pytorch.org/docs/stable/optim.html). Layers that are replaced afterwards, as by pruning or by
+``load_state_dict(…, assign=True)``, bring parameters that it does not know; and a gradient that is cleared between
+``backward`` and ``step`` is no gradient.
+
+Bad::
+
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    model.load_state_dict(checkpoint, assign=True)      # other parameters from here on
+    model(x).sum().backward()
+    opt.step()
+
+    (w * w).sum().backward()
+    sgd.zero_grad()
+    sgd.step()
+
+Good::
+
+    model.load_state_dict(checkpoint, assign=True)
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(x).sum().backward()
+    opt.step()
+
+    sgd.zero_grad()
+    (w * w).sum().backward()
+    sgd.step()
+
+Told from the record alone: a step found no gradient on any parameter; a backward before it had filled gradients of
+leaves; and nothing in the watch wrote one of those leaves after that. Silent for a step with a closure, and where
+another optimizer, or a line of your own, moves what backward filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.rule import Rule
+from inplace_magic.language import _
+from inplace_magic.record.autograd import IdleStep
+
+CODE = "step-without-gradients"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each line that steps so."""
+    seen = set()
+    for step in story.trace.idle_steps:
+        ran = [at for at in story.executed if at < step.call and story.backwards[at].inputs is None]
+        if step.callsite is None or step.callsite in seen or not ran:
+            continue
+        backward = max(ran)
+        reached = (story.nodes[number].variable for number in story.executed[backward])
+        filled = {leaf for leaf in reached if leaf is not None}
+        if filled and not any(_is_moved(story, leaf, backward) for leaf in (*filled, *step.held)):
+            seen.add(step.callsite)
+            yield _hazard(story, step, backward, filled)
+
+
+def _is_moved(story: Story, leaf: int, after: int) -> bool:
+    """Whether anybody writes a leaf after a backward."""
+    meta = story.observations.get(leaf)
+    writes = story.writes_to_memory(meta.storage) if meta is not None and meta.storage is not None else ()
+    return any(write.at > after for write in writes)
+
+
+def _hazard(story: Story, step: IdleStep, backward: int, filled: set[int]) -> Hazard:
+    names = sorted(name for leaf in filled if (name := story.bindings.name(leaf)) is not None)
+    named = f"`{names[0]}`" if names else _("parameters")
+    if len(filled) > 1:
+        named = _("{named} and {count} more").format(named=named, count=len(filled) - 1)
+    cleared = bool(filled.intersection(step.held))
+    message = (
+        _(
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} had filled them "
+            "({named}), and they were cleared in between. PyTorch gives no error."
+        )
+        if cleared
+        else _(
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} filled those of other "
+            "tensors ({named}), which nothing moves. PyTorch gives no error."
+        )
+    )
+    fix = (
+        _("Clear the gradients before `backward`, or behind the step, and not between the two.")
+        if cleared
+        else _("Make the optimizer when the model has the parameters that it is to train, or hand it the new ones.")
+    )
+    return Hazard(
+        code=CODE,
+        severity="silent",
+        message=message.format(
+            step=wording.spot(step.callsite),
+            optimizer=step.optimizer,
+            backward=wording.spot(story.calls[backward].callsite),
+            named=named,
+        ),
+        fix=fix,
+        variable=names[0] if names else None,
+        mutation=step.callsite,
+        mutations=(step.callsite,) if step.callsite is not None else (),
+        origin=story.calls[backward].callsite,
+        tensor=min(filled),
+    )
+
+
+RULE = Rule(check)

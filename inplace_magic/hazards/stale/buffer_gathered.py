@@ -1,0 +1,94 @@
+"""Tensors that were taken one after the other from one NumPy array are put together: all show its last values.
+
+``torch.from_numpy`` and ``from_dlpack`` copy nothing
+(https://docs.pytorch.org/docs/stable/generated/torch.from_numpy.html). An environment, a reader of frames or a camera
+that fills one array again and again gives tensors on that one memory.
+
+Bad::
+
+    seen = []
+    for value in (1.0, 2.0):
+        frame[:] = value                                # a NumPy array, filled again
+        seen.append(torch.from_numpy(frame).float())    # it is float32 already
+    video = torch.stack(seen)                           # the second frame, twice
+
+Good::
+
+    seen = []
+    for value in (1.0, 2.0):
+        frame[:] = value
+        seen.append(torch.tensor(frame).float())
+    video = torch.stack(seen)
+
+Told from the record alone: one call puts together several tensors that are the same elements of one memory, and code
+outside PyTorch changed that memory after one of them was met and before another one was. Which line of that code wrote
+is told where only one can have done it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis.overlap import region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.rule import Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent, ForeignWrite, Region
+
+CODE = "buffer-gathered"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each line that takes such tensors."""
+    seen = set()
+    written: dict[int, list[ForeignWrite]] = {}
+    for write in story.trace.foreign:
+        written.setdefault(write.storage, []).append(write)
+    for call in story.trace.calls if written else ():
+        if not call.does("gathers") or call.error is not None:
+            continue
+        for storage, tensors in _alike(call).items():
+            met = sorted(story.first_seen(tensor) for tensor in tensors)
+            between = [write for write in written.get(storage, ()) if met[0] < write.noticed <= met[-1]]
+            if between and call.callsite not in seen:
+                seen.add(call.callsite)
+                yield _hazard(story, call, tensors, between[0])
+
+
+def _alike(call: CallEvent) -> dict[int, list[int]]:
+    """By memory, the tensors of a call that are the same elements of it, where there are several."""
+    found: dict[tuple[int, Region | None], dict[int, None]] = {}
+    for meta in call.inputs:
+        if meta.storage is not None:
+            found.setdefault((meta.storage, region_of(meta)), {})[meta.tensor] = None
+    return {storage: list(tensors) for (storage, _region), tensors in found.items() if len(tensors) > 1}
+
+
+def _hazard(story: Story, call: CallEvent, tensors: list[int], write: ForeignWrite) -> Hazard:
+    maker = story.innermost_new(tensors[-1], call.index)
+    taken = maker.callsite if maker is not None else None
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{line} puts {count} tensors together that are one memory: {taken} copied nothing, and {writer} filled the "
+            "memory anew in between, so all of them show its last values. PyTorch gives no error."
+        ).format(
+            line=wording.spot(call.callsite),
+            count=len(tensors),
+            taken=wording.spot(taken) if taken is not None else _("what gave them"),
+            writer=wording.spot(write.callsite) if write.callsite is not None else _("code outside PyTorch"),
+        ),
+        fix=_("Copy the values when they are taken: `torch.tensor(array)`, or `.clone()` behind what gives them."),
+        variable=write.names[0] if write.names else None,
+        mutation=write.callsite,
+        mutations=(write.callsite,) if write.callsite is not None else (),
+        origin=taken,
+        read=call.callsite,
+        read_call=call.index,
+    )
+
+
+RULE = Rule(check)

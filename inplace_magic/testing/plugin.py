@@ -1,0 +1,72 @@
+"""What pytest loads of this package: the options, the marker and the fixture; nothing else until one of them is used.
+
+::
+
+    pytest --inplace-watch                          a failed test shows its finding as a section
+    pytest --inplace-watch=ops --inplace-fail-on=silent
+    @pytest.mark.inplace_watch(fail_on="silent")    one test, whatever the options
+    def test_step(inplace_watch): ...; assert not inplace_watch.report.hazards
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from inplace_magic import flags
+
+if TYPE_CHECKING:
+    from inplace_magic.testing.watched import Watched
+
+NAME = "inplace_magic"
+AT_WORK = "inplace_magic at work"
+"""Names under which the plugin, and what it loads when it is used, are registered."""
+MARKER = "inplace_watch"
+FAIL_ON = {"silent": ("silent",), "warning": ("silent", "warning")}
+"""What ``--inplace-fail-on`` takes, and the severities of findings that then fail a test that passed."""
+PASSED_ON = ("check_values", "max_events", "lang")
+"""Fields of the options that have the same flag here, with ``inplace-`` before it."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup(NAME, "in-place writes")
+    level_help = "watch the body of every test, at level calls (default) or ops; a failed test shows what was found"
+    fail_help = "fail tests that pass with a wrong result (silent), or with a warning too (warning)"
+    group.addoption("--inplace-watch", nargs="?", const="calls", metavar="LEVEL", help=level_help)
+    group.addoption("--inplace-fail-on", metavar="{" + ",".join(FAIL_ON) + "}", help=fail_help)
+    for field in PASSED_ON:
+        (flag,), told = flags.settings(field)
+        group.addoption(f"--inplace-{flag[2:]}", **{**told, "dest": f"inplace_{field}", "default": None})
+    parser.addini("inplace_watch", "as --inplace-watch, e.g. `inplace_watch = calls`", default="")
+    parser.addini("inplace_fail_on", "as --inplace-fail-on", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    told = (
+        f"{MARKER}(level='calls', fail_on=None): watch the body of this test, as --inplace-watch does for all of them"
+    )
+    config.addinivalue_line("markers", told)
+    if config.getoption("inplace_watch") or config.getini("inplace_watch"):
+        _set_to_work(config)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if any(item.get_closest_marker(MARKER) or MARKER in getattr(item, "fixturenames", ()) for item in items):
+        _set_to_work(config)
+
+
+def _set_to_work(config: pytest.Config) -> None:
+    if config.pluginmanager.has_plugin(AT_WORK):
+        return
+    from inplace_magic.testing.watched import Watching
+
+    config.pluginmanager.register(Watching(config), AT_WORK)
+
+
+@pytest.fixture
+def inplace_watch(request: pytest.FixtureRequest) -> Watched:
+    """The watch of this test: ``inplace_watch.report`` is the report of what its body did so far."""
+    at_work: Any = request.config.pluginmanager.get_plugin(AT_WORK)
+    watched: Watched = at_work.watched(request.node)
+    return watched
