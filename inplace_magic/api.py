@@ -25,12 +25,14 @@ from inplace_magic.windows import Windows
 
 if TYPE_CHECKING:
     from inplace_magic.capture.sessions import Sessions
+    from inplace_magic.record.origin import Origin
 
 _NOT_BEGUN = "inplace_magic could not begin to watch, and the block ran unwatched"
 _FAILED = "inplace_magic could not make the report of this block; the block itself was not affected"
 _ASK = "Please report it."
 _ELSEWHERE = {
     "out": N_("watch() has no option `out`, which is for notebooks: after the block the report is `w.report`."),
+    "prove": N_("watch() has no option `prove`: after the block `w.report.prove()` tries the fixes."),
     "widget": N_("watch() has no option `widget`: `w.report.to_widget()` gives the live view after the block."),
     "opened": N_("watch() has no option `opened`, which is for notebooks: a saved page shows its sections open."),
 }
@@ -94,6 +96,7 @@ class watch:
         self._show = ShowOptions(raw=raw, graph=graph)
         self._session: Sessions | None = None
         self._fault: str | None = None
+        self._origin: Origin | None = None
         self._gave_way = False
         self._gives_way = False
         self._schedule = schedule
@@ -279,7 +282,10 @@ class watch:
         _of_thread[get_ident()] = self
 
     def __enter__(self) -> watch:
-        self.begin(sys._getframe(1))
+        frame = sys._getframe(1)
+        self.begin(frame)
+        if self._schedule is None and self._session is not None:
+            self._origin = _origin_at(frame)
         return self
 
     def begin(self, frame: FrameType) -> None:
@@ -369,11 +375,22 @@ class watch:
             self.report = Report(Trace(faults=(self._fault,)))
             return
         report = self._told(None if self._session is None else self._make_report(frame, None, error, last=True))
+        report = self.report = replace(report, origin=self._origin)
         if error is not None:
             without_detours(error)
             attach(report, error)
         if self._deliver.save is not None:
             write(report, self._deliver.save, self._show, told=sys.stderr)
+
+
+def _origin_at(frame: FrameType) -> Origin | None:
+    """From where the block can be run again; None where a fault of ours keeps that from being known."""
+    try:
+        from inplace_magic.rerun.blocks import Block  # a file more to load than a watch needs
+
+        return Block.at(frame)
+    except Exception:  # containment: without it no fix can be tried, and `prove()` says so
+        return None
 
 
 def without_detours(error: BaseException) -> None:

@@ -21,3 +21,6 @@ class CompareError(InplaceMagicError):
 
 class CopyError(CompareError):
     """Something that a compared program reads and that cannot be copied, so that its runs would see each other."""
+
+    variable: str | None = None
+    """The name of the notebook that holds it, where the program read it and so could not go on."""

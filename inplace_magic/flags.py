@@ -104,6 +104,13 @@ FLAGS: dict[str, tuple[tuple[str, ...], Callable[[], dict[str, Any]]]] = {
             ),
         },
     ),
+    "prove": (
+        ("--prove",),
+        lambda: {
+            "action": "store_true",
+            "help": _("try the fixes on copies, and say of each whether the gradients are then right"),
+        },
+    ),
     "check_values": (
         ("--check-values",),
         lambda: {

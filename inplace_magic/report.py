@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +14,8 @@ from inplace_magic.record import codec
 from inplace_magic.record.blindness import retold
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.live import LiveTensors
+from inplace_magic.record.origin import Origin
+from inplace_magic.record.proofs import retold as proof_retold
 from inplace_magic.record.trace import Trace
 
 if TYPE_CHECKING:
@@ -41,6 +44,8 @@ class Report:
     """In which its findings were made and every view of it is given: ``en`` or ``zh``."""
     live: LiveTensors | None = field(default=None, compare=False)
     """Weak references by which values can still be asked for; None for a report from a file."""
+    origin: Origin | None = field(default=None, compare=False)
+    """How the program can be run again; None for a report from a file."""
 
     @classmethod
     def from_trace(cls, trace: Trace) -> Report:
@@ -66,7 +71,21 @@ class Report:
             if any(finding.raised for finding in self.findings) and not any(refusals):
                 return replace(self, language=language())
             findings, _faults = find_hazards(self.trace)
-            return replace(self, findings=findings, language=language())
+            return replace(self, findings=_with_proofs(findings, self.findings), language=language())
+
+    def prove(self) -> Report:
+        """The report with its fixes tried: each finding of severity ``error`` or ``silent`` gets its ``proof``.
+
+        The program is run again as it is written, with copies of everything that autograd saves, and with each fix,
+        every time on copies of your variables as they are now. They, their gradients, all generators and settings are
+        the same afterwards. A fix that does not cure, or does harm, is taken out of ``fix`` and ``diff``.
+
+        Where that cannot be done, as for a report from a file, or where a run would write files, begin commands or use
+        the network, the verdict is ``not tried`` with the reason.
+        """
+        from inplace_magic.proving.prove import proven
+
+        return proven(self, sys._getframe(1))
 
     @property
     def hazards(self) -> list[Hazard]:
@@ -82,6 +101,13 @@ class Report:
     def calls(self) -> list[CallEvent]:
         """Every torch call of the user's code, in the order in which they began."""
         return list(self.trace.calls)
+
+    def patch(self) -> str:
+        """The fixes of its findings as one patch that ``git apply`` takes in the working directory; empty where there
+        are none. A cell goes by the name ``In[4].py``. Notes, and fixes that were refuted, are left out."""
+        from inplace_magic.source.patches import patch_of
+
+        return patch_of(self.trace, [finding.diff for finding in self.findings if finding.severity != "info"])
 
     @property
     def blindness(self) -> list[str]:
@@ -236,6 +262,18 @@ class Report:
         from inplace_magic.render import to_mimebundle
 
         return to_mimebundle(self)
+
+
+def _with_proofs(findings: tuple[Hazard, ...], proven: tuple[Hazard, ...]) -> tuple[Hazard, ...]:
+    """Findings that were made anew with the proofs of before, and without the fixes that were refuted."""
+    if len(findings) != len(proven):
+        return findings
+    pairs = zip(findings, proven, strict=True)
+    kept = [(new, old, old.fix if new.diff != old.diff else new.fix) for new, old in pairs]
+    return tuple(
+        new if old.proof is None else replace(new, proof=proof_retold(old.proof), diff=old.diff, fix=fix)
+        for new, old, fix in kept
+    )
 
 
 @dataclass(frozen=True, slots=True)

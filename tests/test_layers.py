@@ -37,7 +37,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "windows": GROUND | {"news", *READ_SIDE},
     "api": GROUND | {"source", "capture", "rerun", "deliver", "report", "scheduling", "windows"},
     "comparing": GROUND | {"api", "rerun", *READ_SIDE},
-    "magics": GROUND | {"flags", "news", "deliver", "api", "rerun", "comparing", "render", "widgets", *READ_SIDE},
+    "proving": GROUND | {"api", "rerun", *READ_SIDE},
+    "magics": GROUND
+    | {"flags", "news", "deliver", "api", "rerun", "comparing", "proving", "render", "widgets", *READ_SIDE},
     "lessons": GROUND | {"api", "magics", "render", *READ_SIDE},
     "script": GROUND,
     "late_torch": set(),
@@ -45,7 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "callbacks": GROUND | {"api", "deliver", "report", "scheduling"},
     "testing": GROUND | {"api", "deliver", "flags", "render", *READ_SIDE},
     "__main__": {"command_line"},
-    "__init__": GROUND | {"api", "scheduling", "comparing", "magics", "report", "hazards"},
+    "__init__": GROUND | {"api", "scheduling", "comparing", "magics", "proving", "report", "hazards"},
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
@@ -90,6 +92,7 @@ MOST_FILES = 24
 UPWARD_INSIDE_FUNCTIONS = {
     ("report.py", "render"),
     ("report.py", "widgets"),
+    ("report.py", "proving"),
     ("comparing/comparison.py", "render"),
 }
 """The arrows that may run up, inside functions only: ``report.to_svg()`` is the short way to a renderer, and a

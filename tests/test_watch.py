@@ -82,7 +82,7 @@ def test_an_option_that_would_do_nothing_is_refused_in_one_sentence(option: dict
 
 def test_every_option_of_the_magic_is_one_of_watch_or_refused() -> None:
     every = {field.name for record in (WatchOptions, ShowOptions, DeliverOptions) for field in fields(record)}
-    assert every - {"out", "widget", "opened"} == {
+    assert every - {"out", "widget", "opened", "prove"} == {
         "level",
         "check_values",
         "max_events",

@@ -8,6 +8,7 @@ from typing import Literal
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
+from inplace_magic.record.proofs import Proof
 
 Severity = Literal["error", "silent", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "silent", "warning", "info")
@@ -62,6 +63,8 @@ class Hazard:
     """How many times the same statement did it, by whatever way it was reached; this finding is the first."""
     nbytes: int | None = None
     """Bytes that a note is about: cloned, spared or kept; None in findings that are not about memory."""
+    proof: Proof | None = None
+    """What trying the fix showed; None where nothing was tried."""
 
     def __post_init__(self) -> None:
         if not self.mutations and self.mutation is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import re
 from argparse import Namespace
@@ -208,7 +207,9 @@ def _numbered_cell(shell: Any, number: int) -> Program:
     return replace(program_of_cell(shell, f"In[{number}]", texts[number], number), compares_result=True)
 
 
-def program_of_cell(shell: Any, name: str, text: str, number: int, above: str = "") -> CellProgram:
+def program_of_cell(
+    shell: Any, name: str, text: str, number: int, above: str = "", *, filename: str | None = None
+) -> CellProgram:
     """The code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
 
     Args:
@@ -217,11 +218,12 @@ def program_of_cell(shell: Any, name: str, text: str, number: int, above: str = 
         text: the code.
         number: the cell's execution count.
         above: the magic's line, where there is one.
+        filename: to compile it under; None: the shell's name for that cell, under which it then knows the text.
 
     Raises:
         CompareError: the text is not Python that can run here.
     """
-    from inplace_magic.rerun.program import CellProgram
+    from inplace_magic.rerun.program import program_of
 
     first = next((line for line in text.splitlines() if line.strip()), "")
     if first.startswith("%%"):
@@ -232,18 +234,14 @@ def program_of_cell(shell: Any, name: str, text: str, number: int, above: str = 
     try:
         # Tried first: ipython drops leading blank lines, and lines have to keep their numbers.
         code = lead + shell.transform_cell(text)
-        filename = shell.compile.cache(code, number, raw_code=above + text)
-        body = shell.transform_ast(shell.compile.ast_parse(code, filename=filename)).body
-        last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
-        compiled = compile(ast.Module(body, []), filename, "exec")
-        value = compile(ast.Expression(last.value), filename, "eval") if isinstance(last, ast.Expr) else None
+        filename = filename or shell.compile.cache(code, number, raw_code=above + text)
+        statements = shell.transform_ast(shell.compile.ast_parse(code, filename=filename)).body
+        return program_of(
+            statements, name=name, namespace=shell.user_ns, filename=filename, source=above + text, cell=number
+        )
     except SyntaxError as error:
         raise CompareError(
             _("line {line} is not Python that can run here: {error}. Nothing was run.").format(
                 line=error.lineno, error=error.msg
             )
         ) from None
-    assigned = body[-1] if body and last is None else None
-    targets = assigned.targets if isinstance(assigned, ast.Assign) else []
-    results = tuple(node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
-    return CellProgram(name, compiled, value, results, shell.user_ns, filename, above + text, number)

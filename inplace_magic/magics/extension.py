@@ -21,9 +21,12 @@ from inplace_magic.magics.cell_transform import MAGIC
 from inplace_magic.magics.cells import cell_number, run_text
 from inplace_magic.magics.compare import compare_magic
 from inplace_magic.magics.config import config_magic
+from inplace_magic.magics.fix import fix_magic
 from inplace_magic.magics.options import parse_options, watch_parser
 from inplace_magic.magics.report import report_magic
+from inplace_magic.magics.rerunning import Cells, remembered
 from inplace_magic.magics.session import Active, Session, finish
+from inplace_magic.magics.why import why_magic
 
 EVENTS = ("pre_run_cell", "post_execute", "post_run_cell")
 
@@ -47,6 +50,8 @@ def load(shell: Any) -> None:
     _register(session, "line", "inplace_watch", story_magic(session))
     _register(session, "line", "inplace_report", report_magic(session))
     _register(session, "line", "inplace_config", config_magic(session))
+    _register(session, "line", "inplace_why", why_magic(session))
+    _register(session, "line", "inplace_fix", fix_magic(session))
     for kind in ("cell", "line"):
         _register(session, kind, "inplace_compare", compare_magic(session))
 
@@ -116,7 +121,10 @@ def begin(shell: Any, line: str, key: str) -> None:
     filename = frame.f_code.co_filename
     cell = cell_number(shell, owner, filename)
     source = session.transform.source(key) or "".join(linecache.getlines(filename))
-    session.active = Active(watch(options.watch), options, owner, f"Cell In[{cell}]")
+    origin = Cells(shell, ((cell, source),))
+    if options.deliver.prove:
+        origin = remembered(origin)
+    session.active = Active(watch(options.watch), options, owner, f"Cell In[{cell}]", origin)
     try:
         session.active.watch.start(cell=cell, filename=filename, source=source, frame=frame)
         session.tracebacks.on()

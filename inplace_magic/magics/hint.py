@@ -20,8 +20,8 @@ _KINDS = RuntimeError, ValueError, SystemError
 _MOST_CAUSES = 20
 
 HINT = N_(
-    "inplace_magic: to see which line did it, put `%%inplace_watch` on top of this cell and run it again; if the "
-    "forward is in an earlier cell, run `%inplace_watch on` and then the cells from the forward on."
+    "inplace_magic: `%inplace_why` says which line did it, and tries a fix. It runs this cell again on copies, with "
+    "the earlier cells that it needs; your variables stay as they are."
 )
 
 

@@ -89,7 +89,7 @@ def watch_parser(magic: str = CELL_MAGIC) -> Parser:
         argument_default=argparse.SUPPRESS,
     )
     fields = ("out", "level", "raw", "graph", "opened", "widget", "save", "check_values", "max_events", "lang")
-    flags.add(parser.options, *fields)
+    flags.add(parser.options, *fields, *(("prove",) if magic == CELL_MAGIC else ()))  # a story has no program to rerun
     parser.add_help_option()
     return parser
 

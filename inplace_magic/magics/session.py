@@ -18,14 +18,20 @@ from inplace_magic.language import _
 from inplace_magic.magics.across_cells import CellStory, begin_cell
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
 from inplace_magic.magics.cells import cell_numbers
+from inplace_magic.magics.fix import KEPT
 from inplace_magic.magics.hint import HINT, is_explained
 from inplace_magic.magics.output import show, show_widget
+from inplace_magic.magics.rerunning import Cells
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.record.options import ShowOptions
 
 if TYPE_CHECKING:
     from inplace_magic.api import watch
     from inplace_magic.report import Report
+
+
+MOST_FAILURES = 100
+"""Cells of which it is kept that they failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +43,20 @@ class Active:
     owner: object
     """What ends the watch: the ``ExecutionInfo`` of the running cell, or one call of the cell magic."""
     place: str
+    origin: Cells | None = None
+    """How the cell can be run again."""
     report: Report | None = None
     """Where an error left the cell, made before IPython printed its traceback."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An unwatched cell that failed."""
+
+    error: str
+    """As ``RuntimeError: text``, cut."""
+    explained: bool
+    """Whether a watch explains such errors."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +74,10 @@ class Session:
     defaults: dict[str, Any] = field(default_factory=dict)
     """What ``%inplace_config`` set for the watches to come."""
     last: tuple[Report, ShowOptions] | None = None
+    by_cell: dict[int, Report] = field(default_factory=dict)
+    """The last report of each of the cells reported last, by execution count."""
+    failed: dict[int, Failed] = field(default_factory=dict)
+    """The unwatched cells that failed, by execution count, in the order in which they did."""
     replaced: list[tuple[dict[str, Any], str, Any]] = field(default_factory=list)
     """Entries of the shell's magic tables that ours stand in for, to be put back."""
 
@@ -83,7 +105,18 @@ class Session:
         elif self.story is not None and self.story.cell_open:
             if not self.running:
                 self.story.end_cell(raised)
-        elif is_explained(raised) and not has_note(raised):
+        elif raised is not None:
+            self._note_failure(result, raised)
+
+    def _note_failure(self, result: Any, raised: BaseException) -> None:
+        """Keeps what an unwatched cell raised, as text; where a watch explains it, one line says how to ask."""
+        number, explained = getattr(result, "execution_count", None), is_explained(raised)
+        if number is not None and isinstance(raised, Exception) and not isinstance(raised, UsageError):
+            self.failed.pop(number, None)
+            self.failed[number] = Failed(f"{type(raised).__name__}: {_first_line(raised)}", explained)
+            for oldest in tuple(self.failed)[:-MOST_FAILURES]:
+                del self.failed[oldest]
+        if explained and not has_note(raised):
             print(_(HINT))
 
     def verdict_on(self, error: BaseException) -> str:
@@ -115,6 +148,11 @@ class Session:
     def keep(self, report: Report, options: Options) -> None:
         """Makes a report the last one and binds it to the ``--out`` name."""
         self.last = report, options.show
+        if report.trace.cell is not None:
+            self.by_cell.pop(report.trace.cell, None)
+            self.by_cell[report.trace.cell] = report
+            for oldest in tuple(self.by_cell)[:-KEPT]:
+                del self.by_cell[oldest]
         if options.deliver.out is not None:
             self.shell.user_ns[options.deliver.out] = report
 
@@ -154,15 +192,40 @@ def finish(session: Session, raised: BaseException | None) -> None:
         return
     session.tracebacks.off()
     report = active.report or stopped(session, active, raised)
+    if report is not None and active.options.deliver.prove:
+        report = proved(report, active.origin and replace(active.origin, snapshot=None))
     if report is not None:
         session.deliver(report, active.options)
+
+
+def proved(report: Report, origin: Cells | None) -> Report:
+    """The report with its fixes tried; as it is, and a line that says so, where that failed or was interrupted.
+
+    Args:
+        report: of a cell.
+        origin: how the cell can be run again later.
+    """
+    try:
+        return replace(report.prove(), origin=origin)  # the copies of before the cell are no longer needed
+    except KeyboardInterrupt:
+        print(_("inplace_magic: interrupted; the fixes were not tried, and your variables are as the cell left them."))
+    except Exception as error:  # a boundary: the cell has its result already, and keeps it
+        complain(_("the fixes could not be tried"), error)
+    return replace(report, origin=origin)
 
 
 def stopped(session: Session, active: Active, raised: BaseException | None) -> Report | None:
     """Ends a watch and makes its report; None, and a line that says so, where that failed."""
     shell = session.shell
     try:
-        return active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
+        report = active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
+        return replace(report, origin=active.origin)
     except Exception as error:  # a boundary: the cell has its result already, and keeps it
         complain(_("the cell was watched, but no report could be made"), error)
         return None
+
+
+def _first_line(error: BaseException) -> str:
+    """The beginning of an error's text; of a text that is none, nothing: no code of the user's is run for it."""
+    text = error.args[0] if error.args else ""
+    return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""

@@ -93,6 +93,8 @@ class DeliverOptions:
     widget already, to find it by and add the report; empty for a widget without a name."""
     save: str | None = None
     """File to write the report to; the suffix picks the format."""
+    prove: bool = False
+    """Try the fixes of the findings on copies, from what the variables held before the cell ran."""
 
     def __post_init__(self) -> None:
         if self.out is not None and not _is_variable(self.out):

@@ -9,7 +9,7 @@ from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, clauses, sentences
 from inplace_magic.record.places import Callsite
-from inplace_magic.render import diffs, words
+from inplace_magic.render import diffs, proofs, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import step_label, step_phrase
 from inplace_magic.render.reading import Reading, in_its_language
@@ -90,6 +90,8 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
         lines.append("")
     lines.append("  " + _("Fix: {fix}").format(fix=sentences(finding.fix, diffs.price(finding))))
     lines += [f"    {line}" for line in diffs.diff_lines(finding)]
+    if finding.proof is not None:
+        lines.append(f"  {proofs.to_line(finding)}")
     return _lines(lines)
 
 

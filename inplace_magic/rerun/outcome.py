@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -11,9 +12,13 @@ import torch
 
 from inplace_magic.capture.torch import describe
 from inplace_magic.record.outcomes import Agreement, Difference, Group
+from inplace_magic.record.proofs import GradientError
+from inplace_magic.rerun.taken import Taken
 
 _PLAIN = (bool, int, float, complex, str)
 _MOST_DEPTH = 8
+_ROUNDING = 1000
+"""Times the machine's epsilon, of the norm, up to which two gradients are taken for one that was rounded otherwise."""
 _ORDER: tuple[Group, ...] = ("output", "gradient", "state")
 
 
@@ -23,6 +28,8 @@ class Outcome:
 
     values: dict[tuple[Group, str], Any] = field(default_factory=dict)
     gradients_of: str = ""
+    roots: list[torch.Tensor] | None = None
+    """What the first backward began with, where that was noted."""
     _leaves: dict[str, torch.Tensor] = field(default_factory=dict)
     _seen: dict[int, Any] = field(default_factory=dict)
 
@@ -39,6 +46,22 @@ class Outcome:
             grad = describe.gradient(leaf)
             if grad is not None:
                 self.values.setdefault(("gradient", f"{path}.grad"), _kept(grad))
+
+    def add_taken(self, taken: Taken) -> None:
+        """Notes the gradients that a run took where no variable shows them: those of ``torch.autograd.grad``, as
+        ``grad(model.weight)``, and those of leaves that nothing leads to, as ``(3×4).grad``."""
+        self.roots = taken.roots
+        names = {id(leaf): path for path, leaf in self._leaves.items()}
+        counts: dict[str, int] = {}
+        for tensor, by_grad, gradient in taken.gradients:
+            name = names.get(id(tensor))
+            if name is not None and not by_grad:
+                continue  # its `.grad` is noted at the end of the run
+            path = name or f"({'×'.join(map(str, tensor.shape)) or 'scalar'})"
+            key = f"grad({path})" if by_grad else f"{path}.grad"
+            counts[key] = counts.get(key, 0) + 1
+            number = f"[{counts[key]}]" if counts[key] > 1 else ""
+            self.values.setdefault(("gradient", f"{key}{number}"), _Kept(gradient, None))
 
     def gradient_marks(self) -> dict[str, tuple[int, int | None]]:
         """Which gradients the leaves have, to tell whether a run made some."""
@@ -128,6 +151,50 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{number}]", each) for number, each in enumerate(value[:10_000]))
     elif type(value).__module__ == "__main__" and hasattr(value, "__dict__"):
         yield from ((f".{name}", each) for name, each in vars(value).items())
+
+
+def gradient_errors(written: Outcome, meant: Outcome) -> list[GradientError]:
+    """The gradients of a run that are further from those of another than rounding takes them, the worst first."""
+    found = []
+    for key, right in meant.values.items():
+        wrong = written.values.get(key)
+        if key[0] == "gradient" and isinstance(right, _Kept) and isinstance(wrong, _Kept):
+            error = _gradient_error(key[1], wrong.tensor, right.tensor)
+            if error is not None:
+                found.append(error)
+    return sorted(found, key=lambda error: -(error.relative if error.relative is not None else float("inf")))
+
+
+def _gradient_error(name: str, wrong: torch.Tensor, right: torch.Tensor) -> GradientError | None:
+    same = wrong.shape == right.shape and wrong.dtype == right.dtype and wrong.numel() > 0
+    if not same or right.is_complex() or {wrong.layout, right.layout} != {torch.strided}:
+        return None
+    rounding = _ROUNDING * torch.finfo(right.dtype).eps
+    one, other = wrong.double(), right.double()
+    off = torch.where(torch.isnan(one) & torch.isnan(other) | (one == other), 0.0, (one - other).abs())
+    largest, size = int(off.argmax()), float(other.norm())
+    distance = float(off.norm())
+    if distance <= rounding * max(size, float(one.norm())):
+        return None
+    element = tuple(int(i) for i in torch.unravel_index(torch.tensor(largest), right.shape))
+    relative = distance / size if size and math.isfinite(distance / size) else None
+    return GradientError(name, relative, element, (float(one.flatten()[largest]), float(other.flatten()[largest])))
+
+
+def same_bits(one: list[torch.Tensor] | None, other: list[torch.Tensor] | None) -> bool:
+    """Whether two lists of tensors hold the same bits; not so where one of them is unknown."""
+    if one is None or other is None or len(one) != len(other):
+        return False
+    return all(_tensors("output", "", _Kept(a, None), _Kept(b, None)) is None for a, b in zip(one, other, strict=True))
+
+
+def is_rounding(first: Outcome, second: Outcome, difference: Difference) -> bool:
+    """Whether a difference between two runs is one of rounding."""
+    key = difference.group, difference.name
+    one, other = first.values[key], second.values[key]
+    if not isinstance(one, _Kept) or not isinstance(other, _Kept) or not one.tensor.is_floating_point():
+        return False
+    return difference.element is not None and _gradient_error("", one.tensor, other.tensor) is None
 
 
 def _difference(group: Group, name: str, one: Any, other: Any) -> Difference | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dis
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -106,4 +107,90 @@ class CallProgram:
         yield "", getattr(function, "__self__", function)
 
 
-Program = CellProgram | CallProgram
+def program_of(
+    statements: list[ast.stmt],
+    *,
+    name: str,
+    namespace: dict[str, Any],
+    filename: str,
+    source: str,
+    cell: int | None = None,
+) -> CellProgram:
+    """The program of some statements that run in a namespace; see :class:`CellProgram`.
+
+    Raises:
+        SyntaxError: they cannot stand outside of a function, such as ``return``.
+    """
+    last = statements[-1] if statements and isinstance(statements[-1], ast.Expr) else None
+    body = statements[:-1] if last is not None else statements
+    compiled = compile(ast.Module(body, []), filename, "exec", dont_inherit=True)
+    value = compile(ast.Expression(last.value), filename, "eval", dont_inherit=True) if last is not None else None
+    assigned = body[-1] if body and last is None else None
+    targets = assigned.targets if isinstance(assigned, ast.Assign) else []
+    results = tuple(node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
+    return CellProgram(name, compiled, value, results, namespace, filename, source, cell)
+
+
+@dataclass(frozen=True, slots=True)
+class StoryProgram:
+    """Programs of one namespace that run one after the other, as cells do.
+
+    Args:
+        parts: in their order; at least one.
+        may_fail: execution counts of those whose errors do not stop the next one.
+    """
+
+    parts: tuple[CellProgram, ...]
+    may_fail: frozenset[int] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """What the last one is called."""
+        return self.parts[-1].name
+
+    @property
+    def namespace(self) -> dict[str, Any]:
+        """The notebook's."""
+        return self.parts[-1].namespace
+
+    @property
+    def codes(self) -> tuple[CodeType, ...]:
+        """All code that runs in the namespace."""
+        return tuple(code for part in self.parts for code in part.codes)
+
+    @property
+    def roots(self) -> tuple[Any, ...]:
+        """Objects that it gets besides: none."""
+        return ()
+
+    def run(self, roots: tuple[Any, ...]) -> Any:
+        """Runs them; gives the value of the last."""
+        value = None
+        for part in self.parts:
+            value = self.run_part(part)
+        return value
+
+    def run_part(self, part: CellProgram) -> Any:
+        """Runs one of them."""
+        try:
+            return part.run(())
+        except Exception:
+            if part is self.parts[-1] or part.cell not in self.may_fail:
+                raise
+        return None
+
+    def outputs(self, value: Any) -> Iterator[tuple[str, Any]]:
+        """The value, then every name that any of them bound."""
+        seen: set[str] = set()
+        for part in reversed(self.parts):
+            for name, bound in part.outputs(value):
+                if name not in seen and (name != RESULT or part is self.parts[-1]):
+                    seen.add(name)
+                    yield name, bound
+
+    def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+        """Named objects of `roots`: none."""
+        yield from ()
+
+
+Program = CellProgram | CallProgram | StoryProgram

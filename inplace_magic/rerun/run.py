@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,8 @@ from inplace_magic.rerun.flops import Counts, counting
 from inplace_magic.rerun.outcome import Outcome, backward_of
 from inplace_magic.rerun.program import Program
 from inplace_magic.rerun.settings import cuda_is_used, same_settings
-from inplace_magic.rerun.state import find_state
+from inplace_magic.rerun.state import bound_first, find_state
+from inplace_magic.rerun.taken import gradients_noted, values_only
 from inplace_magic.rerun.twins import Copies, copy_state, in_place
 
 Quiet = Callable[[], AbstractContextManager[Any]]
@@ -43,14 +44,23 @@ class Runner:
         flag: what every ``inplace`` flag is set to; None leaves them alone.
         quiet: keeps output away.
         seed: seeds all generators before each run; None: they begin where the user's are now.
+        around: makes a context that every run is inside of, entered last.
     """
 
-    def __init__(self, program: Program, flag: bool | None, quiet: Quiet, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        flag: bool | None,
+        quiet: Quiet,
+        seed: int | None = None,
+        around: Quiet = nullcontext,
+    ) -> None:
         self.program = program
         self.flags: dict[str, int] = {}
         self._flag = flag
         self._quiet = quiet
         self._seed = seed
+        self._around = around
         self._state = find_state(program.codes, program.roots, program.namespace)
 
     @contextmanager
@@ -61,7 +71,7 @@ class Runner:
             CopyError: something that the program reads cannot be copied.
         """
         namespace = self.program.namespace
-        copies = copy_state(self._state, self.program.roots, namespace)
+        copies = self._copies()
         given = [value for _, value in copies.places]
         modules = [value for value in (*given, *copies.roots) if isinstance(value, torch.nn.Module)]
         with (
@@ -70,6 +80,7 @@ class Runner:
             inplace_flags(self._flag, modules) as self.flags,
             in_place(copies, namespace),
             self._quiet(),
+            self._around(),
         ):
             warnings.simplefilter("ignore")
             if self._seed is not None:
@@ -80,13 +91,32 @@ class Runner:
                 sentence = copies.refused.get(str(getattr(error, "name", "")))
                 if sentence is None:
                     raise
-                raise CopyError(sentence) from error
+                refused = CopyError(sentence)
+                refused.variable = error.name
+                raise refused from error
 
-    def outcome(self) -> tuple[Outcome, Failure | None]:
-        """What a run leaves behind. Where it makes no gradients itself, those of its result are taken."""
+    def _copies(self) -> Copies:
+        """Fresh copies; without the names that the program binds before it reads them, where with those it cannot be:
+        of a cell that ran before they hold what it left, such as functions around results with a graph."""
+        program = self.program
+        try:
+            return copy_state(self._state, program.roots, program.namespace)
+        except CopyError:
+            old = bound_first(program.codes)
+            if program.namespace is None or not old:
+                raise
+        self._state = find_state(program.codes, program.roots, program.namespace, without=old)
+        return copy_state(self._state, program.roots, program.namespace)
+
+    def outcome(self, *, taken: bool = False) -> tuple[Outcome, Failure | None]:
+        """What a run leaves behind. Where it makes no gradients itself, those of its result are taken.
+
+        Args:
+            taken: also the gradients that no variable shows when the run has ended.
+        """
         left = Outcome()
         try:
-            with self.stage() as copies:
+            with self.stage() as copies, gradients_noted() if taken else nullcontext() as noted:
                 before = Outcome()
                 self._add_given(before, copies)
                 marks = before.gradient_marks()
@@ -94,18 +124,31 @@ class Runner:
                 for name, output in self.program.outputs(value):
                     left.add("output", name, output)
                 self._add_given(left, copies)
-                if left.gradient_marks() != marks:
+                if left.gradient_marks() != marks or (noted is not None and noted.gradients):
                     left.gradients_of = "the code"
                 else:
                     failure = _try_backward(value, left)
                     if failure is not None:
                         return left, failure
                 left.add_gradients()
+                if noted is not None:
+                    left.add_taken(noted)
         except CopyError:
             raise
         except Exception as error:  # the code is the user's: whatever it raises is the result of this run
             return left, Failure(error, backward=False)
         return left, None
+
+    def first_roots(self) -> list[torch.Tensor] | None:
+        """What the first backward of a run begins with, computed without autograd; None where there is no backward."""
+        try:
+            with values_only() as taken, self.stage() as copies:
+                self.program.run(copies.roots)
+        except CopyError:
+            raise
+        except Exception:  # without a graph the program may go other ways
+            return None
+        return taken.roots
 
     def counts(self) -> Counts:
         """MACs and element operations of a run."""

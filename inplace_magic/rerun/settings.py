@@ -35,7 +35,7 @@ _SETTINGS: tuple[Setting, ...] = (
 def same_settings() -> Iterator[None]:
     """Restores all generators (torch's on every device, Python's, NumPy's) and torch's global switches at the end, so
     that programs run one after another under this begin alike."""
-    generators = _generators()
+    states = generators()
     switches = [(read(), read, write) for read, write in _SETTINGS]
     try:
         yield
@@ -43,11 +43,12 @@ def same_settings() -> Iterator[None]:
         for value, read, write in switches:
             if read() != value:
                 write(value)
-        for state, write in generators:
+        for state, write in states:
             write(state)
 
 
-def _generators() -> list[tuple[Any, Callable[[Any], object]]]:
+def generators() -> list[tuple[Any, Callable[[Any], object]]]:
+    """The state of each generator, and how to set it."""
     found: list[tuple[Any, Callable[[Any], object]]] = [
         (random.getstate(), random.setstate),
         (torch.get_rng_state(), torch.set_rng_state),

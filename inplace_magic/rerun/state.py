@@ -82,7 +82,13 @@ class State:
     """Objects that copies share with their originals: modules, locks."""
 
 
-def find_state(codes: Iterable[types.CodeType], roots: Iterable[Any], namespace: dict[str, Any] | None) -> State:
+def find_state(
+    codes: Iterable[types.CodeType],
+    roots: Iterable[Any],
+    namespace: dict[str, Any] | None,
+    *,
+    without: frozenset[str] = frozenset(),
+) -> State:
     """The variables that some code can reach.
 
     Args:
@@ -90,17 +96,40 @@ def find_state(codes: Iterable[types.CodeType], roots: Iterable[Any], namespace:
         roots: objects that it gets besides: a callable and its arguments.
         namespace: the notebook's; functions that have it as their globals are followed, as are functions of the
             user's own files.
+        without: names of the namespace that are left out, with all that only they lead to.
 
     Raises:
         CopyError: the code uses Paddle.
     """
-    search = _Search(namespace)
+    search = _Search(namespace, without)
     for code in codes:
         search.code(code, namespace or {})
     for root in roots:
         search.reach(root)
     search.run()
     return search.state
+
+
+def bound_first(codes: Iterable[types.CodeType]) -> frozenset[str]:
+    """The names that some code, run in its order, most likely binds before it reads them: what they hold is old."""
+    first: dict[str, bool] = {}
+    for code in codes:
+        for step in dis.get_instructions(code):
+            if step.opname.startswith(("STORE_NAME", *_LOADS)):
+                first.setdefault(str(step.argval), step.opname == "STORE_NAME")
+    return frozenset(name for name, is_bound in first.items() if is_bound)
+
+
+def addresses(state: State, namespace: dict[str, Any], names: Iterable[str]) -> set[int]:
+    """The memory of the tensors that a search found, and of those that some names of a namespace lead to."""
+    more = _Search(namespace, frozenset())
+    for name in names:
+        if name in namespace:
+            more.reach(namespace[name])
+    more.run()
+    storages = (describe.storage(tensor) for tensor in (*state.tensors, *more.state.tensors))
+    found = {describe.storage_address(storage) for storage in storages if storage is not None}
+    return {address for address in found if address}
 
 
 def is_atom(value: Any) -> bool:
@@ -128,9 +157,10 @@ def _is_paddles(value: Any) -> bool:
 
 
 class _Search:
-    def __init__(self, namespace: dict[str, Any] | None) -> None:
+    def __init__(self, namespace: dict[str, Any] | None, without: frozenset[str]) -> None:
         self.state = State()
         self._namespace = namespace
+        self._without = without
         self._libraries = library_folders()
         self._seen: set[int] = set()
         self._placed: set[tuple[int, Any]] = set()
@@ -151,6 +181,8 @@ class _Search:
                 name = str(step.argval)
                 if step.opname == "IMPORT_NAME" and name.split(".")[0] == "paddle":
                     raise CopyError(_(NOT_OF_PADDLE))
+                if names is self._namespace and name in self._without:
+                    continue
                 if step.opname.startswith(_STORES):
                     self._place(name, names, name, names.get(name, MISSING), always=True)
                 elif step.opname.startswith(_LOADS) and name in names and not is_shells_own(name, names[name]):

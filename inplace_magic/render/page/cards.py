@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _
 from inplace_magic.record.places import Callsite
-from inplace_magic.render import diffs, style, words
+from inplace_magic.render import diffs, proofs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from inplace_magic.render.markup import CODE, FOCUSABLE, code, details, esc, prose, tag
 from inplace_magic.render.page.rule_page import rule_page
@@ -100,7 +100,7 @@ def _card(finding: Hazard, report: Report, *, explained: bool) -> str:
     fix = tag("div", fix_css, tag("b", "", esc(_("Fix: "))), prose(finding.fix))
     why = tag("div", "margin:4px 0 0", prose(finding.message))
     css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:8px 12px;margin:0 0 10px"
-    return tag("div", css, head, listings, fix, diffs.to_markup(finding), why)
+    return tag("div", css, head, listings, fix, diffs.to_markup(finding), proofs.to_markup(finding), why)
 
 
 def _listing(excerpt: Excerpt) -> str:

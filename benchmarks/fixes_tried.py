@@ -1,0 +1,120 @@
+"""What trying the fixes of the labelled programs shows, by kind of failure, as a Markdown table.
+
+    python benchmarks/fixes_tried.py [--programs tests/programs tests/programs/further] [--only sigmoid ...] [-v]
+
+Each program runs as a cell under ``%%inplace_watch``; then ``report.prove()`` tries its fixes. A row counts programs
+by the first finding of severity ``error`` or ``silent`` that has a fix, else by the worst. *cured*: the program with
+all fixes that were not refuted runs to its end, and does not say of itself that it is ``SILENTLY_WRONG``: the author's
+word, which no proof knows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from hazards.patching import patched
+from programs import score
+
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+FOLDERS = (TESTS / "programs", TESTS / "programs" / "further")
+SYMPTOMS = {
+    "backward_error": "backward raises",
+    "leaf_error": "a leaf is refused",
+    "view_error": "a view is refused",
+    "silent_wrong": "wrong in silence",
+    "harmless": "healthy",
+}
+COLUMNS = ("programs", "found", "fix offered", "proven", "other numbers", "refuted", "not tried", "no fix")
+TRUTH = ("cured, as the author says", "not cured", "gradient error measured")
+
+
+def tried(shell: Any, source: str) -> tuple[Any, Any]:
+    """The report of a program as a watched cell, and the same with its fixes tried."""
+    _error, _wrong, names = score.outcome(shell, "%%inplace_watch --out report --no-graph\n" + source)
+    report = names["report"]
+    return report, report.prove()
+
+
+def cured(source: str, diffs: list[str]) -> bool:
+    """Whether the program with these changes runs to its end and does not call itself wrong."""
+    lines = patched(["%%inplace_watch", *source.splitlines()], diffs)[1:]
+    names: dict[str, Any] = {"__name__": "__main__"}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(compile("\n".join(lines), "program.py", "exec", dont_inherit=True), names)
+    except Exception:  # whatever it raises, it is not cured
+        return False
+    return not names.get("SILENTLY_WRONG")
+
+
+def counted(case: dict[str, Any], source: str, before: Any, after: Any) -> tuple[Counter[str], str]:
+    """What one program adds to its row, and a line on it."""
+    row = Counter({"programs": 1})
+    pairs = [(a, b) for a, b in zip(before.hazards, after.hazards, strict=True) if a.severity in ("error", "silent")]
+    if not pairs:
+        return row, "no finding"
+    row["found"] = 1
+    old, new = next((pair for pair in pairs if pair[1].diff or pair[0].diff), pairs[0])
+    row["fix offered"] = int(bool(old.diff))
+    row[new.proof.verdict if old.diff or new.diff else "no fix"] += 1
+    row["gradient error measured"] = int(any(hazard.proof.gradient_errors for _old, hazard in pairs))
+    kept = [
+        hazard.diff for _old, hazard in pairs if hazard.diff and hazard.proof.verdict in ("proven", "other numbers")
+    ]
+    if kept:
+        row["cured, as the author says" if cured(source, kept) else "not cured"] += 1
+    good = row["cured, as the author says"]
+    return (
+        row,
+        f"{new.code}: {new.proof.verdict}{' cured' if good else ' NOT CURED' if kept else ''}: {new.proof.reason}",
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=Path, nargs="*", default=list(FOLDERS))
+    parser.add_argument("--only", nargs="*", default=[], help="parts of program names")
+    parser.add_argument("--healthy", action="store_true", help="the healthy programs, too")
+    parser.add_argument("-v", action="store_true", help="a line on each program that fails")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    config = Config()
+    config.HistoryManager.hist_file = ":memory:"
+    shell: Any = InteractiveShell.instance(config=config)
+    rows: dict[str, Counter[str]] = {symptom: Counter() for symptom in SYMPTOMS}
+    begin = time.perf_counter()
+    for folder in options.programs:
+        for case in score.cases_in(folder):
+            if options.only and not any(word in case["case"] for word in options.only):
+                continue
+            if case["symptom"] == "harmless" and not options.healthy:
+                continue
+            source = (score.folder_of(folder) / f"{case['case']}.py").read_text(encoding="utf-8")
+            torch.manual_seed(0)
+            row, told = counted(case, source, *tried(shell, source))
+            rows[case["symptom"]] += row
+            if options.v:
+                print(f"{case['case']} ({case['symptom']}): {told}", flush=True)
+    columns = (*COLUMNS, *TRUTH)
+    print("| kind | " + " | ".join(columns) + " |")
+    print("|---" * (len(columns) + 1) + "|")
+    for symptom, row in rows.items():
+        print(f"| {SYMPTOMS[symptom]} | " + " | ".join(str(row[column]) for column in columns) + " |")
+    print(f"\n{time.perf_counter() - begin:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

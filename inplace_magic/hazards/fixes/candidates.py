@@ -1,0 +1,150 @@
+"""Changes that no fact makes certain, and that are worth a try: what a run on copies refutes is never shown.
+
+The ways of the rules ask first whether the written name may be bound anew, whether somebody is to see the write, and so
+on, and give none where that is not certain. Here the same changes are made without asking, cheapest first, together
+with a few that fit one idiom each, such as copies of the parts that ``split`` gives.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes import clone, new_tensor, reorder, return_new
+from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
+from inplace_magic.hazards.fixes.out_of_place import cloned, new_value
+from inplace_magic.hazards.fixes.target import Fix, Written, written
+from inplace_magic.language import N_, _
+from inplace_magic.source.expressions import path_text
+from inplace_magic.source.listing import diff, listing_of
+
+MOST = 8
+"""Candidates of one finding."""
+
+
+def candidates(story: Story, hazard: Hazard) -> Iterator[Hazard]:
+    """The finding with each change that could cure it, in the order in which they are worth a try."""
+    write = written(story, hazard)
+    seen = {hazard.diff}
+    for way in WAYS if write is not None else ():
+        fix = _made(way, write) if write is not None else None
+        text = diff(fix.site, fix.listing, fix.edits) if fix is not None else ""
+        if fix is None or text in seen:
+            continue
+        seen.add(text)
+        yield replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=fix.sentence or _(_SENTENCE))
+        if len(seen) > MOST:
+            return
+
+
+_SENTENCE = N_("Change the lines as below: of what could be tried, this is the first that cures it.")
+
+
+def _made(way: Callable[[Written], Fix | None], write: Written) -> Fix | None:
+    try:
+        return way(write)
+    except (ValueError, IndexError, AttributeError):  # a way that was not made for such a line
+        return None
+
+
+def _out_of_place(write: Written) -> Fix | None:
+    return new_tensor.made_out_of_place(write) if write.path is not None else None
+
+
+def _cloned_first(write: Written) -> Fix | None:
+    simple = isinstance(write.statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.Return))
+    return new_tensor.cloned_first(write) if write.path is not None and simple else None
+
+
+def _value_given(write: Written) -> Fix | None:
+    """The writing expression gives a new tensor, wherever it stands."""
+    node = write.listing.expression_at(write.site)
+    value = new_value(write.listing, node) if node is not None else None
+    edit = write.listing.substitute([(node, value)]) if node is not None and value is not None else None
+    return Fix(write.site, write.listing, (edit,)) if edit is not None else None
+
+
+def _parts_copied(write: Written) -> Fix | None:
+    """``[part.clone() for part in x.split(2)]`` where several views of one tensor were made."""
+    origin = write.hazard.origin
+    listing = listing_of(write.story.trace, origin)
+    node = listing.expression_at(origin) if listing is not None and origin is not None else None
+    if origin is None or listing is None or node is None:
+        return None
+    edit = listing.substitute([(node, f"[part.clone() for part in {listing.text(node)}]")])
+    sentence = _("Copy the parts where they are made: each is then a tensor of its own, which may be written.")
+    return Fix(origin, listing, (edit,), None, sentence) if edit is not None else None
+
+
+def _list_copied(write: Written) -> Fix | None:
+    """``xs = [each.clone() for each in xs]`` above a ``torch._foreach_`` call that writes the list ``xs``."""
+    node = write.statement.value if isinstance(write.statement, ast.Expr) else None
+    name = path_text(node.args[0]) if isinstance(node, ast.Call) and node.args else None
+    if write.call is None or not write.call.does("of lists") or name is None or not name.isidentifier():
+        return None
+    text = write.listing.text(write.statement)
+    edit = write.listing.replace(write.statement, f"{name} = [each.clone() for each in {name}]", text)
+    return Fix(write.site, write.listing, (edit,)) if edit is not None else None
+
+
+def _operator_out_of_place(write: Written) -> Fix | None:
+    """``operator.add`` for ``operator.iadd``."""
+    for node in ast.walk(write.statement):
+        if isinstance(node, ast.Attribute) and path_text(node.value) == "operator" and node.attr in _TWINS:
+            edit = write.listing.substitute([(node, f"operator.{_TWINS[node.attr]}")])
+            return Fix(write.site, write.listing, (edit,)) if edit is not None else None
+    return None
+
+
+_TWINS = {f"i{name}": name for name in ("add", "sub", "mul", "truediv", "pow", "matmul")}
+
+
+def _saved_copied(write: Written) -> Fix | None:
+    """The saving line reads a copy of the variable that is written later."""
+    saved, path = write.hazard.saved, write.hazard.variable
+    listing = listing_of(write.story.trace, saved)
+    statement = listing.statement_at(saved) if listing is not None and saved is not None else None
+    value = statement.value if isinstance(statement, (ast.Assign, ast.Return, ast.Expr)) else None
+    if saved is None or listing is None or path is None or value is None:
+        return None
+    reads = [node for node in ast.walk(value) if isinstance(node, ast.expr) and path_text(node) == path]
+    edit = listing.substitute([cloned(listing, node) for node in reads]) if reads else None
+    sentence = _("Copy it on the line that saves it: the write then leaves alone what backward needs.")
+    return Fix(saved, listing, (edit,), None, sentence) if edit is not None else None
+
+
+def _result_copied(write: Written) -> Fix | None:
+    """What the saving line gave is copied before it gets its name: the name is then written, and not what was saved."""
+    saved = write.hazard.saved
+    listing = listing_of(write.story.trace, saved)
+    node = listing.expression_at(saved) if listing is not None and saved is not None else None
+    if saved is None or listing is None or node is None:
+        return None
+    edit = listing.substitute([cloned(listing, node)])
+    sentence = _("Copy what the saving line gives: the write then goes into the copy.")
+    return Fix(saved, listing, (edit,), None, sentence) if edit is not None else None
+
+
+WAYS: tuple[Callable[[Written], Fix | None], ...] = (
+    _operator_out_of_place,
+    flag_turned_off,
+    _out_of_place,
+    _value_given,
+    _list_copied,
+    _cloned_first,
+    clone.in_the_same_statement,
+    clone.where_it_was_saved,
+    clone.where_it_was_saved_unseen,
+    _saved_copied,
+    _result_copied,
+    _parts_copied,
+    clone.where_it_was_made,
+    clone.at_the_second_name,
+    clone.where_it_was_kept,
+    reorder.reordered,
+    return_new.from_the_hook,
+)
+"""In the order in which they are tried: no copy at all, then the smaller ones."""

@@ -1,0 +1,100 @@
+"""``%inplace_fix``: the corrected cell in a new cell below, and for files the patch. Nothing is run or overwritten."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from IPython.core.error import UsageError
+
+from inplace_magic.language import N_, _, listed
+from inplace_magic.magics.options import Parser, parse_line
+from inplace_magic.record.options import ShowOptions
+from inplace_magic.source.hunks import by_text, changed, texts_of
+from inplace_magic.source.patches import agreeing, patch_of
+
+if TYPE_CHECKING:
+    from inplace_magic.report import Report
+
+NAME = "%inplace_fix"
+DESCRIPTION = N_("""\
+Put the cell with its fixes into a new cell below, from the last report or, with N, from that of Cell In[N].
+
+It is not run, and nothing is overwritten. For files, and for other cells, the patch is printed; `git apply` takes it.
+""")
+_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
+KEPT = 8
+"""Reports of cells that can be asked for by number."""
+
+
+class Host(Protocol):
+    """What this needs of the extension."""
+
+    shell: Any
+    last: tuple[Report, ShowOptions] | None
+    by_cell: dict[int, Report]
+
+
+def fix_parser() -> Parser:
+    """The number of a cell."""
+    parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
+    parser.names.add_argument(
+        "cell", metavar="N", nargs="?", help=_("the number of the cell (default: the last report)")
+    )
+    parser.add_help_option()
+    return parser
+
+
+def fix_magic(host: Host) -> Callable[[str], None]:
+    """The line magic ``%inplace_fix``."""
+
+    def inplace_fix(line: str) -> None:
+        given = parse_line(fix_parser(), line)
+        if getattr(given, "help", False):
+            print(fix_parser().format_help())
+            return
+        _offer(host, _chosen(host, getattr(given, "cell", None)))
+
+    inplace_fix.__doc__ = fix_parser().format_help()
+    return inplace_fix
+
+
+def _chosen(host: Host, word: str | None) -> Report:
+    number = _NUMBER.fullmatch(word) if word is not None else None
+    if word is not None and number is None:
+        raise UsageError(
+            _("{magic} takes the number of a cell, such as `%inplace_fix 7`, not {word!r}.").format(
+                magic=NAME, word=word
+            )
+        )
+    report = host.by_cell.get(int(number[1])) if number is not None else host.last[0] if host.last else None
+    if report is not None:
+        return report
+    if number is None:
+        raise UsageError(_("There is no report yet: `%inplace_why` makes one of the cell that failed last."))
+    raise UsageError(
+        _("There is no report of Cell In[{number}]: `%inplace_why {number}` makes one.").format(number=number[1])
+    )
+
+
+def _offer(host: Host, report: Report) -> None:
+    diffs = agreeing(report.trace, [hazard.diff for hazard in report.hazards if hazard.severity in ("error", "silent")])
+    changes = by_text(report.trace, diffs) if diffs else None
+    if not changes:
+        raise UsageError(_("The report has no fix as a change of lines; its findings say what to do instead."))
+    texts = texts_of(report.trace)
+    own = (report.trace.cell, None)
+    cell = own if own in changes else next((whose for whose in changes if whose[1] is None), None)
+    if cell is not None:
+        text = "\n".join(changed(texts[cell], changes[cell]))
+        host.shell.set_next_input(text, replace=False)
+        lines = listed([str(hunk.first) for hunk in changes[cell]])
+        told = _(
+            "inplace_magic: the cell below is Cell In[{cell}] with line {lines} changed. Run it to take the change."
+        )
+        print(told.format(cell=cell[0], lines=lines))
+    rest = {whose for whose in changes if whose != cell}
+    if rest:
+        print(patch_of(report.trace, [diff for diff in diffs if rest & set(by_text(report.trace, [diff]) or ())]))

@@ -1,0 +1,157 @@
+"""Cells as a program that can be run again: their texts with changes, in the notebook's namespace."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from IPython.utils.capture import capture_output
+
+from inplace_magic.errors import CompareError, CopyError
+from inplace_magic.language import _
+from inplace_magic.magics.cells import cell_numbers
+from inplace_magic.magics.compare import program_of_cell
+
+if TYPE_CHECKING:
+    from inplace_magic.rerun.program import CellProgram, StoryProgram
+    from inplace_magic.rerun.snapshot import Snapshot
+    from inplace_magic.source.hunks import Hunk, Whose
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Cells that were run.
+
+    Args:
+        shell: the shell.
+        texts: execution count and text, as it was typed, of each, in the order in which they ran.
+        snapshot: what they begin with, where that was kept; else what the variables hold when they are run again.
+        problem: why nothing could be kept, though it was to be.
+        may_fail: execution counts of those that failed then too, behind which the next one ran nevertheless.
+        allowed: files, commands and the network may be used again.
+    """
+
+    shell: Any
+    texts: tuple[tuple[int, str], ...]
+    snapshot: Snapshot | None = None
+    problem: str = ""
+    may_fail: frozenset[int] = frozenset()
+    allowed: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _nowhere, ()  # a copy or a pickle of its report knows no shell
+
+    @contextmanager
+    def begun(self, _frame: FrameType | None) -> Iterator[StagedCells]:
+        """See :class:`.Origin`."""
+        if self.problem:
+            raise CopyError(self.problem)
+        with self.snapshot.begun() if self.snapshot is not None else nullcontext():
+            yield StagedCells(self)
+
+
+def remembered(cells: Cells) -> Cells:
+    """The cells with a snapshot of what they begin with, taken now; where that cannot be, with the reason."""
+    from inplace_magic.rerun.snapshot import Snapshot
+
+    try:
+        program = program_of(cells, {})
+        return replace(cells, snapshot=Snapshot(program.codes, cells.shell.user_ns))
+    except CompareError as refused:
+        return replace(cells, problem=str(refused))
+
+
+_NAME = "<ipython-input-{number}-again>"
+
+
+def _nowhere() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StagedCells:
+    """Cells whose variables are at hand."""
+
+    origin: Cells
+
+    def quiet(self) -> AbstractContextManager[Any]:
+        """A context in which nothing is printed or displayed."""
+        return capture_output()
+
+    @property
+    def cells(self) -> dict[str, int]:
+        """Execution count by compiled file name."""
+        own = {_NAME.format(number=number): number for number, _text in self.origin.texts}
+        return {**cell_numbers(self.origin.shell), **own}
+
+    @contextmanager
+    def program(self, changes: Mapping[Whose, list[Hunk]]) -> Iterator[CellProgram | StoryProgram]:
+        """The cells with changes, of them and of other cells and files, while the block of this runs.
+
+        Raises:
+            CompareError: a text is not Python that can run here, or a change cannot be made.
+        """
+        from inplace_magic.rerun.replacing import replaced
+
+        own = {number for number, _text in self.origin.texts}
+        others: dict[str, tuple[tuple[str, ...], list[Hunk]]] = {}
+        for (number, file), hunks in changes.items():
+            if file is not None or number not in own:
+                name = file if file is not None else self._name(number)
+                others[name] = tuple(line.rstrip("\n") for line in linecache.getlines(name)), hunks
+        program = program_of(self.origin, changes)
+        with replaced(others), _texts_known(program):
+            yield program
+
+    def _name(self, number: int | None) -> str:
+        """The name under which another cell was compiled."""
+        found = [name for name, count in self.cells.items() if count == number]
+        if not found:
+            raise CompareError(_("The text of cell In[{number}] is not known any more.").format(number=number))
+        return found[-1]
+
+
+def program_of(cells: Cells, changes: Mapping[Whose, list[Hunk]]) -> CellProgram | StoryProgram:
+    """The program of some cells, compiled under names of its own, so that the shell's record of them stays as it is.
+
+    Args:
+        cells: the cells.
+        changes: of their texts.
+    """
+    from inplace_magic.rerun.program import StoryProgram
+    from inplace_magic.source.hunks import changed
+
+    parts = [
+        _program_of_lines(cells.shell, changed(text.splitlines(), changes.get((number, None), [])), number)
+        for number, text in cells.texts
+    ]
+    return parts[0] if len(parts) == 1 else StoryProgram(tuple(parts), cells.may_fail)
+
+
+def _program_of_lines(shell: Any, lines: tuple[str, ...], number: int) -> CellProgram:
+    """The program of a cell whose first line may be a magic of ours."""
+    above = 0
+    while above < len(lines) and (not lines[above].strip() or lines[above].lstrip().startswith("%%inplace_watch")):
+        above += 1
+    head, text = "".join(f"{line}\n" for line in lines[:above]), "\n".join(lines[above:]) + "\n"
+    return program_of_cell(shell, f"In[{number}]", text, number, above=head, filename=_NAME.format(number=number))
+
+
+@contextmanager
+def _texts_known(program: CellProgram | StoryProgram) -> Iterator[None]:
+    """While the block runs, :mod:`linecache` has the texts, as it has those of all cells."""
+    from inplace_magic.rerun.program import StoryProgram
+
+    parts = program.parts if isinstance(program, StoryProgram) else (program,)
+    try:
+        for part in parts:
+            lines = part.source.splitlines(keepends=True)
+            linecache.cache[part.filename] = len(part.source), None, lines, part.filename
+        yield
+    finally:
+        for part in parts:
+            linecache.cache.pop(part.filename, None)

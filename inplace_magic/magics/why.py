@@ -1,0 +1,133 @@
+"""``%inplace_why``: why the last cell failed, though nobody watched it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from IPython.core.error import UsageError
+
+from inplace_magic import flags
+from inplace_magic.errors import CompareError, OptionError
+from inplace_magic.flags import Options
+from inplace_magic.language import N_, _, use_language
+from inplace_magic.magics.explaining import explained, not_again
+from inplace_magic.magics.options import Parser, parse_line
+
+if TYPE_CHECKING:
+    from inplace_magic.magics.session import Failed
+    from inplace_magic.report import Report
+
+NAME = "%inplace_why"
+DESCRIPTION = N_("""\
+Say why a cell failed that was not watched: which line did it, and a fix with what trying it showed.
+
+The cell runs again, watched, on copies of everything that it reads; if an earlier cell built the graph, that one runs
+before it, on the same copies. Your own variables, gradients, generators and files stay as they are. What would write
+files, run commands or use the network is not done again, unless you say --yes.
+""")
+EXAMPLE = N_("""\
+examples:
+  %inplace_why
+  %inplace_why 7 -o report
+""")
+_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
+
+
+class Host(Protocol):
+    """What this needs of the extension."""
+
+    shell: Any
+    active: Any
+    story: Any
+    failed: dict[int, Failed]
+    defaults: dict[str, Any]
+
+    def deliver(self, report: Report, options: Options) -> None:
+        """Keeps it, displays it and writes ``--save``."""
+
+
+def why_parser() -> Parser:
+    """The number of a cell, and how its report is shown."""
+    parser = Parser(NAME, description=_(DESCRIPTION), epilog=_(EXAMPLE), argument_default=argparse.SUPPRESS)
+    parser.names.add_argument(
+        "cell", metavar="N", nargs="?", help=_("the number of the cell (default: the last failure)")
+    )
+    add = parser.options.add_argument
+    add("--yes", action="store_true", help=_("do again what the cell does to files, processes and the network"))
+    flags.add(parser.options, "out", "opened", "lang")
+    parser.add_help_option()
+    return parser
+
+
+def why_magic(host: Host) -> Callable[[str], None]:
+    """The line magic ``%inplace_why``."""
+
+    def inplace_why(line: str) -> None:
+        given = vars(parse_line(why_parser(), line))
+        if given.get("help"):
+            print(why_parser().format_help())
+            return
+        if host.story is not None or host.active is not None:
+            raise UsageError(
+                _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=NAME)
+            )
+        number = _chosen(host, given.pop("cell", None))
+        allowed = given.pop("yes", False)
+        try:
+            options = Options.of({**host.defaults, **given})
+            with use_language(options.watch.lang):
+                _explain(host, number, options, allowed=allowed)
+        except OptionError as error:
+            raise UsageError(f"{NAME}: {error}") from None
+        except CompareError as error:
+            raise UsageError(f"{NAME[1:]}: {error}") from None
+
+    inplace_why.__doc__ = why_parser().format_help()
+    return inplace_why
+
+
+def _chosen(host: Host, word: str | None) -> int:
+    """The cell that is asked about: the one named, else the last that failed with an error that a watch explains, else
+    the last that failed."""
+    if word is not None:
+        number = _NUMBER.fullmatch(word)
+        if number is None:
+            raise UsageError(
+                _("{magic} takes the number of a cell, such as `%inplace_why 7`, not {word!r}.").format(
+                    magic=NAME, word=word
+                )
+            )
+        return int(number[1])
+    known = [number for number, failed in host.failed.items() if failed.explained] or list(host.failed)
+    if not known:
+        raise UsageError(
+            _(
+                "No unwatched cell has failed since `%load_ext inplace_magic`. `%inplace_why 7` runs Cell In[7] again, "
+                "watched and on copies."
+            )
+        )
+    return known[-1]
+
+
+def _explain(host: Host, number: int, options: Options, *, allowed: bool) -> None:
+    from inplace_magic.rerun.guard import Repeated
+
+    errors = {cell: failed.error for cell, failed in host.failed.items()}
+    try:
+        outcome = explained(host.shell, number, errors, allowed=allowed)
+    except Repeated as stopped:
+        told = _("Cell In[{number}] was not run to its end again: {what}. `%inplace_why {number} --yes` does it again.")
+        raise UsageError(told.format(number=number, what=stopped.sentence)) from None
+    except KeyboardInterrupt:
+        print(_("inplace_magic: interrupted; your variables are as they were."))
+        return
+    report, failed = outcome.report, host.failed.get(number)
+    if report.trace.error is None and failed is not None:
+        print(not_again(outcome, failed.error))
+    elif len(outcome.cells.texts) > 1:
+        ran = ", ".join(f"Cell In[{each}]" for each, _text in outcome.cells.texts)
+        print(_("inplace_magic: run again on copies, in this order: {cells}.").format(cells=ran))
+    host.deliver(report, options)

@@ -1,0 +1,155 @@
+"""Where the program of a report is run again: as it is written, with all saved values copied, and with a fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from inplace_magic.api import watch
+from inplace_magic.errors import CompareError
+from inplace_magic.language import _, language
+from inplace_magic.record.trace import Trace
+from inplace_magic.report import Report
+from inplace_magic.source.hunks import Hunk, Whose, by_text
+
+if TYPE_CHECKING:
+    from inplace_magic.rerun.outcome import Outcome
+    from inplace_magic.rerun.program import Program
+    from inplace_magic.rerun.run import Failure, Runner
+
+Changes = dict[Whose, list[Hunk]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One run to its end, or to what it raised."""
+
+    outcome: Outcome
+    failure: Failure | None
+    own_hooks: bool = False
+    """Whether saved-tensor hooks of the program's own packed, where ours were to."""
+
+
+class Bench:
+    """Runs of one program, each from the same beginning.
+
+    Args:
+        staged: what :meth:`.Origin.begun` gives.
+        trace: the record of the watch.
+        allowed: files, commands and the network may be used again.
+    """
+
+    def __init__(self, staged: Any, trace: Trace, *, allowed: bool = False) -> None:
+        self._staged = staged
+        self._trace = trace
+        self._allowed = allowed
+
+    @cached_property
+    def meant(self) -> Ran:
+        """The program as it is written, with everything copied that autograd saves."""
+        return self.run({}, copied=True)
+
+    @cached_property
+    def written(self) -> Ran:
+        """The program as it is written."""
+        return self.run({})
+
+    @cached_property
+    def is_deterministic(self) -> bool:
+        """Whether a second run leaves what the first one did."""
+        from inplace_magic.rerun.outcome import compare
+
+        again = self.run({}, copied=True)
+        return not compare(self.meant.outcome, again.outcome).differences
+
+    @cached_property
+    def first_loss(self) -> Any:
+        """What the first backward begins with, computed without autograd, which so refuses nothing; None if unknown."""
+        with self._staged.program({}) as program:
+            return self._runner(program, self._guarded).first_roots()
+
+    def changes(self, diffs: Iterable[str]) -> Changes:
+        """What some diffs change.
+
+        Raises:
+            CompareError: the lines are not what stands there.
+        """
+        found = by_text(self._trace, diffs)
+        if found is None:
+            raise CompareError(_("The lines that the fix changes are not known, or no longer what ran."))
+        return found
+
+    def run(self, changes: Changes, *, copied: bool = False) -> Ran:
+        """Runs the program, with changes, and gives what it left.
+
+        Raises:
+            CompareError: it cannot be run.
+            Repeated: it was about to do what cannot be done on copies.
+        """
+        from inplace_magic.rerun.oracle import Reach, saved_values_copied
+
+        reaches: list[Reach] = []
+
+        def around() -> AbstractContextManager[Any]:
+            stack = self._guarded()
+            if copied:
+                reaches.append(stack.enter_context(saved_values_copied()))
+            return stack
+
+        with self._staged.program(changes) as program:
+            outcome, failure = self._runner(program, around).outcome(taken=True)
+        return Ran(outcome, failure, any(reach.own_hooks for reach in reaches))
+
+    def watched(self, changes: Changes) -> Report:
+        """The report of a run with changes.
+
+        Raises:
+            CompareError: it cannot be run.
+            Repeated: as :meth:`run`.
+        """
+        with self._staged.program(changes) as program:
+            return watched(self._runner(program, self._guarded), self._staged.cells)
+
+    def _guarded(self) -> ExitStack:
+        from inplace_magic.rerun.guard import harmless
+
+        stack = ExitStack()
+        stack.enter_context(harmless(allowed=self._allowed))
+        return stack
+
+    def _runner(self, program: Program, around: Any) -> Runner:
+        from inplace_magic.rerun.run import Runner
+
+        return Runner(program, None, self._staged.quiet, around=around)
+
+
+def watched(runner: Runner, cells: dict[str, int]) -> Report:
+    """The report of one run on copies.
+
+    Args:
+        runner: of the program.
+        cells: execution count by compiled file name, for code of other cells.
+    """
+    from inplace_magic.rerun.program import CellProgram, StoryProgram
+
+    program = runner.program
+    assert isinstance(program, (CellProgram, StoryProgram))
+    story = program if isinstance(program, StoryProgram) else StoryProgram((program,))
+    observer = watch(lang=language())
+    error: Exception | None = None
+    with runner.stage() as copies:
+        for part in story.parts:
+            observer.start(cell=part.cell, filename=part.filename, source=part.source)
+            try:
+                story.run_part(part)
+            except Exception as raised:  # the program's own, which belongs to its report
+                if isinstance(raised, NameError) and raised.name in copies.refused:
+                    raise
+                error = raised
+                break
+            finally:
+                observer.leave()
+        return observer.stop(namespace=program.namespace, cells=cells, error=error)

@@ -1,0 +1,159 @@
+"""The verdict on one fix: the patched program against the program whose saved values were copied as they were saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inplace_magic.errors import CompareError
+from inplace_magic.hazards import Hazard
+from inplace_magic.proving import words
+from inplace_magic.proving.bench import Bench, Changes, Ran
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
+from inplace_magic.report import Report
+from inplace_magic.source.hunks import moved
+
+ALARM = ("error", "silent", "warning")
+MOST_DIFFERENCES = 20
+"""Differences, and wrong gradients, that a proof keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cured:
+    """A run with changes that the finding does not survive."""
+
+    ran: Ran
+    together: bool
+
+
+def judged(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Proof:
+    """What trying the fix of a finding shows.
+
+    Args:
+        bench: where its program runs.
+        report: of the program as it is written.
+        hazard: the finding.
+        diffs: the fixes of all findings; where one alone does not do, all are tried together.
+
+    Raises:
+        CompareError: the program cannot be run.
+    """
+    cured = _cured(bench, report, hazard, [hazard.diff], together=False)
+    if isinstance(cured, Proof) and len(set(diffs)) > 1:
+        jointly = _cured(bench, report, hazard, diffs, together=True)
+        cured = jointly if isinstance(jointly, _Cured) else cured
+    if isinstance(cured, Proof):
+        return cured
+    return _compared(bench, hazard, cured, measured(bench, hazard))
+
+
+def is_worth_showing(proof: Proof) -> bool:
+    """Whether a candidate that only a run speaks for may be shown: it is proven, or every gradient is right though a
+    variable is another, or the program is refused as it is written and has the same loss with it."""
+    told = {each.template for each in proof.told}
+    return proof.verdict == "proven" or bool(told & {words.SAME_LOSS, words.SAME_GRADIENTS})
+
+
+def measured(bench: Bench, hazard: Hazard) -> tuple[GradientError, ...]:
+    """How far the gradients of the program as it is written are from those of its forward; of a silent finding about
+    saved values only."""
+    if hazard.severity != "silent" or hazard.saved is None:
+        return ()
+    from inplace_magic.rerun.outcome import gradient_errors
+
+    written, meant = bench.written, bench.meant
+    if written.failure is not None or meant.failure is not None or meant.own_hooks:
+        return ()
+    return tuple(gradient_errors(written.outcome, meant.outcome)[:MOST_DIFFERENCES])
+
+
+def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *, together: bool) -> _Cured | Proof:
+    from inplace_magic.rerun.run import failure_text
+
+    try:
+        changes = bench.changes(diffs)
+        patched = bench.watched(changes)
+    except CompareError as refused:
+        return proof_of("not tried", words.plain(str(refused)))
+    error = patched.trace.error
+    if error is not None and (hazard.raised or error != report.trace.error):
+        return proof_of("refuted", words.with_error(words.RAISES, error))
+    before, after = _keys(report, changes), _keys(patched, {})
+    if _keys_of(hazard, changes) & set(after):
+        return proof_of("refuted", Told(words.STAYS))
+    if error is not None:
+        return proof_of("not tried", words.with_error(words.ELSEWHERE, error))
+    for key, code in after.items():
+        if key not in before and _on_changed_lines(key, changes):
+            return proof_of("refuted", Told(words.HARM, (("code", f"`{code}`"),)))
+    ran = bench.run(changes)
+    if ran.failure is not None:
+        return proof_of("refuted", words.with_error(words.RAISES, failure_text(ran.failure)))
+    return _Cured(ran, together)
+
+
+def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[GradientError, ...]) -> Proof:
+    from inplace_magic.rerun.outcome import compare, is_rounding, same_bits
+
+    ran, meant = cured.ran, bench.meant
+    more = (*((Told(words.TOGETHER),) if cured.together else ()), *words.of_errors(errors))
+    if meant.failure is not None:
+        same = same_bits(bench.first_loss, ran.outcome.roots)
+        told = Told(words.SAME_LOSS if same else words.REFUSED)
+        return proof_of("other numbers", told, *more, gradient_errors=errors)
+    lost = [name for group, name in meant.outcome.values if group == "gradient" and name.endswith(".grad")]
+    lost = [name for name in lost if ("gradient", name) not in ran.outcome.values]
+    if lost:
+        names = ", ".join(f"`{words.of_which(name)}`" for name in lost[:5])
+        return proof_of("refuted", Told(words.CUT_OFF, (("names", names),)), *more, gradient_errors=errors)
+    agreement = compare(meant.outcome, ran.outcome)
+    differences = agreement.differences
+    if not differences and meant.own_hooks:
+        return proof_of("not tried", Told(words.OWN_HOOKS), *more)
+    if not differences and hazard.severity == "silent" and hazard.saved is None:
+        return proof_of("not tried", Told(words.SAME_NUMBERS), *more)  # which are wrong, as the finding says
+    if not differences:
+        return proof_of("proven", Told(words.PROVEN), *more, gradient_errors=errors)
+    if not bench.is_deterministic:
+        return proof_of("not tried", Told(words.NOT_TWICE), *more, gradient_errors=errors)
+    rounded = all(is_rounding(meant.outcome, ran.outcome, difference) for difference in differences)
+    first = words.of_differences(differences, rounded=rounded)
+    alike = agreement.count("gradient") and not agreement.differing("gradient") and not meant.own_hooks
+    if alike:
+        more = (Told(words.SAME_GRADIENTS), *more)
+    hooks = (Told(words.OWN_HOOKS),) if meant.own_hooks else ()
+    kept = differences[:MOST_DIFFERENCES]
+    return proof_of("other numbers", first, *hooks, *more, differences=kept, gradient_errors=errors)
+
+
+_Line = tuple[int | None, str | None, int]
+_Key = tuple[str, str, _Line]
+_NOWHERE: _Line = (None, None, 0)
+
+
+def _keys(report: Report, changes: Changes) -> dict[_Key, str]:
+    """The findings of a report that are alarms, by code and by the lines that they are about, and their codes."""
+    found: dict[_Key, str] = {}
+    for hazard in report.findings:
+        if hazard.severity in ALARM:
+            found.update(dict.fromkeys(_keys_of(hazard, changes), hazard.code))
+    return found
+
+
+def _keys_of(hazard: Hazard, changes: Changes) -> set[_Key]:
+    """Code and lines of a finding, where the lines are after the changes."""
+    places = (("wrote", hazard.mutation), ("saved", hazard.saved))
+    known = {(hazard.code, role, _line(site, changes)) for role, site in places if site is not None}
+    return known or {(hazard.code, hazard.variable or "", _NOWHERE)}
+
+
+def _line(site: Callsite, changes: Changes) -> _Line:
+    return site.cell, site.file, moved(site.line, changes.get((site.cell, site.file), []))
+
+
+def _on_changed_lines(key: _Key, changes: Changes) -> bool:
+    cell, file, line = key[2]
+    hunks = changes.get((cell, file), [])
+    firsts = [(moved(hunk.first, hunks), hunk) for hunk in hunks]
+    return any(first <= line < first + len(hunk.new) for first, hunk in firsts)

@@ -1,0 +1,107 @@
+"""The findings of a report with what trying their fixes showed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from types import FrameType
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.errors import CompareError, InplaceMagicError
+from inplace_magic.hazards import Hazard
+from inplace_magic.hazards.fixes.candidates import candidates
+from inplace_magic.language import use_language
+from inplace_magic.proving import words
+from inplace_magic.proving.bench import Bench
+from inplace_magic.proving.judging import is_worth_showing, judged, measured
+from inplace_magic.record.proofs import Told, proof_of
+from inplace_magic.report import Report
+
+PROVABLE = ("error", "silent")
+"""Severities of findings whose fixes are tried."""
+
+
+def proven(report: Report, frame: FrameType | None, *, allowed: bool = False) -> Report:
+    """The report with a proof for each finding of severity error or silent; see :meth:`.Report.prove`.
+
+    Args:
+        report: of a watch that ran in this process.
+        frame: the asker's.
+        allowed: files, commands and the network may be used again.
+    """
+    with use_language(report.language):
+        serious = [hazard for hazard in report.findings if hazard.severity in PROVABLE]
+        if not serious:
+            return report
+        tried = _tried(report, serious, frame, allowed=allowed)
+        by_finding = {id(hazard): new for hazard, new in zip(serious, tried, strict=True)}
+        return replace(report, findings=tuple(by_finding.get(id(hazard), hazard) for hazard in report.findings))
+
+
+def _tried(report: Report, serious: Sequence[Hazard], frame: FrameType | None, *, allowed: bool) -> list[Hazard]:
+    from inplace_magic.rerun.guard import Repeated
+
+    if report.origin is None:
+        return [replace(hazard, proof=proof_of("not tried", Told(words.NOT_HERE))) for hazard in serious]
+    diffs = [hazard.diff for hazard in serious if hazard.diff]
+    tried: list[Hazard] = []
+    try:
+        with report.origin.begun(frame) as staged:
+            bench = Bench(staged, report.trace, allowed=allowed)
+            _same_again(bench, report)
+            tried.extend(_one(bench, report, hazard, diffs) for hazard in serious)
+    except Repeated as stopped:
+        why = Told(words.REPEATS, (("what", stopped.sentence),))
+    except InplaceMagicError as refused:
+        why = words.plain(str(refused))
+    else:
+        return tried
+    return [*tried, *(replace(hazard, proof=proof_of("not tried", why)) for hazard in serious[len(tried) :])]
+
+
+def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Hazard:
+    """A finding with its fix tried; where that is refuted, or there is none, with the first candidate that is not."""
+    refuted = None
+    if hazard.diff:
+        proof = judged(bench, report, hazard, diffs)
+        if proof.verdict != "refuted":
+            return replace(hazard, proof=proof)
+        refuted = proof
+    count, best = 0, None
+    about_saved = hazard.severity == "error" or hazard.saved is not None  # of others no run tells what is right
+    for candidate in candidates(Story(report.trace), hazard) if about_saved else ():
+        proof = judged(bench, report, candidate, [candidate.diff])
+        if proof.verdict == "proven":
+            return replace(candidate, proof=proof)
+        best = best or (replace(candidate, proof=proof) if is_worth_showing(proof) else None)
+        count += 1
+    if best is not None:
+        return best
+    if refuted is not None:
+        return replace(hazard, proof=refuted, diff="", price_bytes=None, fix=str(Told(words.NO_CURE)))
+    errors = measured(bench, hazard)
+    why = Told(words.NONE_CURES, (("count", str(count)),)) if count else Told(words.NO_DIFF)
+    return replace(hazard, proof=proof_of("not tried", why, *words.of_errors(errors), gradient_errors=errors))
+
+
+def _same_again(bench: Bench, report: Report) -> None:
+    """Runs the program as it is written.
+
+    Raises:
+        CompareError: it ends otherwise than when it was watched, so no fix can be judged by running it.
+    """
+    from inplace_magic.rerun.run import failure_text
+
+    failure, before = bench.written.failure, report.trace.error
+    now = failure_text(failure) if failure is not None and not failure.backward else None
+    if _kind(now) == _kind(before):
+        return
+    if now is None:
+        raise CompareError(str(words.with_error(words.ENDS_NOW, before or "")))
+    raise CompareError(str(words.with_error(words.RAISES_NOW, now)))
+
+
+def _kind(error: str | None) -> str | None:
+    """An error without its numbers: of shapes, versions and addresses."""
+    return None if error is None else re.sub(r"(0x)?[0-9a-f]*\d[0-9a-f]*", "", error)

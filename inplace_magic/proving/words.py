@@ -1,0 +1,107 @@
+"""The sentences of a proof, in English with what stands in them; :class:`.Told` says them in the reader's language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from inplace_magic.language import N_
+from inplace_magic.record.outcomes import Difference
+from inplace_magic.record.proofs import GradientError, Told
+
+PROVEN = N_(
+    "With it the program runs to its end without this finding, and leaves, bit for bit, the values and gradients of "
+    "the forward pass as it is written."
+)
+OTHER = N_(
+    "With it the program runs to its end without this finding, with other numbers: {name} is {new} where it was {old}, "
+    "and {count} more differ."
+)
+OTHER_ONE = N_(
+    "With it the program runs to its end without this finding, with another number: {name} is {new} where it was {old}."
+)
+ROUNDED = N_(
+    "With it the program runs to its end without this finding, and leaves the same but for rounding ({name}: {new} "
+    "instead of {old})."
+)
+REFUSED = N_(
+    "With it the program runs to its end without this finding. As it is written PyTorch refuses it, so there are no "
+    "numbers of the original to compare with."
+)
+SAME_LOSS = N_(
+    "With it the program runs to its end without this finding. As it is written PyTorch refuses it; its loss, computed "
+    "without autograd, is the same bits."
+)
+SAME_GRADIENTS = N_("Every gradient is, bit for bit, that of the forward pass as it is written.")
+RAISES = N_("With it the program still raises: {error}")
+STAYS = N_("With it the finding stays.")
+HARM = N_("With it another finding comes: {code}.")
+CUT_OFF = N_("With it no gradient reaches {names} any more.")
+SAME_NUMBERS = N_("It changes no number that the program leaves, so a run cannot tell whether it is right.")
+NOT_TWICE = N_("Run a second time as it is, the program does otherwise, so nothing can be compared.")
+ENDS_NOW = N_(
+    "Run again from what the variables hold now, the program as it is written runs to its end. Then it raised: {error}"
+)
+RAISES_NOW = N_("Run again from what the variables hold now, the program as it is written ends otherwise: {error}")
+ELSEWHERE = N_("The program stops for another reason: {error}")
+OWN_HOOKS = N_(
+    "The program packs what autograd saves by hooks of its own, as checkpointing does, which the copies of the "
+    "comparison do not reach."
+)
+TOGETHER = N_("It takes the fixes of the other findings as well.")
+NOT_HERE = N_("The program that this report is about is not in this process, so it cannot be run again.")
+NO_DIFF = N_("No change of lines is known that could be tried.")
+NONE_CURES = N_("Of {count} changes that were tried, none is right.")
+NO_CURE = N_("No change that was tried cures it.")
+REPEATS = N_("A second run would do again what cannot be done on copies: {what}.")
+WRONG_NOW = N_(
+    "As written, the gradient of `{name}` is off by {size} (element {element} is {wrong} instead of {right})."
+)
+WRONG_FROM_ZERO = N_("As written, the gradient of `{name}` is wrong (element {element} is {wrong} instead of {right}).")
+_LONGEST = 200
+"""Characters of an error's text."""
+
+
+def plain(sentence: str) -> Told:
+    """A sentence that is in the reader's language already."""
+    return Told("{sentence}", (("sentence", sentence),))
+
+
+def with_error(template: str, error: str) -> Told:
+    """A sentence with the first line of an error."""
+    words = " ".join(error.split())
+    return Told(template, (("error", words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"),))
+
+
+def of_differences(differences: Sequence[Difference], *, rounded: bool) -> Told:
+    """What differs, with one gradient, or else one value, as the example."""
+    best = next((each for each in differences if each.group == "gradient"), differences[0])
+    old, new = best.values
+    values = (("name", f"`{best.place}`"), ("new", new), ("old", old), ("count", str(len(differences) - 1)))
+    return Told(ROUNDED if rounded else OTHER_ONE if len(differences) == 1 else OTHER, values)
+
+
+def of_errors(errors: Sequence[GradientError]) -> tuple[Told, ...]:
+    """How wrong the worst gradient is, in a sentence; nothing where none is."""
+    if not errors:
+        return ()
+    worst = errors[0]
+    values = (
+        ("name", of_which(worst.name)),
+        ("element", f"[{', '.join(map(str, worst.element))}]"),
+        ("wrong", f"{worst.values[0]:.4g}"),
+        ("right", f"{worst.values[1]:.4g}"),
+    )
+    if worst.relative is None:
+        return (Told(WRONG_FROM_ZERO, values),)
+    return (Told(WRONG_NOW, (*values, ("size", _percent(worst.relative)))),)
+
+
+def of_which(name: str) -> str:
+    """``model.weight`` of ``model.weight.grad`` and of ``grad(model.weight)[2]``."""
+    taken = re.fullmatch(r"grad\((.*)\)(\[\d+\])?", name)
+    return taken[1] if taken is not None else name.removesuffix(".grad")
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.095 else f"{share * 100:.2g}%"

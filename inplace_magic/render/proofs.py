@@ -1,0 +1,36 @@
+"""What trying a fix showed, in a line below it."""
+
+from __future__ import annotations
+
+from inplace_magic.hazards import Hazard
+from inplace_magic.language import N_, _, sentences
+from inplace_magic.render import style
+from inplace_magic.render.markup import esc, prose, tag
+
+_WORDS = {
+    "proven": ("✓", N_("Proven.")),
+    "other numbers": ("≈", N_("Tried: it runs, with other numbers.")),
+    "refuted": ("✗", N_("Tried, and refuted.")),
+    "not tried": ("–", N_("Not tried.")),
+}
+"""Symbol and word of each verdict."""
+
+
+def to_line(finding: Hazard) -> str:
+    """``✓ Proven. With it …``; empty where nothing was tried."""
+    proof = finding.proof
+    if proof is None:
+        return ""
+    symbol, word = _WORDS[proof.verdict]
+    return f"{symbol} {sentences(_(word), proof.reason)}"
+
+
+def to_markup(finding: Hazard) -> str:
+    """The same as HTML."""
+    proof = finding.proof
+    if proof is None:
+        return ""
+    symbol, word = _WORDS[proof.verdict]
+    ink = style.GREEN_INK if proof.verdict == "proven" else style.INK
+    head = tag("b", f"color:{ink}", esc(f"{symbol} {_(word)} "))
+    return tag("div", "margin:0 0 6px", head, prose(proof.reason))

@@ -1,0 +1,134 @@
+"""The block of a ``with watch():`` as a program: its statements, and the variables in whose sight they stand."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import io
+import linecache
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import Any
+
+from inplace_magic.capture.scope import locals_of
+from inplace_magic.errors import CompareError
+from inplace_magic.language import _
+from inplace_magic.rerun.program import CellProgram, program_of
+from inplace_magic.rerun.replacing import Changes, replaced
+from inplace_magic.source.hunks import Hunk, Whose, changed, moved
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Where a watched block stands. Of its variables nothing is kept but, outside of functions, its module's namespace.
+
+    Args:
+        code: of the frame that ran it.
+        line: on which its ``with`` stands.
+        module: the namespace of the module that it stands in; None within a function.
+    """
+
+    code: CodeType
+    line: int
+    module: dict[str, Any] | None
+
+    @classmethod
+    def at(cls, frame: FrameType) -> Block:
+        """The block that a frame begins now."""
+        own = frame.f_code.co_flags & inspect.CO_OPTIMIZED
+        outside = not own and frame.f_locals is frame.f_globals
+        return cls(frame.f_code, frame.f_lineno, frame.f_globals if outside else None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _nowhere, ()  # a copy or a pickle of its report knows no process
+
+    @contextmanager
+    def begun(self, frame: FrameType | None) -> Iterator[Staged]:
+        """See :class:`.Origin`."""
+        namespace = self.module
+        while namespace is None:
+            if frame is None:
+                raise CompareError(
+                    _("The variables of the watched block are gone: `{function}` has returned.").format(
+                        function=self.code.co_name
+                    )
+                )
+            if frame.f_code is self.code:
+                namespace = {**frame.f_globals, **(locals_of(frame) or frame.f_locals)}
+            frame = frame.f_back
+        lines = tuple(line.rstrip("\n") for line in linecache.getlines(self.code.co_filename))
+        yield Staged(self, lines, namespace)
+
+
+def _nowhere() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Staged:
+    """A block whose variables are at hand."""
+
+    block: Block
+    lines: tuple[str, ...]
+    namespace: dict[str, Any]
+
+    def quiet(self) -> contextlib.AbstractContextManager[Any]:
+        """A context in which nothing is printed."""
+        stack = contextlib.ExitStack()
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        return stack
+
+    @property
+    def cells(self) -> dict[str, int]:
+        """Execution count by compiled file name: none."""
+        return {}
+
+    @contextmanager
+    def program(self, changes: Mapping[Whose, list[Hunk]]) -> Iterator[CellProgram]:
+        """The program of the block with changes of its file and of others, while the block of this runs.
+
+        Raises:
+            CompareError: it cannot be run outside of its function, or a change cannot be made.
+        """
+        name = self.block.code.co_filename
+        texts: Changes = {
+            path: (tuple(line.rstrip("\n") for line in linecache.getlines(path)), hunks)
+            for (_cell, path), hunks in changes.items()
+            if path is not None
+        }
+        hunks = texts[name][1] if name in texts else []
+        node = self._node(self.lines, self.block.line)
+        run_anew = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        new = self._node(changed(self.lines, hunks), moved(self.block.line, hunks))
+        try:
+            program = program_of(new.body, name=name, namespace=self.namespace, filename=name, source="")
+        except SyntaxError as error:
+            raise CompareError(
+                _("The watched block cannot run outside of its function: {error} on line {line}.").format(
+                    error=error.msg, line=error.lineno
+                )
+            ) from None
+        with replaced(texts, {name: run_anew}):
+            yield program
+
+    def _node(self, lines: tuple[str, ...], line: int) -> ast.With:
+        try:
+            tree = ast.parse("\n".join(lines))
+        except SyntaxError as error:
+            raise CompareError(_("The changed text is no Python: {error}.").format(error=error.msg)) from None
+        found = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.With) and node.lineno <= line <= (node.items[-1].context_expr.end_lineno or 0)
+        ]
+        if not found:
+            raise CompareError(_("The text of the watched block is not known."))
+        if len(found[-1].items) > 1:
+            raise CompareError(
+                _("Line {line} enters several contexts at once; give the watch a `with` of its own.").format(line=line)
+            )
+        return found[-1]

@@ -1,0 +1,173 @@
+"""A second run that nobody outside the process notices: no file is written, no process begun, no connection opened.
+
+What a program does to the world is seen by Python's audit events (https://docs.python.org/3/library/audit_events.html)
+before it is done. A second run that is about to write ``log.txt`` is stopped there, by an exception that no ``except
+Exception`` of the program swallows; what it did until then it did to copies. An audit hook cannot be taken off again:
+it is added with the first second run and does nothing outside of one.
+
+Not seen: what C++ code writes by itself; of PyTorch's own, ``torch.save`` is looked after here.
+"""
+
+from __future__ import annotations
+
+import builtins
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from inplace_magic.language import _
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_NEVER_ASKED = ("__pycache__", "torchinductor", "triton")
+"""In paths of caches, which are written whenever something is imported or compiled."""
+_EVENTS = {
+    **dict.fromkeys(("os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.utime", "os.chmod", "os.chown"), "file"),
+    **dict.fromkeys(("os.rename", "os.link", "os.symlink", "shutil.rmtree", "shutil.copyfile", "shutil.move"), "file"),
+    **dict.fromkeys(("os.chdir", "sqlite3.connect", "tempfile.mkstemp", "tempfile.mkdtemp"), "file"),
+    **dict.fromkeys(("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.startfile", "pty.spawn"), "run"),
+    **dict.fromkeys(("socket.connect", "socket.bind", "socket.sendto", "urllib.Request"), "net"),
+    **dict.fromkeys(("ftplib.connect", "smtplib.connect", "http.client.connect"), "net"),
+    "builtins.input": "input",
+}
+"""Audit events that change something outside of the process, and which sentence tells them."""
+
+
+class Repeated(BaseException):
+    """A second run was about to do again what cannot be done on a copy.
+
+    Args:
+        sentence: what it was, to follow "The cell was not run to its end again: ".
+    """
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+_running = threading.local()
+_hooked = False
+
+
+@contextmanager
+def harmless(*, allowed: bool = False) -> Iterator[None]:
+    """While the block runs on this thread, what it would do to files, processes and the network raises
+    :class:`Repeated`; figures, ``os.environ`` and log handlers are as before when it ends.
+
+    Args:
+        allowed: the user said that it may be done again.
+
+    Raises:
+        Repeated: also where the program swallowed the exception.
+    """
+    met: list[Repeated] = []
+    with _own_figures(), _environment(), _no_logs():
+        if allowed:
+            yield
+            return
+        _add_hook()
+        before, _running.met = getattr(_running, "met", None), met
+        kept = {(torch, "save"): torch.save, (builtins, "input"): builtins.input}
+        torch.save = _stand_in("file", lambda args: args[1] if len(args) > 1 else "")
+        builtins.input = _stand_in("input", lambda args: "")
+        try:
+            yield
+        finally:
+            _running.met = before
+            for (holder, name), function in kept.items():
+                setattr(holder, name, function)
+        if met:
+            raise met[0]
+
+
+def _add_hook() -> None:
+    global _hooked
+    if not _hooked:
+        _hooked = True
+        sys.addaudithook(_audited)
+
+
+def _audited(event: str, args: tuple[Any, ...]) -> None:
+    met = getattr(_running, "met", None)
+    if met is None:
+        return
+    kind = _EVENTS.get(event)
+    if event == "open" and _opens_to_write(args):
+        kind = "file"
+    if kind is not None:
+        _stop(kind, args[0] if args else "", met)
+
+
+def _opens_to_write(args: tuple[Any, ...]) -> bool:
+    path, mode, flags = (*args, None, None, None)[:3]
+    name = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else ""
+    if not name or name == os.devnull or any(part in name for part in _NEVER_ASKED):
+        return False
+    if isinstance(mode, str):
+        return any(letter in mode for letter in "wax+")
+    return isinstance(flags, int) and bool(flags & _WRITING)
+
+
+def _stand_in(kind: str, of: Callable[[tuple[Any, ...]], Any]) -> Callable[..., Any]:
+    def refused(*args: Any, **_kwargs: Any) -> Any:
+        _stop(kind, of(args), _running.met)
+
+    return refused
+
+
+def _stop(kind: str, what: Any, met: list[Repeated]) -> None:
+    shown = os.fsdecode(what) if isinstance(what, (str, bytes, os.PathLike)) else ""
+    told = {
+        "file": _("it changes the file {what!r}") if shown else _("it writes a file"),
+        "run": _("it runs the command {what!r}") if shown else _("it runs a command"),
+        "net": _("it uses the network"),
+        "input": _("it asks for input"),
+    }[kind].format(what=shown)
+    met.append(Repeated(told))
+    raise met[-1]
+
+
+@contextmanager
+def _own_figures() -> Iterator[None]:
+    """Figures that the block makes are gone when it ends, and those of before are the shown ones again."""
+    helpers = sys.modules.get("matplotlib._pylab_helpers")
+    if helpers is None:
+        yield
+        return
+    figures = dict(helpers.Gcf.figs)
+    helpers.Gcf.figs.clear()
+    try:
+        yield
+    finally:
+        helpers.Gcf.figs.clear()
+        helpers.Gcf.figs.update(figures)
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in [name for name in os.environ if name not in before]:
+            del os.environ[name]
+        for name, value in before.items():
+            if os.environ.get(name) != value:
+                os.environ[name] = value
+
+
+@contextmanager
+def _no_logs() -> Iterator[None]:
+    """Handlers of ``logging`` keep the stream that they were made with, and a file that is open is no audit event."""
+    manager = logging.root.manager
+    before = manager.disable
+    manager.disable = logging.CRITICAL
+    try:
+        yield
+    finally:
+        manager.disable = before

@@ -1,0 +1,44 @@
+"""What a program begins with, kept as copies from before it ran, so that it can be run again from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any
+
+from inplace_magic.rerun.settings import generators, same_settings
+from inplace_magic.rerun.state import find_state, is_atom, is_shells_own
+from inplace_magic.rerun.twins import copy_state, in_place
+
+
+class Snapshot:
+    """Copies of the variables that some code can reach, and the state of all generators.
+
+    Args:
+        codes: the code that will run in the namespace.
+        namespace: the notebook's.
+
+    Raises:
+        CopyError: something cannot be copied; the text says what.
+    """
+
+    def __init__(self, codes: Iterable[CodeType], namespace: dict[str, Any]) -> None:
+        self._namespace = namespace
+        self._copies = copy_state(find_state(codes, (), namespace), (), namespace)
+        self._atoms = {name: value for name, value in namespace.items() if is_atom(value)}
+        self._generators = generators()
+
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """While the block runs, variables and generators are as they were when this was made."""
+        namespace = self._namespace
+        with same_settings(), in_place(self._copies, namespace):
+            copied = {place.key for place, _value in self._copies.places if place.holder is namespace}
+            for name, value in list(namespace.items()):
+                if name not in copied and not is_shells_own(name, value):
+                    del namespace[name]
+            namespace.update({name: value for name, value in self._atoms.items() if name not in copied})
+            for state, write in self._generators:
+                write(state)
+            yield

@@ -1,0 +1,66 @@
+"""The fixes of a report as one patch that ``git apply`` takes, with the lines around each change."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable
+
+from inplace_magic.record.trace import Trace
+from inplace_magic.source.hunks import Whose, by_text, changed, texts_of
+
+
+def patch_of(trace: Trace, diffs: Iterable[str]) -> str:
+    """A unified diff of every text that some diffs change; empty where none can be made.
+
+    Args:
+        trace: the record, which has the texts.
+        diffs: as findings have them. Those of which the lines are no longer what ran are left out, and those that
+            change a line which an earlier one changes otherwise.
+    """
+    texts = texts_of(trace)
+    changes = by_text(trace, agreeing(trace, diffs)) or {}
+    return "".join(_unified(whose, texts[whose], changed(texts[whose], hunks)) for whose, hunks in changes.items())
+
+
+def agreeing(trace: Trace, diffs: Iterable[str]) -> list[str]:
+    """The diffs that can be made together, earlier ones first."""
+    kept: list[str] = []
+    for diff in diffs:
+        if diff and by_text(trace, [*kept, diff]) is not None:
+            kept.append(diff)
+    return kept
+
+
+def _unified(whose: Whose, old: tuple[str, ...], new: tuple[str, ...]) -> str:
+    name = _path(whose)
+    end, closed = _ending(whose)
+    lines = [
+        [f"{line}{end}" for line in text[:-1]] + ([f"{text[-1]}{end if closed else ''}"] if text else [])
+        for text in (old, new)
+    ]
+    rows: list[str] = []
+    for row in difflib.unified_diff(lines[0], lines[1], f"a/{name}", f"b/{name}"):
+        rows.append(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n")
+    return "".join(rows)
+
+
+def _path(whose: Whose) -> str:
+    """A file as seen from the working directory; of a cell, ``In[4].py``, which can be saved under that name."""
+    cell, file = whose
+    if file is None:
+        return f"In[{cell}].py" if cell is not None else "block.py"
+    inside = os.path.relpath(file).replace(os.sep, "/") if os.path.isabs(file) else file
+    return file.replace(os.sep, "/").lstrip("/") if inside.startswith("../") else inside
+
+
+def _ending(whose: Whose) -> tuple[str, bool]:
+    """How the lines of a text end, and whether the last one does."""
+    if whose[1] is None:
+        return "\n", True
+    try:
+        with open(whose[1], "rb") as opened:
+            content = opened.read()
+    except OSError:
+        return "\n", True
+    return "\r\n" if b"\r\n" in content else "\n", content.endswith(b"\n")

@@ -1,0 +1,250 @@
+"""``%inplace_why`` answers for a cell that nobody watched, and ``%inplace_fix`` hands over the corrected one."""
+
+from __future__ import annotations
+
+import linecache
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from cells import Ran, run_cell
+from IPython.core.error import UsageError
+
+from inplace_magic import Report
+
+CELL = "y = torch.sigmoid(x)\ny.mul_(2)\ny.sum().backward()"
+
+
+@pytest.fixture
+def ip(loaded_shell: Any) -> Any:
+    """A shell with the extension, torch and a leaf, in its Cell In[1]."""
+    run_cell(loaded_shell, "import torch\ntorch.manual_seed(0)\nx = torch.randn(4, requires_grad=True)")
+    return loaded_shell
+
+
+def why(ip: Any, options: str = "") -> Report:
+    ran = run_cell(ip, f"%inplace_why -o report {options}")
+    assert ran.error is None, ran.err
+    assert len(ran.reports) == 1
+    report = ip.user_ns["report"]
+    assert isinstance(report, Report)
+    assert report.faults == []
+    return report
+
+
+def refusal(ran: Ran) -> str:
+    assert isinstance(ran.error, UsageError)
+    assert ran.reports == []
+    return str(ran.error)
+
+
+def test_the_line_and_a_proven_fix_with_the_numbers_of_the_cell_as_it_ran(ip: Any) -> None:
+    run_cell(ip, CELL)
+
+    (finding,) = [hazard for hazard in why(ip).hazards if hazard.severity == "error"]
+
+    assert finding.mutation is not None
+    assert finding.saved is not None
+    assert (finding.mutation.cell, finding.mutation.line, finding.mutation.text) == (2, 2, "y.mul_(2)")
+    assert (finding.saved.cell, finding.saved.line) == (2, 1)
+    assert finding.diff == "@@ Cell In[2], line 2 @@\n-y.mul_(2)\n+y = y * 2"
+    assert finding.proof is not None
+    assert finding.proof.verdict == "proven"
+
+
+def test_variables_gradients_versions_generators_and_what_the_shell_knows_are_as_before(ip: Any) -> None:
+    run_cell(ip, "model = torch.nn.Linear(4, 4)\nopt = torch.optim.Adam(model.parameters())\nlog = []")
+    run_cell(ip, "model(torch.ones(1, 4)).sum().backward()\nopt.step()")
+    run_cell(ip, f"out = model(x) + torch.rand(4)\nlog.append(1)\nprint('step')\n{CELL}")
+    names = {name: value for name, value in ip.user_ns.items() if not name.startswith("_")}
+    before = state(ip)
+
+    ran = run_cell(ip, "%inplace_why")
+
+    assert "step" not in ran.out
+    now = {name: value for name, value in ip.user_ns.items() if not name.startswith("_")}
+    assert list(now) == list(names)
+    assert all(now[name] is value for name, value in names.items())
+    assert state(ip) == before
+
+
+def state(ip: Any) -> Any:
+    names, opt = ip.user_ns, ip.user_ns["opt"]
+    tensors = [names["x"], names["y"], *names["model"].parameters(), *(p.grad for p in names["model"].parameters())]
+    tensors += [value for entry in opt.state.values() for value in entry.values()]
+    return (
+        [(tensor._version, tensor.detach().tolist()) for tensor in tensors],
+        (names["x"].grad, names["log"], torch.get_rng_state().tolist()),
+        [entry for entry in getattr(ip.compile, "_filename_map", {}).items() if entry[1] < 5],
+        sorted(name for name in linecache.cache if "again" in name),
+    )
+
+
+def test_earlier_cells_that_built_the_graph_are_found_and_named_and_others_are_left_out(ip: Any) -> None:
+    run_cell(ip, "w = torch.ones(4, requires_grad=True)\nopt = torch.optim.SGD([w], lr=1.0)")
+    run_cell(ip, "h = torch.exp(x * w)\nloss = (h * w).sum()")
+    run_cell(ip, "noise = torch.rand(3)\nnoise.add_(1)")
+    run_cell(ip, "w.grad = torch.ones(4)\nopt.step()")
+    run_cell(ip, "loss.backward()")
+
+    ran = run_cell(ip, "%inplace_why -o report")
+
+    assert "in this order: Cell In[3], Cell In[5], Cell In[6]." in ran.out
+    finding = ip.user_ns["report"].hazards[0]
+    assert (finding.severity, finding.mutation.cell, finding.mutation.text) == ("error", 5, "opt.step()")
+    assert ip.user_ns["w"].tolist() == [0.0] * 4
+    assert finding.saved.cell == 3
+
+
+def test_a_fix_in_an_earlier_cell_is_tried_there(ip: Any) -> None:
+    run_cell(ip, "h = torch.sigmoid(x)")
+    run_cell(ip, "h.mul_(2)")
+    run_cell(ip, "h.sum().backward()")
+
+    finding = why(ip).hazards[0]
+
+    assert finding.diff.startswith("@@ Cell In[3], line 1 @@")
+    assert finding.proof is not None
+    assert finding.proof.verdict == "proven"
+
+
+def test_a_cell_that_touches_files_is_not_run_before_the_user_says_so(
+    ip: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_cell(ip, f"with open('log.txt', 'a') as log:\n    log.write('run')\n{CELL}")
+
+    told = refusal(run_cell(ip, "%inplace_why"))
+
+    assert "changes the file 'log.txt'" in told
+    assert "`%inplace_why 2 --yes`" in told
+    assert (tmp_path / "log.txt").read_text() == "run"
+    assert why(ip, "--yes").hazards[0].proof.verdict == "proven"  # type: ignore[union-attr]
+    assert (tmp_path / "log.txt").read_text().startswith("runrun")
+
+
+def test_what_cannot_be_copied_is_named(ip: Any) -> None:
+    x = ip.user_ns["x"]
+    ip.user_ns["rows"] = (row for row in [x, x])
+    run_cell(ip, "h = torch.sigmoid(next(rows))")
+    run_cell(ip, "h.mul_(2)\nh.sum().backward()")
+
+    told = refusal(run_cell(ip, "%inplace_why"))
+
+    assert told.startswith("inplace_why: `rows` (generator) cannot be copied")
+
+
+def test_a_result_that_no_cell_of_the_history_made_is_named(ip: Any) -> None:
+    ip.user_ns["h"] = torch.sigmoid(ip.user_ns["x"])
+    run_cell(ip, "h.mul_(2)\nh.sum().backward()")
+
+    assert "`h` cannot be copied: it is a result with a graph (4, MulBackward0)" in refusal(
+        run_cell(ip, "%inplace_why")
+    )
+
+
+def test_a_second_run_that_does_not_fail_is_called_just_that(ip: Any) -> None:
+    run_cell(ip, "tries = []\nonce = [1]")
+    run_cell(ip, f"if once:\n    once.pop()\n    raise RuntimeError('now and then')\n{CELL[:20]}")
+
+    ran = run_cell(ip, "%inplace_why")
+
+    assert "Cell In[3] ran to the end on copies" in ran.out
+    assert "before, it raised RuntimeError: now and then" in ran.out
+    assert len(ran.reports) == 1
+
+
+def test_an_older_cell_by_its_number_and_none_without_a_failure(ip: Any) -> None:
+    assert "No unwatched cell has failed" in refusal(run_cell(ip, "%inplace_why"))
+    run_cell(ip, CELL)
+    run_cell(ip, "1 / 0")
+    assert why(ip).hazards[0].mutation.cell == 3  # type: ignore[union-attr]
+    assert why(ip, "3").hazards[0].code == "saved-tensor-overwritten"
+    assert "no cell In[99]" in refusal(run_cell(ip, "%inplace_why 99"))
+    assert "not 'yesterday'" in refusal(run_cell(ip, "%inplace_why yesterday"))
+    run_cell(ip, "%inplace_watch on")
+    assert "another watch is on" in refusal(run_cell(ip, "%inplace_why 3"))
+    run_cell(ip, "%inplace_watch off")
+
+
+def test_an_interrupt_stops_it_with_everything_put_back(ip: Any) -> None:
+    run_cell(ip, "runs = []\ncount = 0")
+    run_cell(ip, f"count += 1\nruns.append(count)\nif count > 1: raise KeyboardInterrupt\n{CELL}")
+    y = ip.user_ns["y"]
+
+    ran = run_cell(ip, "%inplace_why")
+
+    assert "interrupted" in ran.out
+    assert (ip.user_ns["count"], ip.user_ns["runs"]) == (1, [1])
+    assert ip.user_ns["y"] is y
+
+
+def test_figures_logs_and_the_environment_stay_as_they_are(ip: Any) -> None:
+    run_cell(ip, f"import os, logging\nos.environ['STEP_OF_WHY'] = '1'\nlogging.warning('told')\n{CELL}")
+    run_cell(ip, "os.environ['STEP_OF_WHY'] = '2'")
+
+    ran = run_cell(ip, "%inplace_why 2")
+
+    assert ran.error is None
+    assert "told" not in ran.err
+    run_cell(ip, "kept = os.environ.pop('STEP_OF_WHY')")
+    assert ip.user_ns["kept"] == "2"
+
+
+@pytest.fixture
+def offered(ip: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
+    """What the shell is asked to put below."""
+    asked: list[tuple[str, bool]] = []
+    monkeypatch.setattr(ip, "set_next_input", lambda text, replace=False: asked.append((text, replace)))
+    return asked
+
+
+def test_the_corrected_cell_is_put_below_and_not_run(ip: Any, offered: list[tuple[str, bool]]) -> None:
+    run_cell(ip, CELL)
+    assert "no report yet" in refusal(run_cell(ip, "%inplace_fix")).lower()
+    why(ip)
+
+    ran = run_cell(ip, "%inplace_fix")
+
+    assert ran.error is None
+    assert offered == [("y = torch.sigmoid(x)\ny = y * 2\ny.sum().backward()", False)]
+    assert ip.user_ns["x"].grad is None
+    run_cell(ip, offered[0][0])
+    assert ip.user_ns["x"].grad is not None
+    run_cell(ip, "%%inplace_watch\nz = x * 2")
+    assert "no fix" in refusal(run_cell(ip, "%inplace_fix"))
+    run_cell(ip, "%inplace_fix 2")
+    assert len(offered) == 2
+    assert "no report of Cell In[77]" in refusal(run_cell(ip, "%inplace_fix 77")).replace("There is ", "")
+
+
+def test_the_patch_of_a_file_is_printed_and_git_takes_it(
+    ip: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, offered: list[tuple[str, bool]]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "gates_of_a_patch.py"
+    path.write_text("import torch\n\n\ndef gated(x):\n    gate = torch.sigmoid(x)\n    gate[0] = 0.0\n    return gate")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    run_cell(ip, "import gates_of_a_patch")
+    run_cell(ip, "gates_of_a_patch.gated(x).sum().backward()")
+    why(ip)
+
+    ran = run_cell(ip, "%inplace_fix")
+
+    assert offered == []
+    patch = ip.user_ns["report"].patch()
+    assert patch.strip() == ran.out.strip()
+    subprocess.run(["git", "apply", "-"], input=patch, text=True, check=True, cwd=tmp_path)
+    assert "    gate = gate.clone()\n    gate[0] = 0.0\n    return gate" in path.read_text()
+    assert not path.read_text().endswith("\n")
+
+
+def test_the_patch_of_a_cell_is_one_that_git_takes(ip: Any, tmp_path: Path) -> None:
+    run_cell(ip, CELL)
+    (tmp_path / "In[2].py").write_text(CELL + "\n")
+
+    subprocess.run(["git", "apply", "-"], input=why(ip).patch(), text=True, check=True, cwd=tmp_path)
+
+    assert (tmp_path / "In[2].py").read_text() == "y = torch.sigmoid(x)\ny = y * 2\ny.sum().backward()\n"
