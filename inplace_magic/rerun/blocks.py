@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
-from inplace_magic.capture.scope import locals_of
+from inplace_magic.capture.naming.scope import locals_of
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _
 from inplace_magic.rerun.program import CellProgram, program_of

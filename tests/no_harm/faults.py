@@ -42,6 +42,7 @@ BOUNDARY: dict[str, str] = {
     "probes._keep_out_of_dynamo": "runs at import",
     "recorder.Recorder.drop": "lets go of a call whose closing failed",
     "session.Session.leave": "takes the probes off",
+    "idle_steps.IdleSteps._before_step": "contains what fails before an optimizer's step",
     "sessions.Sessions.leave": "takes the probes off",
     "sessions.Sessions._leave": "takes the probes off",
     "modes.take_off": "takes the probes off",
