@@ -384,7 +384,10 @@ class watch:
 
 
 def _origin_at(frame: FrameType) -> Origin | None:
-    """From where the block can be run again; None where a fault of ours keeps that from being known."""
+    """From where the block can be run again; None without PyTorch, and where a fault of ours keeps that from being
+    known."""
+    if "torch" not in sys.modules:
+        return None
     try:
         from inplace_magic.rerun.blocks import Block  # a file more to load than a watch needs
 

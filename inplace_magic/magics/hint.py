@@ -17,6 +17,8 @@ _EXPLAINED = re.compile(
 )
 _KINDS = RuntimeError, ValueError, SystemError
 """What PyTorch raises, and what Paddle does besides."""
+_OF_PADDLE = re.compile(r"^\s*\((PermissionDenied|InvalidArgument|Fatal)\)", re.MULTILINE)
+"""How Paddle's texts begin."""
 _MOST_CAUSES = 20
 
 HINT = N_(
@@ -24,9 +26,20 @@ HINT = N_(
     "the earlier cells that it needs; your variables stay as they are."
 )
 
+HINT_FOR_PADDLE = N_(
+    "inplace_magic: to see which line did it, put `%%inplace_watch` on top of this cell and run it again; if the "
+    "forward is in an earlier cell, run `%inplace_watch on` and then the cells from the forward on."
+)
+
 
 def is_explained(raised: BaseException | None) -> bool:
-    """True for errors of PyTorch's and Paddle's about writing in place or a used-up graph, also as another's cause.
+    """Whether :func:`hint_for` an error says anything."""
+    return hint_for(raised) is not None
+
+
+def hint_for(raised: BaseException | None) -> str | None:
+    """What helps with errors of PyTorch's and Paddle's about writing in place or a used-up graph, also as another's
+    cause; None for other errors.
 
     Told by the text alone: nothing is imported and no code of the user's runs.
     """
@@ -35,6 +48,6 @@ def is_explained(raised: BaseException | None) -> bool:
             break
         text = raised.args[0] if isinstance(raised, _KINDS) and raised.args else None
         if isinstance(text, str) and _EXPLAINED.search(text):
-            return True
+            return HINT_FOR_PADDLE if _OF_PADDLE.search(text) else HINT
         raised = raised.__cause__ or (None if raised.__suppress_context__ else raised.__context__)
-    return False
+    return None

@@ -19,7 +19,7 @@ from inplace_magic.magics.across_cells import CellStory, begin_cell
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
 from inplace_magic.magics.cells import cell_numbers
 from inplace_magic.magics.fix import KEPT
-from inplace_magic.magics.hint import HINT, is_explained
+from inplace_magic.magics.hint import hint_for
 from inplace_magic.magics.output import show, show_widget
 from inplace_magic.magics.rerunning import Cells
 from inplace_magic.magics.tracebacks import ShortTracebacks
@@ -110,14 +110,14 @@ class Session:
 
     def _note_failure(self, result: Any, raised: BaseException) -> None:
         """Keeps what an unwatched cell raised, as text; where a watch explains it, one line says how to ask."""
-        number, explained = getattr(result, "execution_count", None), is_explained(raised)
+        number, hint = getattr(result, "execution_count", None), hint_for(raised)
         if number is not None and isinstance(raised, Exception) and not isinstance(raised, UsageError):
             self.failed.pop(number, None)
-            self.failed[number] = Failed(f"{type(raised).__name__}: {_first_line(raised)}", explained)
+            self.failed[number] = Failed(f"{type(raised).__name__}: {_first_line(raised)}", hint is not None)
             for oldest in tuple(self.failed)[:-MOST_FAILURES]:
                 del self.failed[oldest]
-        if explained and not has_note(raised):
-            print(_(HINT))
+        if hint is not None and not has_note(raised):
+            print(_(hint))
 
     def verdict_on(self, error: BaseException) -> str:
         """What a watched cell's report says of the error that left it, in one line; empty where it explains nothing."""

@@ -91,7 +91,7 @@ def _card(finding: Hazard, report: Report, *, explained: bool) -> str:
     accent, ink, _tint = style.SEVERITY_COLOURS[finding.severity]
     title = f"{style.SEVERITY_SYMBOL[finding.severity]} {_(style.SEVERITY_WORD[finding.severity])}"
     count = esc(words.times(finding.count))
-    page = rule_page(finding.code) if explained else ""
+    page = rule_page(finding.code) if explained and report.framework == "torch" else ""  # its programs are torch's
     shown = tag("code", f"{CODE};{_LINK}", esc(finding.code)) if page else code(finding.code)
     head = tag("summary" if page else "div", f"color:{ink};font-weight:bold", esc(title), " ", shown, count)
     head = f"<details>{head}{page}</details>" if page else head
