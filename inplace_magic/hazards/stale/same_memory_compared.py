@@ -67,8 +67,11 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _comparisons(story: Story) -> Iterator[tuple[CallEvent, Write, int | None]]:
     """The calls that got one memory twice, the write that was in both, and when the second side was taken."""
+    told_apart = _told_apart(story)
     for call in story.trace.calls:
         if call.error is not None or len(call.inputs) < 2:
+            continue
+        if any((call.callsite, side.tensor) in told_apart for side in call.inputs[:2]):
             continue
         compares, scaling = call.does("compares"), _scaled_before(story, call)
         one, other = call.inputs[:2]
@@ -78,6 +81,16 @@ def _comparisons(story: Story) -> Iterator[tuple[CallEvent, Write, int | None]]:
         write = scaling or _write_between(story, call, taken)
         if write is not None and not _within_one_statement(call, write):
             yield call, write, taken
+
+
+def _told_apart(story: Story) -> set[tuple[Callsite | None, int]]:
+    """(line, tensor) where a comparison held a tensor against another memory: a loop over all that are held against the
+    first of them comes to the first one, too."""
+    found: set[tuple[Callsite | None, int]] = set()
+    for call in story.trace.calls:
+        if call.does("compares") and len(call.inputs) > 1 and call.inputs[0].storage != call.inputs[1].storage:
+            found.update((call.callsite, side.tensor) for side in call.inputs[:2])
+    return found
 
 
 def _scaled_before(story: Story, call: CallEvent) -> Write | None:
