@@ -97,6 +97,8 @@ class watch:
         self._session: Sessions | None = None
         self._fault: str | None = None
         self._origin: Origin | None = None
+        self._lost: str | None = None
+        """Why the origin is not known, where that is a fault of ours."""
         self._gave_way = False
         self._gives_way = False
         self._schedule = schedule
@@ -285,8 +287,21 @@ class watch:
         frame = sys._getframe(1)
         self.begin(frame)
         if self._schedule is None and self._session is not None:
-            self._origin = _origin_at(frame)
+            self._note_origin(frame)
         return self
+
+    def _note_origin(self, frame: FrameType) -> None:
+        """Notes from where the block can be run again; nothing without PyTorch."""
+        if "torch" not in sys.modules:
+            return
+        try:
+            from inplace_magic.rerun.blocks import Block  # a file more to load than a watch needs
+
+            self._origin = Block.at(frame)
+        except Exception as fault:  # containment: without it no fix can be tried, and the block runs as it is
+            self._lost = (
+                f"inplace_magic failed while noting where the block begins ({type(fault).__name__}: {fault}). {_ASK}"
+            )
 
     def begin(self, frame: FrameType) -> None:
         """What ``with`` does at the block's beginning; for a host that calls :meth:`end`, such as a callback.
@@ -375,25 +390,14 @@ class watch:
             self.report = Report(Trace(faults=(self._fault,)))
             return
         report = self._told(None if self._session is None else self._make_report(frame, None, error, last=True))
+        if self._lost is not None:
+            report = replace(report, trace=replace(report.trace, faults=(*report.trace.faults, self._lost)))
         report = self.report = replace(report, origin=self._origin)
         if error is not None:
             without_detours(error)
             attach(report, error)
         if self._deliver.save is not None:
             write(report, self._deliver.save, self._show, told=sys.stderr)
-
-
-def _origin_at(frame: FrameType) -> Origin | None:
-    """From where the block can be run again; None without PyTorch, and where a fault of ours keeps that from being
-    known."""
-    if "torch" not in sys.modules:
-        return None
-    try:
-        from inplace_magic.rerun.blocks import Block  # a file more to load than a watch needs
-
-        return Block.at(frame)
-    except Exception:  # containment: without it no fix can be tried, and `prove()` says so
-        return None
 
 
 def without_detours(error: BaseException) -> None:

@@ -35,7 +35,7 @@ BOUNDARY: dict[str, str] = {
     "probes.CallProbe._open": "contains what fails before a call",
     "probes.CallProbe._close": "contains what fails after a call",
     "recorder.Recorder.fault": "notes what was contained",
-    "probes._without_our_frames": "runs while the user's error passes",
+    "probes.without_our_frames": "runs while the user's error passes",
     "probes._around_dispatch": "runs while the user's error passes",
     "callers.is_stand_in": "runs while the user's error passes",
     "probes.types_override": "decides how the user's backward is run",

@@ -72,7 +72,7 @@ def _comparisons(story: Story) -> Iterator[tuple[CallEvent, Write, int | None]]:
         if call.error is not None or len(call.inputs) < 2:
             continue
         if any((call.callsite, side.tensor) in told_apart for side in call.inputs[:2]):
-            continue
+            continue  # "are all equal to the first?" asks it of the first, too
         compares, scaling = call.does("compares"), _scaled_before(story, call)
         one, other = call.inputs[:2]
         if not (compares or scaling) or not _same_elements(one, other) or not _two_ways(story, call, one, other):
@@ -84,11 +84,12 @@ def _comparisons(story: Story) -> Iterator[tuple[CallEvent, Write, int | None]]:
 
 
 def _told_apart(story: Story) -> set[tuple[Callsite | None, int]]:
-    """(line, tensor) where a comparison held a tensor against another memory: a loop over all that are held against the
-    first of them comes to the first one, too."""
+    """(line, tensor) where a question with a yes or no for its answer, as ``torch.equal`` is, held a tensor against
+    another memory."""
     found: set[tuple[Callsite | None, int]] = set()
     for call in story.trace.calls:
-        if call.does("compares") and len(call.inputs) > 1 and call.inputs[0].storage != call.inputs[1].storage:
+        asks = call.does("compares") and len(call.inputs) > 1 and all(out.dtype == "bool" for out in call.outputs)
+        if asks and call.inputs[0].storage != call.inputs[1].storage:
             found.update((call.callsite, side.tensor) for side in call.inputs[:2])
     return found
 
