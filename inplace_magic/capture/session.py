@@ -136,11 +136,19 @@ class Session:
 
     def _open_doors(self) -> None:
         try:
-            self._aside = Aside(self._recorder, self._modes, doors.move)
+            self._aside = Aside(self._recorder, self._modes, self._moved)
             doors.open_for(self._aside)
             self._step_hook = IdleSteps(self._recorder).registered()
         except Exception as fault:  # containment: what is traced or compiled is watched as any other program
             self._recorder.fault("preparing to step aside", fault)
+
+    def _moved(self) -> None:
+        """The probes went aside or came back, and so does what optimizers ask: a tracer would see it."""
+        doors.move()
+        if self._step_hook is not None:
+            self._step_hook.remove()
+        if self.active and self._aside is not None and not self._aside.away:
+            self._step_hook = IdleSteps(self._recorder).registered()
 
     def _close_doors(self) -> None:
         if self._aside is None:
