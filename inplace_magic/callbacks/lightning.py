@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.callbacks.run import WatchedRun
-from inplace_magic.report import Report
-from inplace_magic.scheduling import Schedule
+from inplace_magic.callbacks.run import Watching
 
 if TYPE_CHECKING:
     Callback: Any = object
@@ -18,7 +15,7 @@ else:
         from pytorch_lightning.callbacks import Callback  # the same library under its other name
 
 
-class InplaceWatch(Callback):  # type: ignore[misc]  # of a library that need not be installed
+class InplaceWatch(Watching, Callback):  # type: ignore[misc]  # of a library that need not be installed
     """Watches some batches of ``Trainer.fit``. What went wrong is said on standard error when the fit is over, and in
     the notes of the error that ended it.
 
@@ -30,16 +27,6 @@ class InplaceWatch(Callback):  # type: ignore[misc]  # of a library that need no
     Raises:
         OptionError: an option that does not exist or a value it cannot take.
     """
-
-    def __init__(
-        self, *, schedule: Schedule | None = None, save: str | os.PathLike[str] | None = None, **settings: Any
-    ) -> None:
-        self._run = WatchedRun(schedule, save, settings)
-
-    @property
-    def report(self) -> Report | None:
-        """The report; None until a fit has ended."""
-        return self._run.report
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         self._run.begin()

@@ -59,6 +59,20 @@ class WatchedRun:
             tell(ended.report, quiet=True)
 
 
+class Watching:
+    """How a callback is made, and its report."""
+
+    def __init__(
+        self, *, schedule: Schedule | None = None, save: str | os.PathLike[str] | None = None, **settings: Any
+    ) -> None:
+        self._run = WatchedRun(schedule, save, settings)
+
+    @property
+    def report(self) -> Report | None:
+        """The report; None until the run has ended."""
+        return self._run.report
+
+
 def _outermost() -> FrameType:
     """The frame of the program: who called the loop belongs to the story of a line in it."""
     frame = sys._getframe(1)

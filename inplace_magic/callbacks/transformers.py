@@ -8,15 +8,12 @@ A ``TrainerCallback`` is not told of an error that ends the training; the ``with
 
 from __future__ import annotations
 
-import os
 import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.callbacks.run import WatchedRun
+from inplace_magic.callbacks.run import Watching
 from inplace_magic.language import _
-from inplace_magic.report import Report
-from inplace_magic.scheduling import Schedule
 
 if TYPE_CHECKING:
     TrainerCallback: Any = object
@@ -24,7 +21,7 @@ else:
     from transformers import TrainerCallback
 
 
-class InplaceWatch(TrainerCallback):  # type: ignore[misc]  # of a library that need not be installed
+class InplaceWatch(Watching, TrainerCallback):  # type: ignore[misc]  # of a library that need not be installed
     """Watches some optimizer steps of ``Trainer.train`` within its ``with``. What went wrong is said on standard error
     when the block is over, and in the notes of the error that ended it.
 
@@ -36,16 +33,6 @@ class InplaceWatch(TrainerCallback):  # type: ignore[misc]  # of a library that 
     Raises:
         OptionError: an option that does not exist or a value it cannot take.
     """
-
-    def __init__(
-        self, *, schedule: Schedule | None = None, save: str | os.PathLike[str] | None = None, **settings: Any
-    ) -> None:
-        self._run = WatchedRun(schedule, save, settings)
-
-    @property
-    def report(self) -> Report | None:
-        """The report; None until the block has ended."""
-        return self._run.report
 
     def __enter__(self) -> InplaceWatch:
         self._run.begin()

@@ -138,13 +138,17 @@ class Session:
         try:
             self._aside = Aside(self._recorder, self._modes, self._moved)
             doors.open_for(self._aside)
-            self._step_hook = IdleSteps(self._recorder).registered()
+            self._hook_steps()
         except Exception as fault:  # containment: what is traced or compiled is watched as any other program
             self._recorder.fault("preparing to step aside", fault)
 
     def _moved(self) -> None:
-        """The probes went aside or came back, and so does what optimizers ask: a tracer would see it."""
+        """The probes went aside or came back."""
         doors.move()
+        self._hook_steps()
+
+    def _hook_steps(self) -> None:
+        """Has optimizers ask while the probes are on, and only then: a tracer would see it."""
         if self._step_hook is not None:
             self._step_hook.remove()
         if self.active and self._aside is not None and not self._aside.away:

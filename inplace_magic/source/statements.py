@@ -140,9 +140,10 @@ def opens_the_pass(tree: ast.AST, node: ast.stmt, line: int, *, holding: int) ->
     """Whether a statement stands above a line in the same block of the innermost loop around it, which holds another
     line, too: coming round from that one, it runs before the first."""
     inner = _loop_around(tree, line)
-    inside = inner is not None and inner.body[0].lineno <= min(node.lineno, holding)
-    inside = inside and inner is not None and holding <= (inner.body[-1].end_lineno or 0)
-    return inside and node.lineno < line and stands_beside(tree, node, (line,))
+    if inner is None:
+        return False
+    first, last = inner.body[0].lineno, inner.body[-1].end_lineno or 0
+    return first <= node.lineno < line and first <= holding <= last and stands_beside(tree, node, (line,))
 
 
 def _loop_around(tree: ast.AST, line: int) -> ast.For | ast.While | None:

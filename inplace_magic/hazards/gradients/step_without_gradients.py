@@ -102,7 +102,6 @@ def _hazard(story: Story, step: IdleStep, backward: int, filled: set[int]) -> Ha
         fix=fix,
         variable=names[0] if names else None,
         mutation=step.callsite,
-        mutations=(step.callsite,) if step.callsite is not None else (),
         origin=story.calls[backward].callsite,
         tensor=min(filled),
     )

@@ -84,7 +84,6 @@ def _hazard(story: Story, call: CallEvent, tensors: list[int], write: ForeignWri
         fix=_("Copy the values when they are taken: `torch.tensor(array)`, or `.clone()` behind what gives them."),
         variable=write.names[0] if write.names else None,
         mutation=write.callsite,
-        mutations=(write.callsite,) if write.callsite is not None else (),
         origin=taken,
         read=call.callsite,
         read_call=call.index,
