@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 import traceback
@@ -109,7 +110,11 @@ def test_notes_of_others_that_are_no_list_cost_no_more_than_a_line(capfd: pytest
 def test_a_traceback_and_pytest_show_it_once(tmp_path: Path, words: list[str]) -> None:
     call = "" if "pytest" in words else "test_training()\n"
     (tmp_path / "program.py").write_text(FAILING + call)
-    ran = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    # Where CI is set, pytest repeats a failure's whole message in its summary, notes and all.
+    surroundings = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
+    ran = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 1
     assert (ran.stdout + ran.stderr).count(GUILTY) == 1
 
