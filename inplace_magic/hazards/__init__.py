@@ -54,6 +54,7 @@ from inplace_magic.hazards.stale import (
     dataset_item_edited,
     default_argument_written,
     initial_value_written,
+    joined_with_itself,
     kept_activation_overwritten,
     one_tensor_many_slots,
     operand_overwritten_first,
@@ -64,6 +65,7 @@ from inplace_magic.hazards.stale import (
     state_of_two,
     taken_memory_trained,
     view_outdated,
+    view_overwritten_unread,
 )
 from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _, use_language
@@ -79,6 +81,7 @@ RULES: tuple[Rule, ...] = (
     overlapping_write.RULE,
     operand_overwritten_first.RULE,
     swapped_through_views.RULE,
+    view_overwritten_unread.RULE,
     view_outdated.RULE,
     buffer_gathered.RULE,
     row_overwritten_first.RULE,
@@ -103,6 +106,7 @@ RULES: tuple[Rule, ...] = (
     history_missed.RULE,
     expanded_tensor_written.RULE,
     shared_gradient_edited.RULE,
+    joined_with_itself.RULE,
     alias_written.RULE,
     parameters_share_memory.RULE,
     kept_activation_overwritten.RULE,

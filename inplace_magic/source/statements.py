@@ -178,8 +178,7 @@ def alias_pairs(node: ast.stmt) -> Iterator[tuple[str, str]]:
                     if new is not None and old is not None:
                         yield new, old
     elif isinstance(node, ast.Return) and node.value is not None:
-        given = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-        yield from (("return", path) for value in given if (path := _path(value)) is not None)
+        yield from (("return", path) for value in _entries(node.value) if (path := _path(value)) is not None)
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
         call, owner = node.value, _path(node.value.func.value)
         if node.value.func.attr == "append" and len(call.args) == 1 and owner is not None:
@@ -190,7 +189,8 @@ def alias_pairs(node: ast.stmt) -> Iterator[tuple[str, str]]:
 
 
 def _entries(node: ast.expr) -> list[ast.expr]:
-    """What a list gets with ``append((state, reward))`` and ``append({"loss": total})``; of anything else, itself."""
+    """The entries of ``(state, reward)`` and ``{"loss": total}``, as appended to a list or returned; of anything else,
+    itself."""
     if isinstance(node, (ast.Tuple, ast.List)):
         return node.elts
     return node.values if isinstance(node, ast.Dict) else [node]

@@ -110,10 +110,10 @@ def given_since(story: Story, call: CallEvent, write: Write) -> bool:
     here = story.aliases.beside(site) if site is not None else ()
     between = [alias for alias in here if {alias.target, alias.source} == set(names)]
     since = write.at if write.call is not None else write.at - 1
-    return bool(between) and all(_ran_between(story, alias, site, since, call.index) for alias in between)
+    return bool(between) and all(ran_between(story, alias, site, since, call.index) for alias in between)
 
 
-def _ran_between(story: Story, alias: AliasStatement, like: Callsite | None, first: int, last: int) -> bool:
+def ran_between(story: Story, alias: AliasStatement, like: Callsite | None, first: int, last: int) -> bool:
     """Whether a statement was passed between two calls, by the lines of the calls in its function: each goes on below
     the one before, or a loop came round."""
     previous: int | None = None

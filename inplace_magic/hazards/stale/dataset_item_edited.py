@@ -31,6 +31,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from inplace_magic.analysis.origins import builds_on_itself
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -63,7 +64,7 @@ def check(story: Story) -> Iterator[Hazard]:
         fetched = _is_fetching(site) and (site.direct or site.function.endswith("__getitem__"))
         line = (site.cell, site.file, site.line)
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
-            if line in told or call.does("repeatable"):
+            if line in told or not builds_on_itself(story, call, mutation):
                 continue
             own = _counts_fetches(site) or (not arrays.holds(after) and _is_of_the_item(story, after))
             if own if fetched else not _is_stored(story, call, after, site):

@@ -1,0 +1,159 @@
+"""Two names of one tensor stand in one formula, as if the one still held the values from before a write.
+
+``previous = current`` copies nothing. When the next step fills `current` anew, `previous` is the new values as well,
+and a formula of both, as multistep solvers, momentum and leapfrog have, is one of a single tensor.
+
+Bad::
+
+    def step(self, y):
+        self.rates(self.now, y)                     # writes self.now
+        y = y + 1.5 * self.now - 0.5 * self.before
+        self.before = self.now                      # from here on one tensor
+        return y
+
+Good::
+
+        self.before = self.now.clone()
+
+Told from the record and the one statement that gave the second name: a statement computed one result from a tensor by
+two names, the same function gives the one the other's tensor, and between that and the formula the tensor was written.
+Silent for leaves that are trained, which are tied on purpose, and for questions with a yes or no for an answer.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.of_origin import copied_where_taken
+from inplace_magic.hazards.references.second_sides import ran_between
+from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.vocabulary import WITHOUT_VALUES
+
+CODE = "joined-with-itself"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place."""
+    seen = set()
+    calls = (call for call in story.trace.calls if call.callsite is not None)
+    for _run, group in groupby(calls, key=_statement):
+        for call, tensor, names in _joined(list(group)):
+            alias = _second_name(story, call, names)
+            write = _written_since(story, call, tensor, alias) if alias is not None else None
+            if alias is not None and write is not None and write.site not in seen:
+                seen.add(write.site)
+                yield _hazard(story, call, tensor, alias, write)
+
+
+def _statement(call: CallEvent) -> tuple[object, ...]:
+    site = call.callsite
+    return (site.line, site.statement, site.function, site.cell, site.file, site.caller) if site is not None else ()
+
+
+def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, int, frozenset[str]]]:
+    """Yields (call, tensor, its two names) where a call of one statement joins what came from a tensor by one name with
+    what came from it by another."""
+    came: dict[int, dict[int, str]] = {}
+    """By tensor made in the statement: the names by which others went into it."""
+    for call in calls:
+        if call.error is not None or call.kind == "query" or call.mutations:
+            continue
+        named = _names_given(call)
+        sides = [came.get(given.tensor) or ({given.tensor: name} if name else {}) for given, name in named]
+        for place, one in enumerate(sides):
+            for other in sides[:place]:
+                for tensor in one.keys() & other.keys():
+                    if one[tensor] != other[tensor] and all(out.dtype != "bool" for out in call.outputs):
+                        yield call, tensor, frozenset((one[tensor], other[tensor]))
+        merged = {tensor: name for side in sides for tensor, name in side.items()}
+        for output in call.outputs if merged else ():
+            came.setdefault(output.tensor, merged)
+
+
+def _names_given(call: CallEvent) -> list[tuple[TensorMetadata, str | None]]:
+    """Each input with the name by which the line gives it; without names where that cannot be told."""
+    site = call.callsite
+    if site is None or not site.direct:
+        return [(given, None) for given in call.inputs]
+    listed = expressions.operands(site.expression, method=call.does("method"))
+    nodes = [node for node in listed if not _is_no_tensor(node)]
+    if len(nodes) != len(call.inputs):
+        return [(given, None) for given in call.inputs]
+    return [(given, expressions.path_text(node)) for given, node in zip(call.inputs, nodes, strict=True)]
+
+
+def _is_no_tensor(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and node.attr in WITHOUT_VALUES)
+
+
+def _second_name(story: Story, call: CallEvent, names: frozenset[str]) -> AliasStatement | None:
+    """The statement of the same function that gave one of the names the other's tensor."""
+    here = story.aliases.beside(call.callsite) if call.callsite is not None else ()
+    return next((alias for alias in here if {alias.target, alias.source} == names), None)
+
+
+def _written_since(story: Story, call: CallEvent, tensor: int, alias: AliasStatement) -> Write | None:
+    """The last write of the tensor before the formula, if the second name was given before it."""
+    meta = story.observations.get(tensor)
+    if meta is None or meta.is_trainable or story.first_seen(tensor) >= call.index:
+        return None
+    writes = story.writes_to_memory(meta.storage)
+    last = next((write for write in reversed(writes) if write.at < call.index and write.site is not None), None)
+    if last is None or last.site is None or last.site.same_statement(call.callsite):
+        return None
+    since = last.at if last.call is not None else last.at - 1
+    return None if ran_between(story, alias, call.callsite, since, call.index) else last
+
+
+def _place_of(alias: AliasStatement, like: Callsite) -> Callsite:
+    return replace(
+        like,
+        line=alias.line,
+        end_line=None,
+        column=None,
+        end_column=None,
+        text=alias.text,
+        expression=alias.text,
+        statement=alias.text,
+        targets=None,
+    )
+
+
+def _hazard(story: Story, call: CallEvent, tensor: int, alias: AliasStatement, write: Write) -> Hazard:
+    site = call.callsite
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} computes with `{one}` and `{other}` as if they were two tensors, but {alias} (line {number}) made "
+            "no copy: what {write} wrote is in both. PyTorch gives no error."
+        ).format(
+            line=wording.spot(site),
+            one=alias.target,
+            other=alias.source,
+            alias=wording.code(alias.text),
+            number=alias.line,
+            write=wording.spot(write.site),
+        ),
+        fix=_("Make a copy where the second name is given: {code}.").format(code=wording.code(f"{alias.text}.clone()")),
+        variable=alias.target,
+        origin=_place_of(alias, site) if site is not None else None,
+        read=call,
+        tensor=tensor,
+        write=write,
+    )
+
+
+RULE = Rule(check, {CODE: Cures((copied_where_taken,))})
