@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
 
@@ -19,15 +21,32 @@ def builds_on_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:
         return True
     if not call.does("assigns") or mutation.storage is None:
         return False
+    return any(
+        given.storage == mutation.storage and (made.kind != "view" or made.outputs[0].storage != mutation.storage)
+        for made in _made_for(story, call, mutation)
+        for given in made.inputs
+    )
+
+
+def comes_from_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    """Whether a written value was computed from what stood in the memory, and from numbers, alone."""
+    made = list(_made_for(story, call, mutation))
+    known = {output.tensor for each in made for output in each.outputs}
+    given = [meta for each in (call, *made) for meta in each.inputs if meta.tensor not in known]
+    return all(meta.storage == mutation.storage for meta in given)
+
+
+def _made_for(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[CallEvent]:
+    """The calls, in the same run of the function, of which the written value was made."""
     todo = [meta.tensor for meta in call.inputs if meta.tensor != mutation.tensor]
     met: set[int] = set()
     while todo and len(met) < _MOST:
         tensor = todo.pop()
         made = story.innermost_new(tensor, call.index)
-        if tensor in met or made is None or made.callsite is None or not made.callsite.same_run(call.callsite):
+        here = made is not None and made.callsite is not None and made.callsite.same_run(call.callsite)
+        if made is None or tensor in met or not here:
             continue
         met.add(tensor)
-        if any(given.storage == mutation.storage for given in made.inputs):
-            return made.kind != "view" or made.outputs[0].storage != mutation.storage
-        todo += [given.tensor for given in made.inputs]
-    return False
+        yield made
+        if all(given.storage != mutation.storage for given in made.inputs):
+            todo += [given.tensor for given in made.inputs]

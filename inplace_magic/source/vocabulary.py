@@ -9,7 +9,7 @@ from __future__ import annotations
 NOT_ALWAYS_COPIES = frozenset(
     (
         *("detach", "cpu", "to", "type", "contiguous", "float", "double", "half", "bfloat16", "long", "int", "bool"),
-        *("type_as", "cuda"),
+        *("type_as", "cuda", "conj"),
     )
 )
 """Methods that many take for copies: ``detach`` makes none, the others none where nothing is to be converted

@@ -56,6 +56,18 @@ def _copied(args: Arguments, kwargs: Keywords) -> Dropped | None:
     return _converted(args[0], args[1]) if len(args) > 1 else None
 
 
+def _added(args: Arguments, kwargs: Keywords) -> Dropped | None:
+    """Bytes begin at zero again above 255."""
+    if len(args) != 2 or kwargs or type(args[0]) not in describe.PLAIN_TYPES or args[0].dtype is not torch.uint8:
+        return None
+    target, given = (_numbers(each) for each in args)
+    if target is None or given is None or len(given) not in (1, len(target)):
+        return None
+    sums = [old + (given[0] if len(given) == 1 else given[place]) for place, old in enumerate(target)]
+    beyond = [total for total in sums if not 0 <= total <= torch.iinfo(torch.uint8).max]
+    return Dropped("range", len(beyond), len(sums), beyond[0], largest=max(beyond)) if beyond else None
+
+
 READERS: dict[str, Callable[[Arguments, Keywords], Dropped | None]] = {
     "__setitem__": _item,
     "copy_": _copied,
@@ -63,6 +75,8 @@ READERS: dict[str, Callable[[Arguments, Keywords], Dropped | None]] = {
     "index_put_": _indexed,
     "scatter_": _along,
     "index_copy_": _along,
+    "add_": _added,
+    "__iadd__": _added,
 }
 """By the name of the function."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
+from inplace_magic.analysis.origins import comes_from_itself
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -28,9 +29,28 @@ def normalised(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
     listing = whole_listing(story.trace, site)
     if listing is None or after.storage is None or after.is_trainable or not story.executed:
         return False
-    if not (_in_a_list_of_batches(story, after) or _is_slice(story, call, after, site)):
+    stored = _in_a_list_of_batches(story, after) or _is_slice(story, call, after, site)
+    if not (_comes_round(story, site, after.storage) or (stored and _in_two_loops(listing, site))):
         return False
-    return _in_two_loops(listing, site) and _only_normalised(story, after.storage) and _through_a_model(story, after)
+    return _only_normalised(story, after.storage) and _through_a_model(story, after)
+
+
+def edited_each_time(story: Story, after: TensorMetadata, site: Callsite) -> bool:
+    """Whether a line changes one sample after another, of those that lie in a list of pairs or dicts, and then the
+    first one again, by nothing but what stands there and numbers: an augmentation that writes what is stored. Numbers
+    alone that make it smaller or larger are none: so does friction.
+
+    Args:
+        story: the trace.
+        after: the written tensor.
+        site: the place of the write.
+    """
+    named = any(re.fullmatch(r"\w+\[\d+\]\[[^\]]+\]", name) for name in story.names.get(after.tensor, ()))
+    if not named or after.storage is None or after.is_trainable or not _comes_round(story, site, after.storage):
+        return False
+    writes = story.writes_to_storage.get(after.storage, ())
+    alone = all(comes_from_itself(story, call, mutation) for call, mutation in writes if call.callsite is not None)
+    return alone and not all(call.does("scales") for call, _mutation in writes)
 
 
 def _in_a_list_of_batches(story: Story, after: TensorMetadata) -> bool:
@@ -38,8 +58,9 @@ def _in_a_list_of_batches(story: Story, after: TensorMetadata) -> bool:
     names = story.names.get(after.tensor, ())
     if any(re.fullmatch(r"\w+\[\d+\]\[[^\]]+\]", name) for name in names):
         return True
-    how = {call.name.rstrip("_")[-3:] for call, _m in story.writes_to_storage.get(after.storage or 0, ())}
-    return any(re.fullmatch(r"\w+\[\d+\]", name) for name in names) and {"sub", "div"} <= how
+    writes = [call for call, _m in story.writes_to_storage.get(after.storage or 0, ())]
+    both = any(call.does("shifts") for call in writes) and any(call.does("scales") for call in writes)
+    return both and any(re.fullmatch(r"\w+\[\d+\]", name) for name in names)
 
 
 def _is_slice(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
@@ -64,6 +85,15 @@ def _in_two_loops(listing: Listing, site: Callsite) -> bool:
             loops += isinstance(node, (ast.For, ast.While))
         place = place.caller
     return loops > 1
+
+
+def _comes_round(story: Story, site: Callsite, storage: int) -> bool:
+    """Whether a line wrote a memory, another one, and the first one again, as with batches from ``itertools.cycle``."""
+    writes = [call.index for call, _m in story.writes_to_storage.get(storage, ()) if call.callsite == site]
+    if len(writes) < 2:
+        return False
+    between = (story.calls[index] for index in range(writes[0] + 1, writes[1]) if index in story.calls)
+    return any(call.callsite == site and call.mutations and call.mutations[0].storage != storage for call in between)
 
 
 def _only_normalised(story: Story, storage: int) -> bool:

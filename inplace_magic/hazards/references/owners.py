@@ -99,3 +99,10 @@ def _is_result_of(story: Story, call: CallEvent, site: Callsite, path: str) -> b
     given, as ``x = x.float()`` does where `x` has that dtype."""
     bound = story.bindings.scopes[(site.function, path)]
     return all(at >= call.index or tensor in story.calls[at].gave_back for at, tensor in bound)
+
+
+def object_of(site: Callsite | None) -> str | None:
+    """``train`` of ``train.add(labels)`` and of ``train(labels)``."""
+    node = expressions.parse(site.expression) if site is not None else None
+    called = node.func if isinstance(node, ast.Call) else None
+    return expressions.path_text(called.value if isinstance(called, ast.Attribute) else called)

@@ -104,3 +104,16 @@ def name_given_by_the_write(owned: Owned) -> str | None:
 
 def _same(one: ast.AST | None, other: ast.AST) -> bool:
     return one is not None and ast.dump(one) == ast.dump(other)
+
+
+def entries_of(aliases: Iterable[AliasStatement], name: str, returned: set[str]) -> set[str]:
+    """A name and the entry that it was taken from, ``labels = batch["ids"]``, where it was put into the same container
+    as another entry, ``batch["labels"] = labels``, and that is returned: both are handed out."""
+    taken = {a.source for a in aliases if a.target == name and a.source.split("[")[0] in returned}
+    given = {a.target for a in aliases if a.source == name and a.target.split("[")[0] in returned}
+    both = {source for source in taken for target in given if _holder(source) == _holder(target) and source != target}
+    return {name, *both} if both else set()
+
+
+def _holder(path: str) -> str | None:
+    return path.rpartition("[")[0] or None

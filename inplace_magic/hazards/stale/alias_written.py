@@ -53,6 +53,7 @@ from inplace_magic.hazards.references.rereading import (
 )
 from inplace_magic.hazards.references.second_names import (
     are_taken_for_two,
+    entries_of,
     hands_out_another_name,
     is_one_tensor,
     names_given_at_once,
@@ -107,6 +108,7 @@ def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> H
     path = story.bindings.written_path(call, mutation.tensor)
     if path is None:
         return None
+    returned |= entries_of(here, path, returned)
     for alias in here:
         names = {alias.target, alias.source}
         if path in names and names <= returned and alias.target != "return" and alias.line < site.line:

@@ -34,6 +34,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import Again, written_again
+from inplace_magic.hazards.references.owners import object_of
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -52,7 +53,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
     """The object for which a method writes the tensor of its class."""
-    return _object_of(site.caller) if _of_the_class(story, call, tensor, site) is not None else None
+    return object_of(site.caller) if _of_the_class(story, call, tensor, site) is not None else None
 
 
 def _of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) -> str | None:
@@ -64,13 +65,6 @@ def _of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) ->
         return None
     shared = f"{owner}.{path[5:]}"
     return shared if shared in names else None
-
-
-def _object_of(site: Callsite | None) -> str | None:
-    """``train`` of ``train.add(labels)`` and of ``train(labels)``."""
-    node = expressions.parse(site.expression) if site is not None else None
-    called = node.func if isinstance(node, ast.Call) else None
-    return expressions.path_text(called.value if isinstance(called, ast.Attribute) else called)
 
 
 def _hazard(again: Again[str], shared: str) -> Hazard:

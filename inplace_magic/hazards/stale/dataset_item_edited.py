@@ -91,11 +91,15 @@ def _is_of_the_item(story: Story, after: TensorMetadata) -> bool:
 
 def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
     """Whether a line outside of a ``__getitem__`` writes data that is meant to be the same in each epoch."""
-    path = story.bindings.written_path(call, after.tensor)
+    path, whole = story.bindings.written_path(call, after.tensor), _whole(story, call, after)
+    if whole != after.tensor and path is not None and _is_shallow_copy(story, site, path.split("[")[0]):
+        return any(name.endswith("]") for name in story.names.get(whole, ()))  # `sample["affine"][0] += 1`
     if not any(name.endswith("]") for name in story.names.get(after.tensor, ())):  # no list of the user's holds it
         return path is not None and path.isidentifier() and epochs.normalised(story, call, after, site)
     if path is None:
         return False
+    if path.isidentifier() and epochs.edited_each_time(story, after, site):
+        return True
     if path.isidentifier() and after.dtype not in _INTEGERS:
         return epochs.normalised(story, call, after, site)
     if path.isidentifier():
@@ -103,6 +107,14 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
     if not path.endswith('"]'):
         return False
     return _is_shallow_copy(story, site, path.split("[")[0]) or epochs.normalised(story, call, after, site)
+
+
+def _whole(story: Story, call: CallEvent, after: TensorMetadata) -> int:
+    """The tensor of which the written one is a view that the very statement took."""
+    made = story.innermost_new(after.tensor, call.index)
+    if made is None or made.kind != "view" or made.callsite is None or not made.callsite.same_statement(call.callsite):
+        return after.tensor
+    return made.inputs[0].tensor
 
 
 def _is_label(story: Story, tensor: int, written: int) -> bool:

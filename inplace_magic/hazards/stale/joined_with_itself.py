@@ -15,8 +15,9 @@ Good::
 
         self.before = self.now.clone()
 
-Told from the record and the one statement that gave the second name: a statement computed one result from a tensor by
-two names, the same function gives the one the other's tensor, and between that and the formula the tensor was written.
+Told from the record and the one statement that gave the second name: a statement computed one result from a memory by
+two names, the same function, or another method, gives the one the other's tensor, and between that and the formula the
+memory was written.
 Silent for leaves that are trained, which are tied on purpose, and for questions with a yes or no for an answer.
 """
 
@@ -25,9 +26,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import groupby
+from itertools import combinations, groupby
 
 from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
@@ -35,7 +37,7 @@ from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.second_sides import ran_between
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -43,18 +45,22 @@ from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
 CODE = "joined-with-itself"
 
+_Memory = tuple[int | None, Region | None, int | None]
+_Named = tuple[TensorMetadata, str]
+"""A tensor and the name by which a line gives it."""
+
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     seen = set()
     calls = (call for call in story.trace.calls if call.callsite is not None)
     for _run, group in groupby(calls, key=_statement):
-        for call, tensor, names in _joined(list(group)):
-            alias = _second_name(story, call, names)
-            write = _written_since(story, call, tensor, alias) if alias is not None else None
+        for call, pair in _joined(list(group)):
+            alias = _second_name(story, call, {name for _meta, name in pair})
+            write = _written_since(story, call, pair, alias) if alias is not None else None
             if alias is not None and write is not None and write.site not in seen:
                 seen.add(write.site)
-                yield _hazard(story, call, tensor, alias, write)
+                yield _hazard(story, call, pair[0][0].tensor, alias, write)
 
 
 def _statement(call: CallEvent) -> tuple[object, ...]:
@@ -62,59 +68,74 @@ def _statement(call: CallEvent) -> tuple[object, ...]:
     return (site.line, site.statement, site.function, site.cell, site.file, site.caller) if site is not None else ()
 
 
-def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, int, frozenset[str]]]:
-    """Yields (call, tensor, its two names) where a call of one statement joins what came from a tensor by one name with
-    what came from it by another."""
-    came: dict[int, dict[int, str]] = {}
-    """By tensor made in the statement: the names by which others went into it."""
+def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
+    """Yields a call of one statement that joins what came from a memory by one name with what came from it by another,
+    and the two of them."""
+    came: dict[int, dict[_Memory, _Named]] = {}
+    """By tensor made in the statement: what went into it."""
     for call in calls:
         if call.error is not None or call.kind == "query" or call.mutations:
             continue
-        named = _names_given(call)
-        sides = [came.get(given.tensor) or ({given.tensor: name} if name else {}) for given, name in named]
-        for place, one in enumerate(sides):
-            for other in sides[:place]:
-                for tensor in one.keys() & other.keys():
-                    if one[tensor] != other[tensor] and all(out.dtype != "bool" for out in call.outputs):
-                        yield call, tensor, frozenset((one[tensor], other[tensor]))
-        merged = {tensor: name for side in sides for tensor, name in side.items()}
+        given = [(came.get(meta.tensor), meta, name) for meta, name in _given(call)]
+        sides = [known or ({_memory(meta): (meta, name)} if name else {}) for known, meta, name in given]
+        for one, other in combinations(sides, 2):
+            for memory in one.keys() & other.keys():
+                if one[memory][1] != other[memory][1] and all(out.dtype != "bool" for out in call.outputs):
+                    yield call, [one[memory], other[memory]]
+        merged = {memory: named for side in sides for memory, named in side.items()}
         for output in call.outputs if merged else ():
             came.setdefault(output.tensor, merged)
 
 
-def _names_given(call: CallEvent) -> list[tuple[TensorMetadata, str | None]]:
-    """Each input with the name by which the line gives it; without names where that cannot be told."""
+def _memory(meta: TensorMetadata) -> _Memory:
+    return meta.storage, region_of(meta), None if meta.storage is not None else meta.tensor
+
+
+def _given(call: CallEvent) -> list[tuple[TensorMetadata, str]]:
+    """Each input with the name by which the line gives it; with none where that cannot be told."""
     site = call.callsite
-    if site is None or not site.direct:
-        return [(given, None) for given in call.inputs]
-    listed = expressions.operands(site.expression, method=call.does("method"))
-    nodes = [node for node in listed if not _is_no_tensor(node)]
+    nodes: list[ast.expr | None] = []
+    if site is not None and site.direct:
+        listed = expressions.operands(site.expression, method=call.does("method"))
+        nodes = [node for node in listed if not _is_no_tensor(node)]
     if len(nodes) != len(call.inputs):
-        return [(given, None) for given in call.inputs]
-    return [(given, expressions.path_text(node)) for given, node in zip(call.inputs, nodes, strict=True)]
+        nodes = [None] * len(call.inputs)
+    return [(meta, expressions.path_text(node) or "") for meta, node in zip(call.inputs, nodes, strict=True)]
 
 
 def _is_no_tensor(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and node.attr in WITHOUT_VALUES)
 
 
-def _second_name(story: Story, call: CallEvent, names: frozenset[str]) -> AliasStatement | None:
-    """The statement of the same function that gave one of the names the other's tensor."""
-    here = story.aliases.beside(call.callsite) if call.callsite is not None else ()
-    return next((alias for alias in here if {alias.target, alias.source} == names), None)
-
-
-def _written_since(story: Story, call: CallEvent, tensor: int, alias: AliasStatement) -> Write | None:
-    """The last write of the tensor before the formula, if the second name was given before it."""
-    meta = story.observations.get(tensor)
-    if meta is None or meta.is_trainable or story.first_seen(tensor) >= call.index:
+def _second_name(story: Story, call: CallEvent, names: set[str]) -> AliasStatement | None:
+    """The statement of the same function, or of another method, that gave one of the names the other's tensor."""
+    site = call.callsite
+    if site is None:
         return None
-    writes = story.writes_to_memory(meta.storage)
+    owner = site.function.rpartition(".")[0]
+    own = bool(owner) and all(name.startswith("self.") for name in names)
+    for alias in story.aliases.statements if own else story.aliases.beside(site):
+        here = (alias.cell, alias.file, alias.function.rpartition(".")[0]) == (site.cell, site.file, owner)
+        if here and {alias.target, alias.source} == names:
+            return alias
+    return None
+
+
+def _written_since(story: Story, call: CallEvent, pair: list[_Named], alias: AliasStatement) -> Write | None:
+    """The last write of the memory before the formula, if the second name was given before it."""
+    metas = [meta for meta, _name in pair]
+    if any(meta.is_trainable for meta in metas) or any(story.first_seen(m.tensor) >= call.index for m in metas):
+        return None
+    writes = story.writes_to_memory(metas[0].storage)
     last = next((write for write in reversed(writes) if write.at < call.index and write.site is not None), None)
     if last is None or last.site is None or last.site.same_statement(call.callsite):
         return None
-    since = last.at if last.call is not None else last.at - 1
-    return None if ran_between(story, alias, call.callsite, since, call.index) else last
+    if call.callsite is not None and alias.function == call.callsite.function:
+        since = last.at if last.call is not None else last.at - 1
+        return None if ran_between(story, alias, call.callsite, since, call.index) else last
+    taken = [made.index for m in metas if (made := story.innermost_new(m.tensor, call.index)) and made.kind == "view"]
+    began = alias.function.endswith(".__init__") and (last.site.function != alias.function)
+    return last if (taken and max(taken) < last.at) or (not taken and began) else None
 
 
 def _place_of(alias: AliasStatement, like: Callsite) -> Callsite:

@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
+from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -48,10 +49,10 @@ def check(story: Story) -> Iterator[Hazard]:
     seen: set[Callsite | None] = set()
     for call in story.trace.calls:
         if call.does("gathers") and call.error is None:
-            for writer, mutation, times in _gathered(story, call):
-                if writer.callsite not in seen:
-                    seen.add(writer.callsite)
-                    yield _hazard(story, writer, mutation, _reads(call, times))
+            for write, tensor, times in _gathered(story, call):
+                if write.site not in seen:
+                    seen.add(write.site)
+                    yield _hazard(story, write, tensor, _reads(call, times))
     told: set[int] = set()
     for call in story.trace.calls:
         for mutation in call.mutations if call.kind == "in-place" and call.callsite not in seen else ():
@@ -59,48 +60,59 @@ def check(story: Story) -> Iterator[Hazard]:
             if slots is None and mutation.tensor not in told:
                 told.add(mutation.tensor)  # asked once for each tensor
                 slots = kept_and_read(story, mutation)
+                call, mutation = _repeated(story, mutation.tensor) if slots is not None else (call, mutation)
             if slots is not None:
                 seen.add(call.callsite)
                 evidence = _("{one} and {other} are one and the same").format(one=slots[0], other=slots[1])
-                yield _hazard(story, call, mutation, evidence, keyed='["' in slots[0])
+                write = Write(None, None, call.index, call, mutation, call.callsite)
+                yield _hazard(story, write, mutation.tensor, evidence, keyed='["' in slots[0])
 
 
-def _gathered(story: Story, call: CallEvent) -> Iterator[tuple[CallEvent, Mutation, int]]:
-    """The writes between the times at which one memory was put into the list that is stacked, and how often it is
-    there."""
+def _gathered(story: Story, call: CallEvent) -> Iterator[tuple[Write, int, int]]:
+    """(write between the times at which one memory was put into the list that is stacked, a tensor on it, how often it
+    is there)."""
     alike: dict[tuple[int | None, Region | None], list[int]] = {}
     for meta in call.inputs:
         alike.setdefault((meta.storage, region_of(meta)), []).append(meta.tensor)
     for (storage, region), tensors in alike.items():
         if len(tensors) > 1:
             tensor, times = Counter(tensors).most_common(1)[0]
-            found = _written_repeatedly(story, tensor, call.index) if times > 1 else None
+            found = _written_repeatedly(story, storage, tensor, call.index) if times > 1 else None
             if found is None and storage is not None and region is not None:
                 found, times = _written_between(story, storage, tensors), len(tensors)
             if found is not None:
-                yield *found, times
+                yield found, tensor, times
 
 
-def _written_between(story: Story, storage: int, tensors: list[int]) -> tuple[CallEvent, Mutation] | None:
+def _written_between(story: Story, storage: int, tensors: list[int]) -> Write | None:
     """The first write between the makings of two aliases, such as ``state_dict()`` gives in each epoch."""
     made = [maker.index for tensor in tensors if (maker := story.innermost_new(tensor, len(story.trace.calls)))]
     if len(made) < 2:
         return None
-    between = (entry for entry in story.writes_to_storage.get(storage, ()) if min(made) < entry[0].index < max(made))
-    return next(between, None)
+    writes = (write for write in story.writes_to_memory(storage) if min(made) < write.at < max(made))
+    return next((write for write in writes if write.site is not None), None)
 
 
-def _written_repeatedly(story: Story, tensor: int, before: int) -> tuple[CallEvent, Mutation] | None:
-    """The write of `tensor` that one place made at least twice before call `before`."""
+def _written_repeatedly(story: Story, storage: int | None, tensor: int, before: int) -> Write | None:
+    """The write of `tensor` that one place made at least twice before call `before`; backwards that add to a gradient
+    are such places."""
     places: Counter[Callsite] = Counter()
-    for call, mutation in story.writes_to_tensor.get(tensor, ()):
-        if call.index >= before:
+    for write in story.writes_to_memory(storage):
+        if write.at >= before:
             break
-        if call.callsite is not None:
-            places[call.callsite] += 1
-            if places[call.callsite] > 1:
-                return call, mutation
+        added = write.call is None and write.at in story.added_to.get(storage or 0, ())
+        if write.site is not None and (added or (write.mutation is not None and write.mutation.tensor == tensor)):
+            places[write.site] += 1
+            if places[write.site] > 1:
+                return write
     return None
+
+
+def _repeated(story: Story, tensor: int) -> tuple[CallEvent, Mutation]:
+    """Of the writes of a tensor the first one by a line that wrote it again; else the last."""
+    writes = story.writes_to_tensor[tensor]
+    lines = Counter(call.callsite for call, _mutation in writes)
+    return next((entry for entry in writes if lines[entry[0].callsite] > 1), writes[-1])
 
 
 def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
@@ -156,8 +168,8 @@ def _reads(call: CallEvent, times: int) -> str:
     return _("{line} reads it {count} times").format(line=wording.line_of(call.callsite), count=times)
 
 
-def _hazard(story: Story, call: CallEvent, mutation: Mutation, evidence: str, *, keyed: bool = False) -> Hazard:
-    variable = story.bindings.written_name(call, mutation.tensor)
+def _hazard(story: Story, write: Write, tensor: int, evidence: str, *, keyed: bool = False) -> Hazard:
+    variable = story.name_written_by(write) or story.bindings.name(tensor)
     what = f"`{variable}`" if variable else _("A tensor")
     if keyed:
         message = _(
@@ -176,11 +188,11 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, evidence: str, *,
     return finding(
         CODE,
         "warning",
-        message=message.format(tensor=what, line=wording.spot(call.callsite), evidence=evidence),
+        message=message.format(tensor=what, line=wording.spot(write.site), evidence=evidence),
         fix=fix,
         variable=variable,
-        tensor=mutation.tensor,
-        write=call,
+        tensor=tensor,
+        write=write,
     )
 
 
