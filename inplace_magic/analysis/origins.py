@@ -31,7 +31,7 @@ def builds_on_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:
 def comes_from_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:
     """Whether a written value was computed from what stood in the memory, and from numbers, alone."""
     made = list(_made_for(story, call, mutation))
-    known = {output.tensor for each in made for output in each.outputs}
+    known = {output.tensor for each in made if each.inputs for output in each.outputs}
     given = [meta for each in (call, *made) for meta in each.inputs if meta.tensor not in known]
     return all(meta.storage == mutation.storage for meta in given)
 

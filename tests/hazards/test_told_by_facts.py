@@ -18,6 +18,7 @@ from inplace_magic.hazards.gradients import (
     gradient_not_cleared,
     gradient_not_renewed,
     gradient_scaled_early,
+    kept_gradient_added_to,
     step_without_gradients,
 )
 from inplace_magic.hazards.losses import (
@@ -33,11 +34,15 @@ from inplace_magic.hazards.losses import (
 )
 from inplace_magic.hazards.stale import (
     buffer_gathered,
+    conversion_written,
+    joined_with_itself,
+    objects_share_state,
     out_is_input,
     row_overwritten_first,
     state_of_two,
     taken_memory_trained,
     view_outdated,
+    view_overwritten_unread,
 )
 
 
@@ -57,6 +62,41 @@ class Page:
 PAGES = {
     page.rule.__name__.rpartition(".")[2]: page
     for page in (
+        Page(
+            view_overwritten_unread,
+            "pool, i, image, sums = torch.arange(6.0).reshape(3, 2), 1, torch.full((2,), 9.0), []\n"
+            "def train_on(x):\n    sums.append(x.sum().item())",
+            ("pool[i] = image",),
+            "sums",
+        ),
+        Page(
+            joined_with_itself,
+            "now, before, y = torch.zeros(2), torch.zeros(2), torch.ones(2)\n"
+            "def rates(y, out):\n    out.copy_(y * 0.1)",
+            ("out.copy_(y * 0.1)",),
+            "round(y[0].item(), 4)",
+        ),
+        Page(
+            conversion_written,
+            'state = {"momentum": torch.full((4,), 3.0)}',
+            ("direction /= direction.norm()",),
+            'state["momentum"].norm().item()',
+            'average = 0.9 * state["momentum"]',
+        ),
+        Page(
+            objects_share_state,
+            "import copy\nx, y = torch.ones(2), torch.ones(2)\nclass Meter:\n    def __init__(self):\n"
+            "        self.count = torch.zeros(2)\n    def update(self, x):\n        self.count += x\nmeter = Meter()",
+            ("self.count += x",),
+            "meter.count.sum().item()",
+        ),
+        Page(
+            kept_gradient_added_to,
+            "log, w = [], torch.ones(3, requires_grad=True)",
+            ("(k * Noted.apply(w)).sum().backward()",),
+            "torch.stack(log).sum().item()",
+            "for k in (1.0, 2.0, 4.0):\n    (k * Noted.apply(w)).sum().backward()\nkept = torch.stack(log)",
+        ),
         Page(
             index_repeats,
             "count, labels = torch.zeros(10), torch.tensor([1, 1, 2])\n"

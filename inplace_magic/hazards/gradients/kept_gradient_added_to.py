@@ -7,13 +7,27 @@ makes another tensor on the same memory, so what a hook or the ``backward`` of a
 
 Bad::
 
-    def backward(ctx, grad):
-        ctx.log.append(grad.detach())
-        return grad
+    class Noted(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, weight):
+            return weight.view_as(weight)
+
+        @staticmethod
+        def backward(ctx, grad):
+            log.append(grad.detach())
+            return grad
 
 Good::
 
-        ctx.log.append(grad.clone())
+    class Noted(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, weight):
+            return weight.view_as(weight)
+
+        @staticmethod
+        def backward(ctx, grad):
+            log.append(grad.clone())
+            return grad
 
 Told from the record alone: of several tensors from one line that are joined (``torch.stack(log)``), one is a view of
 the memory of a gradient to which a backward added after the view was taken, and others are not.

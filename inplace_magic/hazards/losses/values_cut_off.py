@@ -19,7 +19,7 @@ Good::
 Told from the values themselves, as the write was about to convert them: of small tensors in CPU memory and of Python's
 numbers. A silent failure where not one number given was above 1 and fractions were among them, so that nothing but
 zeros and ones could remain, and where numbers lay beyond the range of the dtype or beyond its fractions. A warning for
-a Python number with a fraction. Else a fact worth knowing: that positions and pixels are cut off is often meant.
+a Python number with a fraction, and for bytes that a sum took beyond 255. Else a fact worth knowing: that positions and pixels are cut off is often meant.
 """
 
 from __future__ import annotations
@@ -46,14 +46,16 @@ def check(story: Story) -> Iterator[Hazard]:
         dropped = mutation.dropped if mutation is not None else None
         if mutation is None or dropped is None or dropped.kind in ("repeats", "flags") or call.callsite is None:
             continue
-        found = replace(_hazard(story, call, mutation, dropped), severity=_severity(dropped))
+        found = replace(_hazard(story, call, mutation, dropped), severity=_severity(call, dropped))
         known = worst.get(call.callsite)
         if known is None or (known.severity, found.severity) == ("info", "silent"):
             worst[call.callsite] = found
     yield from worst.values()
 
 
-def _severity(dropped: Dropped) -> Severity:
+def _severity(call: CallEvent, dropped: Dropped) -> Severity:
+    if call.does("shifts"):
+        return "warning"  # sums of bytes that wrap, which checksums mean
     if dropped.kind in ("range", "precision") or (dropped.largest or 0) <= 1:
         return "silent"
     return "warning" if dropped.scalar else "info"

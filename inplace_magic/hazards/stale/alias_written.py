@@ -60,6 +60,7 @@ from inplace_magic.hazards.references.second_names import (
     on_the_same_memory,
     sums_its_list,
 )
+from inplace_magic.hazards.references.second_sides import ran_between
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -185,7 +186,7 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                     return None
                 if names[name] is None and not handed_out and is_over(story, owned, read, at, tensor):
                     continue
-                if not anew and not _given_again(story, owned, names[name], at):
+                if not anew and not _given_again(story, owned, names[name], at, call.index, read.index):
                     return _hazard(story, call, mutation, owned, read, at, path, names[name])
     return None
 
@@ -209,12 +210,16 @@ def _bound_anew(story: Story, owned: Owned, path: str, wrote: int, read: int, te
     return bound is not None and bound[0] >= wrote and bound[1] != tensor
 
 
-def _given_again(story: Story, owned: Owned, alias: AliasStatement | None, read: Callsite) -> bool:
+def _given_again(story: Story, owned: Owned, alias: AliasStatement | None, at: Callsite, wrote: int, read: int) -> bool:
     """Whether a statement between the write and the read gave the tensor that name once more: it is read as written."""
-    return alias is not None and any(
-        (other.target, other.source) == (alias.target, alias.source) and owned.site.line < other.line < read.line
+    again = [
+        other
         for other in story.aliases.beside(owned.site)
-    )
+        if alias is not None and (other.target, other.source) == (alias.target, alias.source)
+    ]
+    if any(owned.site.line < other.line < at.line for other in again):
+        return True
+    return any(ran_between(story, other, at, wrote, read) for other in again if other.line >= at.line)
 
 
 def _hazard(

@@ -6,12 +6,13 @@ gives a view. So a line may work on a copy today, and on the state of an object 
 
 Bad::
 
-    direction = self.momentum.to(torch.float32)
+    direction = state["momentum"].to(torch.float32)
     direction /= direction.norm()   # divides the momentum, if that is float32
 
 Good::
 
-    direction = self.momentum.to(torch.float32, copy=True)
+    direction = state["momentum"].to(torch.float32, copy=True)
+    direction /= direction.norm()
 
 Told from the record: a conversion of an attribute or of an entry, or of an argument that is one, gave that very memory
 under another name, the same run of the function wrote it by that name, building on its values, and a line that says the

@@ -5,15 +5,17 @@ and a formula of both, as multistep solvers, momentum and leapfrog have, is one 
 
 Bad::
 
-    def step(self, y):
-        self.rates(self.now, y)                     # writes self.now
-        y = y + 1.5 * self.now - 0.5 * self.before
-        self.before = self.now                      # from here on one tensor
-        return y
+    for _ in range(3):
+        rates(y, out=now)
+        y = y + 1.5 * now - 0.5 * before
+        before = now                # from here on one tensor
 
 Good::
 
-        self.before = self.now.clone()
+    for _ in range(3):
+        rates(y, out=now)
+        y = y + 1.5 * now - 0.5 * before
+        before = now.clone()
 
 Told from the record and the one statement that gave the second name: a statement computed one result from a memory by
 two names, the same function, or another method, gives the one the other's tensor, and between that and the formula the

@@ -11,6 +11,8 @@ Bad::
 Good::
 
     best = copy.deepcopy(meter)
+    meter.update(x)
+    best.update(y)
 
 Told from the record and the names: one line of a method wrote a tensor, building on its values, for one object and then
 for another one, and at the end both hold it under the attribute that the line says. Silent for two names of one object,

@@ -6,12 +6,13 @@ Bad::
 
     earlier = pool[i]
     pool[i] = image
-    return earlier                  # the new image
+    train_on(earlier)               # the new image
 
 Good::
 
     earlier = pool[i].clone()
     pool[i] = image
+    train_on(earlier)
 
 Told from the record: a function took an item of a tensor, the same run of it assigned other values to just those
 elements by way of the tensor, and only then was the item read for the first time. Silent where the item itself is

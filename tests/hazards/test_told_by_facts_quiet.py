@@ -1,0 +1,108 @@
+"""Healthy look-alikes of what the rules on the record alone tell: no alarm, as a cell and as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hazards.both_ways import told
+
+HEALTHY = {
+    "a window of a buffer that is filled before each use": """
+        static = torch.zeros(4, 2)
+        for batch in torch.ones(3, 2, 2):
+            window = static[:2]
+            static[:2] = batch
+            out = window * 2
+        """,
+    "a row of a new buffer, taken before the buffer is filled": """
+        table = torch.empty(3, 2)
+        first = table[0]
+        table[0] = torch.ones(2)
+        out = first * 2
+        """,
+    "a row that was read before it is replaced": """
+        pool = torch.rand(3, 2)
+        oldest = pool[0]
+        age = oldest.sum()
+        pool[0] = torch.ones(2)
+        out = oldest * 2
+        """,
+    "a name that follows another one, which is bound anew": """
+        now, y = torch.zeros(2), torch.ones(2)
+        before = now
+        for step in range(3):
+            now = torch.mul(y, 0.1)
+            now += 0.01
+            y = y + 1.5 * now - 0.5 * before
+            before = now
+        """,
+    "a weight that is tied and stepped": """
+        net = nn.Linear(3, 3, bias=False)
+        tied = net.weight
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for step in range(2):
+            opt.zero_grad()
+            (net.weight @ torch.ones(3) + tied @ torch.ones(3)).sum().backward()
+            opt.step()
+        """,
+    "a conversion that is divided out of place": """
+        state = {"momentum": torch.full((4,), 3.0)}
+        direction = state["momentum"].to(torch.float32)
+        direction = direction / direction.norm()
+        average = 0.9 * state["momentum"]
+        """,
+    "a conversion that is cleared to be filled": """
+        state = {"scratch": torch.full((4,), 3.0)}
+        scratch = state["scratch"].contiguous()
+        scratch.zero_()
+        total = state["scratch"].sum()
+        """,
+    "two names of one meter": """
+        class Meter:
+            def __init__(self):
+                self.count = torch.zeros(2)
+
+            def update(self, x):
+                self.count += x
+
+        meter = Meter()
+        overall = meter
+        meter.update(torch.ones(2))
+        overall.update(torch.ones(2))
+        total = meter.count.sum()
+        """,
+    "particles that friction slows down": """
+        particles = [(torch.zeros(2), torch.ones(2)), (torch.ones(2), torch.rand(2))]
+        for step in range(3):
+            for position, velocity in particles:
+                velocity.mul_(0.9)
+                position.add_(velocity)
+        """,
+    "the flattened gradients of each step": """
+        net = nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        log = []
+        for step in range(3):
+            for half in range(2):
+                net(torch.ones(1, 3)).sum().backward()
+            log.append(torch.cat([p.grad.flatten() for p in net.parameters()]))
+            opt.step()
+            opt.zero_grad(set_to_none=False)
+        spread = torch.stack(log).std(0)
+        """,
+    "votes that bytes can hold": """
+        votes = torch.zeros(4, dtype=torch.uint8)
+        for voter in range(255):
+            votes += torch.tensor([1, 0, 1, 1], dtype=torch.uint8)
+        winner = votes.argmax()
+        """,
+}
+
+
+@pytest.mark.parametrize("program", [pytest.param(text, id=name) for name, text in HEALTHY.items()])
+def test_a_healthy_look_alike_gives_no_alarm(loaded_shell: Any, tmp_path: Path, program: str) -> None:
+    found = told(loaded_shell, tmp_path, program)
+    assert found.plain is None
+    assert found.alarms == [[], []], [report.to_text() for report in found.reports]
