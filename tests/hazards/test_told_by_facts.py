@@ -35,6 +35,7 @@ from inplace_magic.hazards.losses import (
 from inplace_magic.hazards.stale import (
     buffer_gathered,
     conversion_written,
+    handed_part_written,
     joined_with_itself,
     objects_share_state,
     out_is_input,
@@ -75,6 +76,14 @@ PAGES = {
             "def rates(y, out):\n    out.copy_(y * 0.1)",
             ("out.copy_(y * 0.1)",),
             "round(y[0].item(), 4)",
+        ),
+        Page(
+            handed_part_written,
+            "population, i = torch.arange(6.0).reshape(3, 2), 1\n"
+            "def mutate(genes):\n    genes += 10\n    return genes\n"
+            "def score(rows):\n    return rows.sum(1).max().item()",
+            ("genes += 10",),
+            "best",
         ),
         Page(
             conversion_written,

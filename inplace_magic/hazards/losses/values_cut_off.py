@@ -19,7 +19,8 @@ Good::
 Told from the values themselves, as the write was about to convert them: of small tensors in CPU memory and of Python's
 numbers. A silent failure where not one number given was above 1 and fractions were among them, so that nothing but
 zeros and ones could remain, and where numbers lay beyond the range of the dtype or beyond its fractions. A warning for
-a Python number with a fraction, and for bytes that a sum took beyond 255. Else a fact worth knowing: that positions and pixels are cut off is often meant.
+a Python number with a fraction, and for bytes that a sum took beyond 255. Else a fact worth knowing: that positions and
+pixels are cut off is often meant.
 """
 
 from __future__ import annotations

@@ -1,0 +1,113 @@
+"""A function changed the part of a tensor that it was handed and gave it back, and the whole is read as if unchanged.
+
+An index gives a view. Whoever hands ``population[i]`` to a function that writes its argument and returns it, gets a
+child that is the parent itself.
+
+Bad::
+
+    child = mutate(population[i])   # genes += noise; return genes
+    best = score(population)        # holds the child in the parent's place
+
+Good::
+
+    child = mutate(population[i].clone())
+    best = score(population)
+
+Told from the record, and from the two lines that hand over: a function wrote a parameter, building on its values, and
+returned it; its caller had handed it no name but an expression, which gave a view; what came back is used; and
+afterwards a line outside of the function read the tensor of which it is a view. Silent where nothing is done with what
+came back, as for a function that is called to write.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_magic.analysis.origins import builds_on_itself
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.rule import Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+
+CODE = "handed-part-written"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing line."""
+    seen = set()
+    for call in story.trace.calls:
+        site = call.callsite
+        if site is None or site.caller is None or call.kind != "in-place" or not site.direct or call.error is not None:
+            continue
+        line = site.cell, site.file, site.line
+        for mutation in call.mutations if line not in seen else ():
+            argument = _handed(story, call, mutation.tensor, site)
+            if argument is None or not builds_on_itself(story, call, mutation):
+                continue
+            view = story.innermost_new(mutation.tensor, call.index)
+            whole = view.inputs[0] if view is not None and view.kind == "view" and view.inputs else None
+            if (
+                whole is None
+                or whole.tensor == mutation.tensor
+                or whole.storage != mutation.storage
+                or whole.is_trainable
+            ):
+                continue
+            read = next(story.readers(whole.tensor, call.index, lambda place, own=site: _outside(place, own)), None)
+            if read is not None and not any(each.tensor == whole.tensor for each in read.mutations):
+                seen.add(line)
+                yield _hazard(story, call, mutation.tensor, whole.tensor, argument, read)
+                break
+
+
+def _handed(story: Story, call: CallEvent, tensor: int, site: Callsite) -> ast.expr | None:
+    """``population[i]`` or ``self.select()``, where the function returns the parameter that it wrote and the result is
+    used."""
+    path = story.bindings.written_path(call, tensor)
+    caller = site.caller
+    if path is None or caller is None or path not in site.parameters or path in ("self", "cls"):
+        return None
+    gives = any((a.target, a.source) == ("return", path) for a in story.aliases.beside(site))
+    used = caller.targets is not None or caller.expression != caller.statement
+    argument = expressions.parameter_argument(caller.expression, site.parameters, path) if gives and used else None
+    return argument if isinstance(argument, (ast.Call, ast.Subscript)) else None
+
+
+def _outside(place: Callsite | None, own: Callsite) -> bool:
+    return place is not None and all(not each.same_function(own) for each in place.chain)
+
+
+def _hazard(story: Story, call: CallEvent, tensor: int, whole: int, argument: ast.expr, read: CallEvent) -> Hazard:
+    site = call.callsite
+    caller = site.caller if site is not None else None
+    name = story.bindings.name(whole)
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{write} changes what {call} handed to it, and {argument} is a view of {tensor}: {read} reads the changed "
+            "values there. PyTorch gives no error."
+        ).format(
+            write=wording.spot(site),
+            call=wording.spot(caller),
+            argument=wording.code(ast.unparse(argument)),
+            tensor=f"`{name}`" if name else _("a tensor"),
+            read=wording.spot(read.callsite),
+        ),
+        fix=_("Hand over a copy: {code}, or let the function make a new tensor.").format(
+            code=wording.code(f"{ast.unparse(argument)}.clone()")
+        ),
+        variable=story.bindings.written_path(call, tensor),
+        origin=caller,
+        read=read,
+        tensor=tensor,
+        write=call,
+    )
+
+
+RULE = Rule(check)
