@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from inplace_magic.analysis.origins import builds_on_itself
 from inplace_magic.analysis.story import Story
@@ -51,14 +52,9 @@ def check(story: Story) -> Iterator[Hazard]:
                 continue
             view = story.innermost_new(mutation.tensor, call.index)
             whole = view.inputs[0] if view is not None and view.kind == "view" and view.inputs else None
-            if (
-                whole is None
-                or whole.tensor == mutation.tensor
-                or whole.storage != mutation.storage
-                or whole.is_trainable
-            ):
+            if whole is None or whole.storage != mutation.storage or whole.is_trainable:
                 continue
-            read = next(story.readers(whole.tensor, call.index, lambda place, own=site: _outside(place, own)), None)
+            read = next(story.readers(whole.tensor, call.index, partial(_outside, site)), None)
             if read is not None and not any(each.tensor == whole.tensor for each in read.mutations):
                 seen.add(line)
                 yield _hazard(story, call, mutation.tensor, whole.tensor, argument, read)
@@ -78,7 +74,7 @@ def _handed(story: Story, call: CallEvent, tensor: int, site: Callsite) -> ast.e
     return argument if isinstance(argument, (ast.Call, ast.Subscript)) else None
 
 
-def _outside(place: Callsite | None, own: Callsite) -> bool:
+def _outside(own: Callsite, place: Callsite | None) -> bool:
     return place is not None and all(not each.same_function(own) for each in place.chain)
 
 
