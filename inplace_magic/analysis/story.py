@@ -64,6 +64,14 @@ class Story(Backwards):
         return {tensor: list(dict.fromkeys(names)) for tensor, names in found.items()}
 
     @cached_property
+    def local_names(self) -> dict[tuple[str, int | None, str | None, int], list[str]]:
+        """The names by which each function reached a tensor, by function, cell, file and tensor."""
+        found: dict[tuple[str, int | None, str | None, int], list[str]] = {}
+        for local in self.trace.local_names:
+            found.setdefault((local.function, local.cell, local.file, local.tensor), []).append(local.name)
+        return found
+
+    @cached_property
     def run_once(self) -> dict[Whose, Callsite]:
         """The functions whose lines ran by themselves and once, and a place in each."""
         return run_once(self.trace)

@@ -13,6 +13,8 @@ from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap, NodeRecord, saved_by
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.records import (
+    FACTS,
+    SITE,
     UNREAD,
     ClosedCall,
     Log,
@@ -89,6 +91,7 @@ def frozen_trace(
     names: dict[int, tuple[str, ...]] = {}
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
+    giving = {raw[SITE] for raw in log.calls if raw[FACTS].exports} if log.foreign else set()
     return Trace(
         calls=tuple(freezer.call(closed_call(raw)) for raw in sorted(log.calls, key=itemgetter(0))),
         nodes=frozen_nodes(nodes.records, pending),
@@ -100,7 +103,8 @@ def frozen_trace(
         ops=frozen_ops(log.ops),
         unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),
         foreign=tuple(
-            frozen_foreign(raw, sites, sources, namespace.arrays.get(raw.storage.serial, ())) for raw in log.foreign
+            frozen_foreign(raw, sites, sources, namespace.arrays.get(raw.storage.serial, ()), giving)
+            for raw in log.foreign
         ),
         aliases=sources.aliases(),
         sources=sources.texts(),
@@ -259,14 +263,25 @@ class Freezer:
 
 
 def frozen_foreign(
-    raw: RawForeignWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...]
+    raw: RawForeignWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...], giving: set[int | None]
 ) -> ForeignWrite:
-    """The write with the only statement that can have made it, where there is just one."""
+    """The write with the only statement that can have made it, where there is just one.
+
+    Args:
+        raw: the write.
+        sites: all places, by number.
+        sources: the texts.
+        names: by which the namespace reaches the array.
+        giving: numbers of the places that gave a memory to other libraries.
+    """
     before = None if raw.after_site is None else sites[raw.after_site]
     after = None if raw.before_site is None else sites[raw.before_site]
     statement = None
     if before is not None:
-        statement = sources.only_statement_between(before, after, names, sites, alone=not raw.beside)
+        held = tuple(name for name in before.targets or () if name) if raw.after_site in giving else ()
+        statement = sources.only_statement_between(before, after, (*names, *held), sites, alone=not raw.beside)
+        if statement is None and held and not any(before.same_run(place) for place in (after.chain if after else ())):
+            statement = sources.only_write_below(before, held, sites)
     return ForeignWrite(raw.storage.serial, raw.noticed, names, statement, raw.beside)
 
 

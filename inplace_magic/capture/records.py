@@ -171,6 +171,7 @@ five entries for each mutation."""
 _COUNTS = 8
 _HEAD = 10
 _EACH = 5
+FACTS: Final = 1
 SITE: Final = 3
 
 

@@ -21,6 +21,7 @@ from inplace_magic.hazards.grouping import grouped, told_once
 from inplace_magic.hazards.losses import (
     flags_as_index,
     index_repeats,
+    out_outgrown,
     overwritten_unread,
     rebound_lost,
     result_thrown_away,
@@ -90,6 +91,7 @@ RULES: tuple[Rule, ...] = (
     buffer_gathered.RULE,
     row_overwritten_first.RULE,
     out_is_input.RULE,
+    out_outgrown.RULE,
     state_of_two.RULE,
     taken_memory_trained.RULE,
     write_lost.RULE,

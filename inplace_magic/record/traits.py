@@ -51,6 +51,7 @@ Trait = Literal[
     "compares",  # holds one tensor against another, or brings one up to the other
     "takes classes",  # takes integers as the numbers of classes
     # what it does to a tensor as an object
+    "sets gradient",  # gives it another gradient or takes it away, nothing is written: `x.grad = None`
     "takes memory",  # the tensor gets another one's memory, nothing is written: `x.data = other`
     "detaches itself",  # cuts the tensor off its history
     "registers hook",  # the tensor's node runs the user's function in backward

@@ -214,6 +214,22 @@ class Sources:
             if not before.outermost.same_function(after.outermost):
                 return None  # in two cells: what else ran between them, nobody saw
             first, last = where_they_part(before.chain, after.chain)
+        return self._between_lines(first, last, names, called, alone)
+
+    def only_write_below(self, before: Callsite, names: tuple[str, ...], called: Iterable[Callsite]) -> Callsite | None:
+        """The one statement below a place, in its own function, that writes to one of the names; None when there are
+        several or none. For a function that has returned before the next recorded call.
+
+        Args:
+            before: place of the last call before.
+            names: local names of what was written.
+            called: all places of recorded calls.
+        """
+        return self._between_lines(before, None, names, called, alone=False)
+
+    def _between_lines(
+        self, first: Callsite, last: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite], alone: bool
+    ) -> Callsite | None:
         text = self._texts.get(_whose(first)) if not first.outdated else None
         seen = {site.expression for site in called if _whose(site) == _whose(first)}
         node = only_between(text, first, last, names, seen, alone=alone) if text is not None else None

@@ -24,6 +24,7 @@ from inplace_magic.hazards.gradients import (
 from inplace_magic.hazards.losses import (
     flags_as_index,
     index_repeats,
+    out_outgrown,
     overwritten_unread,
     rebound_lost,
     result_thrown_away,
@@ -84,6 +85,12 @@ PAGES = {
             "def score(rows):\n    return rows.sum(1).max().item()",
             ("genes += 10",),
             "best",
+        ),
+        Page(
+            out_outgrown,
+            "table, i, record = torch.ones(3, 4), 1, torch.full((6,), 2.0)",
+            ("torch.square(record, out=table[i])",),
+            "table[2].tolist()",
         ),
         Page(
             conversion_written,
@@ -202,7 +209,7 @@ PAGES = {
             step_without_gradients,
             "model, x, checkpoint = nn.Linear(2, 1), torch.ones(1, 2), nn.Linear(2, 1).state_dict()\n"
             "w = torch.ones(2, requires_grad=True)\nsgd = torch.optim.SGD([w], lr=1)",
-            ("opt.step()", "sgd.step()"),
+            ("opt.step()", "sgd.zero_grad()"),
             "(torch.equal(model.bias, checkpoint['bias']), w[0].item())",
         ),
         Page(

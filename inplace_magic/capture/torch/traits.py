@@ -128,6 +128,7 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ),
     ("takes classes", ("cross_entropy", "nll_loss", "one_hot")),
     ("takes memory", ("Tensor.data =",)),
+    ("sets gradient", ("Tensor.grad =",)),
     ("detaches itself", ("detach_",)),
     ("registers hook", ("Tensor.register_hook",)),
     ("gives gradients", ("torch.autograd.grad",)),

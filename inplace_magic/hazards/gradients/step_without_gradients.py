@@ -28,8 +28,9 @@ Good::
     sgd.step()
 
 Told from the record alone: a step found no gradient on any parameter; a backward before it had filled gradients of
-leaves; and nothing in the watch wrote one of those leaves after that. Silent for a step with a closure, and where
-another optimizer, or a line of your own, moves what backward filled.
+leaves; and nothing in the watch wrote one of those leaves after that, or of those among them that this very optimizer
+holds. Silent for a step with a closure, and where another optimizer, or a line of your own, moves what backward
+filled.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.autograd import IdleStep
+from inplace_magic.record.places import Callsite
 
 CODE = "step-without-gradients"
 
@@ -56,9 +58,10 @@ def check(story: Story) -> Iterator[Hazard]:
         backward = max(ran)
         reached = (story.nodes[number].variable for number in story.executed[backward])
         filled = {leaf for leaf in reached if leaf is not None}
-        if filled and not any(_is_moved(story, leaf, backward) for leaf in (*filled, *step.held)):
+        cleared = filled.intersection(step.held)
+        if filled and not any(_is_moved(story, leaf, backward) for leaf in cleared or (*filled, *step.held)):
             seen.add(step.callsite)
-            yield _hazard(story, step, backward, filled)
+            yield _hazard(story, step, backward, filled, _cleared_at(story, cleared, backward, step.call))
 
 
 def _is_moved(story: Story, leaf: int, after: int) -> bool:
@@ -68,7 +71,13 @@ def _is_moved(story: Story, leaf: int, after: int) -> bool:
     return any(write.at > after for write in writes)
 
 
-def _hazard(story: Story, step: IdleStep, backward: int, filled: set[int]) -> Hazard:
+def _cleared_at(story: Story, leaves: set[int], since: int, until: int) -> Callsite | None:
+    """The line that took the gradients away; None where that was not seen."""
+    calls = [call for leaf in leaves for call in story.given_to.get(leaf, ()) if since < call.index < until]
+    return next((call.callsite for call in calls if call.does("sets gradient")), None)
+
+
+def _hazard(story: Story, step: IdleStep, backward: int, filled: set[int], cleared_at: Callsite | None) -> Hazard:
     names = sorted(name for leaf in filled if (name := story.bindings.name(leaf)) is not None)
     named = f"`{names[0]}`" if names else _("parameters")
     if len(filled) > 1:
@@ -101,7 +110,8 @@ def _hazard(story: Story, step: IdleStep, backward: int, filled: set[int]) -> Ha
         ),
         fix=fix,
         variable=names[0] if names else None,
-        mutation=step.callsite,
+        mutation=cleared_at or step.callsite,
+        read=step.callsite,
         origin=story.calls[backward].callsite,
         tensor=min(filled),
     )

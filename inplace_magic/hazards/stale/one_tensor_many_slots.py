@@ -40,6 +40,7 @@ from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.listing import whole_listing
 
 CODE = "one-tensor-many-slots"
 
@@ -57,6 +58,7 @@ def check(story: Story) -> Iterator[Hazard]:
     for call in story.trace.calls:
         for mutation in call.mutations if call.kind == "in-place" and call.callsite not in seen else ():
             slots = _slots_of(story, call, mutation) or _slots_filled(story, call, mutation)
+            slots = slots or _slots_gone_through(story, call.callsite, mutation.tensor)
             if slots is None and mutation.tensor not in told:
                 told.add(mutation.tensor)  # asked once for each tensor
                 slots = kept_and_read(story, mutation)
@@ -121,6 +123,27 @@ def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, s
     written = story.bindings.written_name(call, mutation.tensor) if node is not None else None
     match = re.fullmatch(r"(\w+)\[-?\w+\]", written or "")
     return _two_slots(story, mutation.tensor, match[1]) if match is not None else None
+
+
+def _slots_gone_through(story: Story, site: Callsite | None, tensor: int) -> tuple[str, str] | None:
+    """Two slots of a list of a function's that hold the tensor, where a loop over that list writes it: ``for cell,
+    state in zip(cells, states): state.copy_(…)`` with ``states = [torch.zeros(n)] * k``."""
+    if site is None or site.caller is None:
+        return None
+    held: dict[str, list[str]] = {}
+    for local in story.local_names.get((site.function, site.cell, site.file, tensor), ()):
+        match = re.fullmatch(r"(\w+)\[\d+\]", local)
+        if match is not None:
+            held.setdefault(match[1], []).append(local)
+    several = {container: slots for container, slots in held.items() if len(slots) > 1}
+    listing = whole_listing(story.trace, site) if several else None
+    statement = listing.statement_at(site) if listing is not None else None
+    for loop in listing.around(statement) if listing is not None and statement is not None else ():
+        if isinstance(loop, (ast.For, ast.AsyncFor)):
+            over = {node.id for node in ast.walk(loop.iter) if isinstance(node, ast.Name)}
+            for container in over & several.keys():
+                return f"`{several[container][0]}`", f"`{several[container][1]}`"
+    return None
 
 
 def _slots_filled(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
