@@ -74,6 +74,18 @@ NOT_YET_FOUND = {
     "silent_answers_after_one_case_file": "a cache grows with each answer, as caches do",
     "silent_lines_of_a_light_curve": "absolute values of two views, and the whole is read as if it had its signs",
     "silent_rounds_of_hospital_averaging": "sums that nobody clears, as running totals are",
+    "silent_headlines_with_borrowed_words": "a column that a method hands out is set by a mask, as columns are",
+    "silent_keypoints_after_a_restored_descriptor": "two modules with one buffer, and the state of one is loaded",
+    "silent_warmup_of_a_rainfall_model": "a list and an optimizer's group hold one tensor, and nobody names it",
+    "silent_corrected_moments_of_a_tremor_fit": "a state divided by a number in each step, as a decay is",
+    "silent_relevance_through_one_activation": "an entry of a dictionary was replaced, and no tensor was written",
+    "silent_budget_of_altered_plates": "an array that is written through its tensor, and read by NumPy alone",
+    "silent_playouts_on_one_board": "a view of an argument is filled, as boards are filled",
+    "silent_worth_of_training_samples": "a shallow copy in a method, under a name of that method alone",
+    "silent_segments_in_a_packed_batch": "a dictionary by identity, whose key is refilled",
+    "silent_samples_of_a_dose_response": "a name is bound back to the tensor that it is already",
+    "silent_seals_on_an_ice_floe": "scores of an argument are lowered by what was measured of them, and nothing is given",
+    "silent_diffusion_of_a_salt": "positions are brought back into their box, as many programs mean to",
 }
 """Failures that no rule gives an alarm for so far, and why."""
 
