@@ -84,8 +84,9 @@ NOT_YET_FOUND = {
     "silent_worth_of_training_samples": "a shallow copy in a method, under a name of that method alone",
     "silent_segments_in_a_packed_batch": "a dictionary by identity, whose key is refilled",
     "silent_samples_of_a_dose_response": "a name is bound back to the tensor that it is already",
-    "silent_seals_on_an_ice_floe": "scores of an argument are lowered by what was measured of them, and nothing is given",
+    "silent_seals_on_an_ice_floe": "scores of an argument are lowered by their own measure, and no tensor is given",
     "silent_diffusion_of_a_salt": "positions are brought back into their box, as many programs mean to",
+    "silent_spread_of_observed_torques": "a short name for a state that is there to be changed",
 }
 """Failures that no rule gives an alarm for so far, and why."""
 

@@ -21,6 +21,7 @@ from inplace_magic.hazards.grouping import grouped, told_once
 from inplace_magic.hazards.losses import (
     flags_as_index,
     index_repeats,
+    out_is_input,
     out_outgrown,
     overwritten_unread,
     rebound_lost,
@@ -63,7 +64,6 @@ from inplace_magic.hazards.stale import (
     objects_share_state,
     one_tensor_many_slots,
     operand_overwritten_first,
-    out_is_input,
     results_share_memory,
     row_overwritten_first,
     same_memory_compared,

@@ -24,6 +24,7 @@ from inplace_magic.hazards.gradients import (
 from inplace_magic.hazards.losses import (
     flags_as_index,
     index_repeats,
+    out_is_input,
     out_outgrown,
     overwritten_unread,
     rebound_lost,
@@ -39,7 +40,6 @@ from inplace_magic.hazards.stale import (
     handed_part_written,
     joined_with_itself,
     objects_share_state,
-    out_is_input,
     row_overwritten_first,
     state_of_two,
     taken_memory_trained,

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 import re
 
-from inplace_magic.analysis.origins import comes_from_itself
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.origins import comes_from_itself
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.listing import Listing, whole_listing

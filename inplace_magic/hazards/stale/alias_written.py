@@ -19,8 +19,8 @@ Good::
     labels = ids.clone()
 
 Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own
-(``x.zero_()``, meant as such), where an attribute or an entry is taken for short and written by the short name (``cache
-= self.cache``; `same-memory-compared` tells where the two are held against each other), where the tensor began as a
+(``x.zero_()``, meant as such), where the other name is an attribute or an entry taken for short (``cache =
+self.cache``; `same-memory-compared` tells where the two are held against each other), where the tensor began as a
 buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it both names (``m = v =
 torch.zeros(3)``), and where the old name is not read again.
 
@@ -34,7 +34,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_magic.analysis.origins import builds_on_itself
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
@@ -140,15 +139,7 @@ def _may_be_a_mistake(story: Story, call: CallEvent, mutation: Mutation) -> bool
     if meta is None or meta.is_trainable or story.is_gradient(mutation) or call.callsite is None:
         return False  # parameters and their gradients are there to be updated
     aliases = story.aliases.beside(call.callsite)
-    if not _is_buffer(story, mutation) or any(are_taken_for_two(story, alias, mutation) for alias in aliases):
-        return True
-    path = story.bindings.written_path(call, mutation.tensor) if aliases else None
-    return builds_on_itself(story, call, mutation) and any(_keeps_the_state(alias, path) for alias in aliases)
-
-
-def _keeps_the_state(alias: AliasStatement, written: str | None) -> bool:
-    """``old = self.mean``, where ``self.mean`` is written by that name: the short name is not there to write by."""
-    return alias.source == written and not alias.source.isidentifier() and alias.target.isidentifier()
+    return not _is_buffer(story, mutation) or any(are_taken_for_two(story, alias, mutation) for alias in aliases)
 
 
 def _is_buffer(story: Story, mutation: Mutation) -> bool:
@@ -163,7 +154,7 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         for name, alias in _other_names(story, owned)
         if name != owned.path
         and (alias is None or is_one_tensor(story, alias, mutation.tensor))
-        and (not buffer or (alias is not None and _may_be_two(story, alias, owned, mutation)))
+        and (not buffer or (alias is not None and are_taken_for_two(story, alias, mutation)))
     }
     handed_out = hands_out_another_name(owned)
     if not buffer and (handed_out or is_read_by_both(story, call, mutation, owned)):
@@ -200,17 +191,12 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
     return None
 
 
-def _may_be_two(story: Story, alias: AliasStatement, owned: Owned, mutation: Mutation) -> bool:
-    return are_taken_for_two(story, alias, mutation) or _keeps_the_state(alias, owned.path)
-
-
 def _other_names(story: Story, owned: Owned) -> Iterator[tuple[str, AliasStatement | None]]:
     """Names that an earlier statement of the same function gave the same tensor."""
     for alias in story.aliases.beside(owned.site):
         if alias.line >= owned.site.line:
             continue
-        kept = alias.source.isidentifier() or _keeps_the_state(alias, owned.path)
-        if not (kept or sums_its_list(story, owned, alias)):
+        if not alias.source.isidentifier() and not sums_its_list(story, owned, alias):
             continue  # `cache = self.cache`: a short name for state that is there to be changed
         if alias.source == owned.path:
             yield alias.target, alias

@@ -25,10 +25,10 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from inplace_magic.analysis.origins import builds_on_itself
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
