@@ -1,0 +1,94 @@
+"""The gradients of leaves, which backward writes and ``clear_grad`` zeroes in place, without a version that moves.
+
+``w.grad`` gives another tensor object at each read, so the memory of a gradient is known by the leaf that has it, for
+as long as the leaf lives and its gradient lies there. Whoever kept ``w.grad`` in a variable has that very memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.calls import RawMutation
+from inplace_magic.capture.paddle.identity import (
+    POINTER,
+    STORAGE,
+    VERSION,
+    IdentityMap,
+    Observation,
+    StorageRecord,
+    TensorRecord,
+)
+from inplace_magic.record.autograd import AddedTo
+
+Before = dict[TensorRecord, StorageRecord | None]
+"""By leaf, the memory of its gradient; None where it has none yet."""
+
+
+class Gradients:
+    """The gradients that are known.
+
+    Args:
+        identity: the tensors that are known.
+        look: gives a tensor as it is now.
+    """
+
+    def __init__(self, identity: IdentityMap, look: Callable[[Any], Observation]) -> None:
+        self._identity = identity
+        self._look = look
+        self._of: dict[TensorRecord, Observation] = {}
+
+    def before(self, leaves: Iterable[TensorRecord]) -> Before:
+        """What gradients the leaves have as backward begins."""
+        return {leaf: self._storage_of(leaf) for leaf in leaves}
+
+    def added_to(self, before: Before) -> tuple[AddedTo, ...]:
+        """Those that backward added to; of those that it made, the memory is known from now on."""
+        added = []
+        for leaf, storage in before.items():
+            now = self._storage_of(leaf)
+            if now is not None and now is storage:
+                added.append(AddedTo(leaf.serial, now.serial))
+        return tuple(added)
+
+    def cleared(self, leaf: Any, *, zeroed: bool) -> RawMutation | None:
+        """Notes that the gradient of a leaf was cleared; gives the write, where it was filled with zeros and is known.
+
+        Args:
+            leaf: the tensor.
+            zeroed: its memory was filled with zeros, and not let go.
+        """
+        record = self._identity.known(leaf)
+        seen = self._of.get(record) if record is not None else None
+        if record is None or seen is None:
+            return None
+        if not zeroed:
+            self._forget(record)
+            return None
+        return RawMutation(seen, seen[VERSION])
+
+    def settle(self) -> None:
+        """Notes which gradients are gone, or lie elsewhere, by the end of the watch."""
+        for leaf in list(self._of):
+            self._storage_of(leaf)
+
+    def _storage_of(self, leaf: TensorRecord) -> StorageRecord | None:
+        tensor = leaf()
+        gradient = None if tensor is None else tensor.grad
+        if gradient is None or not gradient._is_initialized():
+            self._forget(leaf)
+            return None
+        known = self._of.get(leaf)
+        if known is not None and known[POINTER] == describe.pointer(gradient):
+            return known[STORAGE]
+        self._forget(leaf)
+        seen = self._of[leaf] = self._look(gradient)
+        if seen[STORAGE] is not None:
+            self._identity.hold(seen[STORAGE], leaf)
+        return seen[STORAGE]
+
+    def _forget(self, leaf: TensorRecord) -> None:
+        seen = self._of.pop(leaf, None)
+        if seen is not None and seen[STORAGE] is not None:
+            self._identity.let_go(seen[STORAGE], leaf)
