@@ -69,10 +69,8 @@ class Backwards:
                 backward = running.backward
                 if error is not None or not backward.retain_graph:
                     self.released |= self._nodes.reached(backward.roots)
-                added = self._gradients.added_to(running.gradients)
-                self.done.append(
-                    Backward(backward.call, backward.roots, backward.inputs, backward.retain_graph, added)
-                )
+                added = self._gradients.added_to(running.gradients, call.index)
+                self.done.append(Backward(backward.call, backward.roots, backward.inputs, backward.retain_graph, added))
                 return
 
     def _leaves(self, backward: Backward) -> list[TensorRecord]:

@@ -24,7 +24,12 @@ _READER = Reader(
 
 
 def _item(args: tuple[Any, ...]) -> Dropped | None:
-    return by_item(_READER, *args) if len(args) == 3 else None
+    if len(args) != 3:
+        return None
+    target, index, given = args
+    if type(index) is tuple and len(index) == 1:
+        (index,) = index  # as `Tensor.__setitem__` hands it on
+    return by_item(_READER, target, index, given)
 
 
 def _filled(args: tuple[Any, ...]) -> Dropped | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import paddle
 
 from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.calls import Call, RawUnseenWrite
 from inplace_magic.capture.paddle.identity import (
     LAYOUT,
     LEAF,
@@ -21,7 +22,6 @@ from inplace_magic.capture.paddle.identity import (
     StorageRecord,
 )
 from inplace_magic.capture.paddle.nodes import NodeRecord
-from inplace_magic.capture.paddle.calls import Call, RawUnseenWrite
 from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.refusals import refusal_of
 from inplace_magic.capture.paddle.traits import function_behind, node_traits, role_of
@@ -200,7 +200,9 @@ def _pending(recorder: Recorder) -> set[int]:
             if behind is not None:
                 users.setdefault(behind, []).append(number)
     todo = [
-        number for number in alive if number in recorder.backwards.released and nodes.records[number - 1].sequence is not None
+        number
+        for number in alive
+        if number in recorder.backwards.released and nodes.records[number - 1].sequence is not None
     ]
     spent: set[int] = set()
     while todo:

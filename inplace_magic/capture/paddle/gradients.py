@@ -43,11 +43,16 @@ class Gradients:
         """What gradients the leaves have as backward begins."""
         return {leaf: self._storage_of(leaf) for leaf in leaves}
 
-    def added_to(self, before: Before) -> tuple[AddedTo, ...]:
-        """Those that backward added to; of those that it made, the memory is known from now on."""
+    def added_to(self, before: Before, call: int) -> tuple[AddedTo, ...]:
+        """Those that backward added to; of those that it made, the memory is known from now on.
+
+        Args:
+            before: what there was as it began.
+            call: index of its call.
+        """
         added = []
         for leaf, storage in before.items():
-            now = self._storage_of(leaf)
+            now = self._storage_of(leaf, call)
             if now is not None and now is storage:
                 added.append(AddedTo(leaf.serial, now.serial))
         return tuple(added)
@@ -73,7 +78,7 @@ class Gradients:
         for leaf in list(self._of):
             self._storage_of(leaf)
 
-    def _storage_of(self, leaf: TensorRecord) -> StorageRecord | None:
+    def _storage_of(self, leaf: TensorRecord, maker: int | None = None) -> StorageRecord | None:
         tensor = leaf()
         gradient = None if tensor is None else tensor.grad
         if gradient is None or not gradient._is_initialized():
@@ -83,10 +88,14 @@ class Gradients:
         if known is not None and known[POINTER] == describe.pointer(gradient):
             return known[STORAGE]
         self._forget(leaf)
+        met = len(self._identity.storages)
         seen = self._of[leaf] = self._look(gradient)
-        if seen[STORAGE] is not None:
-            self._identity.hold(seen[STORAGE], leaf)
-        return seen[STORAGE]
+        storage = seen[STORAGE]
+        if storage is not None:
+            self._identity.hold(storage, leaf)
+            if storage.serial > met:
+                storage.born = maker
+        return storage
 
     def _forget(self, leaf: TensorRecord) -> None:
         seen = self._of.pop(leaf, None)

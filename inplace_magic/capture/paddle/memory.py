@@ -54,8 +54,8 @@ def _sources() -> list[tuple[str, Ask, str, int]]:
     """Three for each device, in this order: in use, held, the most in use."""
     found: list[tuple[str, Ask, str, int]] = []
     for kind, count in (("host", 1), ("device", paddle.device.cuda.device_count() if _has_gpus() else 0)):
-        current = getattr(_core, f"{kind}_memory_stat_current_value", None)
-        peak = getattr(_core, f"{kind}_memory_stat_peak_value", None)
+        current: Any = getattr(_core, f"{kind}_memory_stat_current_value", None)
+        peak: Any = getattr(_core, f"{kind}_memory_stat_peak_value", None)
         for number in range(count if current is not None and peak is not None else 0):
             device = "cpu" if kind == "host" else f"gpu:{number}"
             found += (

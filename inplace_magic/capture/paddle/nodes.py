@@ -127,7 +127,7 @@ class NodeMap:
                     continue
                 address = other.node_ptr()
                 known = self._by_address.get(address)
-                if known is None or (known.leaf is None or known.leaf() is None) and known.name != other.name():
+                if known is None or ((known.leaf is None or known.leaf() is None) and known.name != other.name()):
                     name = other.name()
                     known = self._add(name, address, None if name == LEAF_SINK else call)
                     left -= 1

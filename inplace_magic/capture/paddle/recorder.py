@@ -327,9 +327,7 @@ class Recorder:
             )
         )
 
-    def _outputs(
-        self, call: Call, produced: list[Any], written: Written
-    ) -> tuple[list[Observation], bool, bool]:
+    def _outputs(self, call: Call, produced: list[Any], written: Written) -> tuple[list[Observation], bool, bool]:
         """The outputs; whether one has memory of its own, and whether one shares an input's."""
         found: list[Observation] = []
         fresh = shared = False

@@ -4,8 +4,8 @@ bias = paddle.rand([600])
 
 # Bad
 scores = q @ k
-scores = scores + bias
+scores = paddle.exp(scores)
 
 # Good
 scores = q @ k
-scores.add_(bias)
+scores.exp_()

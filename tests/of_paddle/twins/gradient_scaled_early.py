@@ -5,7 +5,8 @@ parts = [paddle.rand([2, 3]) for _ in range(2)]
 # Bad
 for part in parts:
     model(part).sum().backward()
-    model.weight.grad.scale_(0.5)
+    with paddle.no_grad():
+        model.weight.grad.scale_(0.5)
 opt.step()
 
 # Good
