@@ -92,7 +92,8 @@ def _by_device(readings: Iterable[MemoryReading]) -> dict[str, list[MemoryReadin
 
 def _between(first: MemoryReading, then: MemoryReading, key: Key) -> Entry:
     """What happened from one reading to the next. The totals only grow, unless the watched code set them back
-    (``reset_accumulated_memory_stats``), or the allocator has none: then only their difference is known, what came and went in between not."""
+    (``reset_accumulated_memory_stats``), or the allocator has none: then only their difference is known, what came and
+    went in between not."""
     change = then.allocated_bytes - first.allocated_bytes
     allocated = (then.allocated_total or 0) - (first.allocated_total or 0)
     freed = (then.freed_total or 0) - (first.freed_total or 0)

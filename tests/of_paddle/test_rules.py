@@ -1,7 +1,7 @@
 """Every rule has a Paddle twin: a program in which it is found and one in which it is not; or a reason why not.
 
 The programs stand in ``twins``, one file for each rule, named by its module. What stands above ``# Bad`` is part of
-both programs. Of a rule that does not run on Paddle's tensors, both programs show that Paddle does what the reason says.
+both programs. Of a rule that does not run on Paddle's tensors, both programs show that it would find nothing.
 """
 
 from __future__ import annotations

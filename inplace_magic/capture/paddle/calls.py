@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from inplace_magic.capture.paddle.functions import OpFacts
@@ -70,8 +71,8 @@ class Call:
     parent: int | None
     sequence: int
     site: int | None
-    targets: list[Any]
+    targets: Sequence[Any]
     """What it announces to write."""
-    tensors: list[Any]
-    unmoved: list[Any]
+    tensors: Sequence[Any]
+    unmoved: Sequence[Any]
     """What it writes without moving a version."""

@@ -14,11 +14,13 @@ from inplace_magic.record.traits import Trait
 METADATA_ONLY = frozenset(("reshape_", "unsqueeze_", "squeeze_", "flatten_", "transpose_", "t_", "data ="))
 """They leave the elements alone. ``x.data = y`` gives the tensor another memory."""
 
-_KEEPS_LAYOUT = frozenset(
+_STEPS = frozenset(
+    ("sgd_", "momentum_", "adam_", "adamw_", "merged_adam_", "merged_momentum_", "lamb_", "rmsprop_", "adagrad_")
+)
+_KEEPS_LAYOUT = _STEPS | frozenset(
     (
         *("__setitem__", "set_value", "add_", "subtract_", "multiply_", "divide_", "scale_", "clip_", "fill_", "copy_"),
         *("relu_", "sigmoid_", "tanh_", "exp_", "sqrt_", "square_", "leaky_relu_", "softmax_"),
-        *("sgd_", "momentum_", "adam_", "adamw_", "merged_adam_", "merged_momentum_", "lamb_", "rmsprop_", "adagrad_"),
     )
 )
 _WRITES_ITS_FIRST = frozenset(("__setitem__", "set_value"))
@@ -53,6 +55,7 @@ class OpFacts:
         "saves",
         "sets_item",
         "statistics",
+        "steps",
         "traits",
     )
 
@@ -63,6 +66,8 @@ class OpFacts:
         self.predicts_write = operation in _WRITES_ITS_FIRST or (
             operation.endswith("_") and not operation.startswith("__")
         )
+        self.steps = operation in _STEPS
+        """An optimizer moves a parameter by it."""
         self.keeps_layout = operation in _KEEPS_LAYOUT
         """It writes elements, and neither shape nor dtype of what it writes can be another one afterwards."""
         self.sets_item = operation == "__setitem__"

@@ -22,8 +22,8 @@ from inplace_magic.capture.paddle.identity import (
 )
 from inplace_magic.record.autograd import AddedTo
 
-Before = dict[TensorRecord, StorageRecord | None]
-"""By leaf, the memory of its gradient; None where it has none yet."""
+Before = dict[TensorRecord, int]
+"""By leaf, the address of its gradient; 0 where it has none yet."""
 
 
 class Gradients:
@@ -38,10 +38,17 @@ class Gradients:
         self._identity = identity
         self._look = look
         self._of: dict[TensorRecord, Observation] = {}
+        self._leaf_at: dict[int, TensorRecord] = {}
+        """By the address of the gradient."""
 
     def before(self, leaves: Iterable[TensorRecord]) -> Before:
         """What gradients the leaves have as backward begins."""
-        return {leaf: self._storage_of(leaf) for leaf in leaves}
+        found: Before = {}
+        for leaf in leaves:
+            tensor = leaf()
+            gradient = None if tensor is None else tensor.grad
+            found[leaf] = 0 if gradient is None else describe.pointer(gradient)
+        return found
 
     def added_to(self, before: Before, call: int) -> tuple[AddedTo, ...]:
         """Those that backward added to; of those that it made, the memory is known from now on.
@@ -51,9 +58,9 @@ class Gradients:
             call: index of its call.
         """
         added = []
-        for leaf, storage in before.items():
-            now = self._storage_of(leaf, call)
-            if now is not None and now is storage:
+        for leaf, address in before.items():
+            now = self._storage_of(leaf, None if address else call)
+            if now is not None and address and self._of[leaf][POINTER] == address:
                 added.append(AddedTo(leaf.serial, now.serial))
         return tuple(added)
 
@@ -72,6 +79,21 @@ class Gradients:
             self._forget(record)
             return None
         return RawMutation(seen, seen[VERSION])
+
+    def at(self, tensor: Any) -> Observation | None:
+        """What is known of a gradient that a new object stands for; None where it is none, or was written since.
+
+        Args:
+            tensor: the object, of which nothing is known.
+        """
+        first = describe.pointer(tensor)
+        leaf = self._leaf_at.get(first)
+        seen = None if leaf is None else self._of.get(leaf)
+        owner = None if leaf is None else leaf()
+        if seen is None or owner is None or seen[VERSION] != describe.version(tensor):
+            return None
+        gradient = owner.grad
+        return seen if gradient is not None and describe.pointer(gradient) == first == seen[POINTER] else None
 
     def settle(self) -> None:
         """Notes which gradients are gone, or lie elsewhere, by the end of the watch."""
@@ -93,11 +115,14 @@ class Gradients:
         storage = seen[STORAGE]
         if storage is not None:
             self._identity.hold(storage, leaf)
+            self._leaf_at[seen[POINTER]] = leaf
             if storage.serial > met:
                 storage.born = maker
         return storage
 
     def _forget(self, leaf: TensorRecord) -> None:
         seen = self._of.pop(leaf, None)
+        if seen is not None and self._leaf_at.get(seen[POINTER]) is leaf:
+            del self._leaf_at[seen[POINTER]]
         if seen is not None and seen[STORAGE] is not None:
             self._identity.let_go(seen[STORAGE], leaf)

@@ -6,6 +6,7 @@ ends (source lines, text, frozen records) is left to :mod:`.freeze`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -43,7 +44,8 @@ from inplace_magic.capture.paddle.traits import LEAF_SINK
 from inplace_magic.capture.paddle.written import Written, mutation, writes
 from inplace_magic.record.options import WatchOptions
 
-_records_gradients = paddle.is_grad_enabled
+_records_gradients: Callable[[], bool] = getattr(paddle.base.core, "_has_grad", paddle.is_grad_enabled)
+_NONE: tuple[Any, ...] = ()
 
 
 class Recorder:
@@ -105,7 +107,7 @@ class Recorder:
         if kwargs:
             describe.tensors_in(kwargs.values(), tensors)
         call.site = self._note_site(frame)
-        look = self._look
+        look = self._look_in_step if facts.steps else self._look
         call.before = [look(tensor) for tensor in tensors]
         call.index = self.begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
@@ -114,7 +116,7 @@ class Recorder:
         call.sequence = self.nodes.sequence
         call.grad_enabled = _records_gradients()
         call.old = call.dropped = None
-        call.targets, call.unmoved = [], []
+        call.targets = call.unmoved = _NONE
         if facts.predicts_write:
             if tensors:
                 call.targets = tensors[:1] if facts.operation != "assign_out_" else describe.tensors_in(args[1:2], [])
@@ -158,7 +160,7 @@ class Recorder:
         ]
         if facts.runs_backward:
             self.backwards.end(call, error)
-        elif error is None:
+        elif error is None and call.grad_enabled:
             by_ctx = self.kept[-1] if self.kept and facts.operation == "apply" else ()
             if not note_saves(call, self.nodes, identity, self._look, by_ctx):
                 self.unknown_saves[facts.name] = None
@@ -183,8 +185,7 @@ class Recorder:
         running = self.running
         while running:
             last = running.pop()
-            last.tensors = last.targets = last.unmoved = []
-            last.arguments = ()
+            last.tensors = last.targets = last.unmoved = last.arguments = _NONE
             if last is call:
                 break
 
@@ -250,17 +251,26 @@ class Recorder:
         """A tensor before the call that got it; an unchanged version and address mean an unchanged tensor."""
         identity = self.identity
         record = identity.tensors.get(id(tensor))
-        if record is not None and record() is tensor and tensor is not None:
-            latest = record.latest
-            if latest is not None and latest[VERSION] == tensor._inplace_version():
-                storage = latest[STORAGE]
-                same = storage is None or storage.version == latest[VERSION]
-                if same and latest[POINTER] == describe.pointer(tensor):
-                    if storage is not None:
-                        storage.seen_at = self._site
-                    if latest[REQUIRES_GRAD] is not tensor.stop_gradient:
-                        return latest
+        latest = None if record is None or record() is not tensor else record.latest
+        if latest is not None and latest[REQUIRES_GRAD] is not tensor.stop_gradient:
+            version = tensor._inplace_version()
+            storage = latest[STORAGE]
+            if storage is None:
+                if version == latest[VERSION] and describe.pointer(tensor) == latest[POINTER]:
+                    return latest
+            elif version == latest[VERSION] == storage.version and tensor.data_ptr() == latest[POINTER]:
+                storage.seen_at = self._site
+                return latest
         return self._observe(tensor, None)
+
+    def _look_in_step(self, tensor: Any) -> Observation:
+        """As :meth:`_look`, of what an optimizer hands to its operation: a gradient that is known by its leaf is the
+        same each time, though Paddle makes another object for it at each read."""
+        if id(tensor) not in self.identity.tensors:
+            seen = self.gradients.at(tensor)
+            if seen is not None:
+                return seen
+        return self._look(tensor)
 
     def _observe(self, tensor: Any, call: Call | None, *, made: bool = False) -> Observation:
         """The tensor as it is now.
@@ -335,8 +345,8 @@ class Recorder:
         storages = {seen[STORAGE].serial for seen in call.before if seen[STORAGE] is not None}
         for tensor in produced:
             given = id(tensor) in inputs
-            if given and not any(tensor is entry[0] for entry in written):
-                shared = True
+            if given and not any(tensor is entry[0] and describe.version(tensor) != entry[1] for entry in written):
+                shared = True  # it is what it was, but for its values
                 found.append(self._look(tensor))
                 continue
             seen = self._observe(tensor, call, made=True)

@@ -52,7 +52,8 @@ def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Writte
         found.append((tensor, seen[VERSION]))
     unmoved = call.unmoved
     if facts.predicts_write and call.error is None:
-        unmoved = [tensor for tensor in call.tensors if any(tensor is given for given in produced)] or call.targets
+        handed_back = set(map(id, produced))
+        unmoved = [tensor for tensor in call.tensors if id(tensor) in handed_back] or call.targets
     for tensor in unmoved:
         record = identity.known(tensor)
         storage = None if record is None else record.storage
