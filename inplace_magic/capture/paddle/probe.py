@@ -45,6 +45,8 @@ class Probe:
             return self._saves(spot)
         if spot.kind == "clears":
             return self._clears(spot)
+        if spot.kind == "reads":
+            return property(self._reads(spot), spot.original.__set__)
         return self._watching(spot, spot.original)
 
     def _watching(self, spot: Spot, original: Any) -> Any:
@@ -79,6 +81,24 @@ class Probe:
         stand_in.__name__ = stand_in.__qualname__ = spot.name
         stand_in.__doc__ = getattr(original, "__doc__", None)
         return stand_in
+
+    def _reads(self, spot: Spot) -> Callable[[Any], Any]:
+        recorder, probe, read = self._recorder, self, spot.original.__get__
+
+        def gradient(tensor: Any) -> Any:
+            found = read(tensor)
+            if found is None or probe.silent or probe._inside or _this_thread() != probe._thread:
+                return found
+            probe._inside = True
+            try:
+                recorder.met(found)
+            except Exception as fault:  # containment: as above
+                recorder.fault("noting a gradient that is read", fault)
+            finally:
+                probe._inside = False
+            return found
+
+        return gradient
 
     def _clears(self, spot: Spot) -> Callable[..., Any]:
         recorder, probe, original, facts = self._recorder, self, spot.original, spot.facts

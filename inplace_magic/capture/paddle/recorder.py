@@ -189,6 +189,13 @@ class Recorder:
             if last is call:
                 break
 
+    def met(self, gradient: Any) -> None:
+        """Notes the object that stands for a gradient from now on, so that its memory is known by that name."""
+        if self.identity.deaths:
+            self.identity.bury()
+        if gradient._is_initialized():
+            self._look(gradient)
+
     def cleared(self, facts: OpFacts, leaf: Any, frame: FrameType, *, zeroed: bool) -> None:
         """Notes that the gradient of a leaf was cleared. A loop over parameters, as an optimizer's, is one call.
 

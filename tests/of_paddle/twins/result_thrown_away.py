@@ -1,18 +1,17 @@
 scores = paddle.rand([2, 4])
-padding = scores > 0.5
 
 # Bad
-def masked(scores, padding):
-    scores.masked_fill(padding, -1e9)
+def bounded(scores):
+    scores.clip(0.0, 0.5)
     return F.softmax(scores)
 
 
-out = masked(scores, padding)
+out = bounded(scores)
 
 # Good
-def masked(scores, padding):
-    scores = scores.masked_fill(padding, -1e9)
+def bounded(scores):
+    scores = scores.clip(0.0, 0.5)
     return F.softmax(scores)
 
 
-out = masked(scores, padding)
+out = bounded(scores)

@@ -3,7 +3,7 @@ x.stop_gradient = False
 
 # Bad
 gate = paddle.exp(x)
-gate.copy_(paddle.ones([4, 4]))
+gate.copy_(paddle.ones([4, 4]), True)
 gate.sum().backward()
 
 # Good
