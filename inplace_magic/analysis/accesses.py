@@ -123,8 +123,8 @@ class Accesses:
         return {s for s, writes in self.writes_to_storage.items() if any(call.parent is not None for call, _ in writes)}
 
     def silent_writes(self, saved: SavedTensor, since: int) -> Iterator[tuple[CallEvent, Mutation]]:
-        """The writes to the memory of a saved tensor, after call `since`, that its saver cannot notice: those that moved
-        no version of it; all of them where nobody compares versions."""
+        """The writes to the memory of a saved tensor, after call `since`, that its saver cannot notice: those that
+        moved no version of it; all of them where nobody compares versions."""
         if saved.storage is None or saved.storage not in self.writes_to_storage:
             return
         key = saved.storage, saved.counter, saved.guarded
