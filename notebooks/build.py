@@ -82,6 +82,7 @@ def main() -> int:
     known = [*QUICKSTART, *texts()]
     if any(name.startswith("paddle") for name in arguments.names):
         known += OF_PADDLE
+        os.environ.setdefault("GLOG_minloglevel", "3")  # else Paddle says on stderr at what time a node raised
     chosen = [text for text in known if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
     began = time.perf_counter()
     with ProcessPoolExecutor() as processes:
