@@ -70,7 +70,7 @@ def frozen_trace(
         ),
         readings=recorder.memory.frozen(),
         backwards=tuple(recorder.backwards.done),
-        unseen=tuple(_unseen(raw, sites, sources, by_tensor) for raw in recorder.unseen),
+        unseen=tuple(_unseen(raw, sites, sources, by_tensor) for raw in recorder.looks.unseen),
         aliases=sources.aliases(),
         names=names,
         local_names=tuple(_local_names(recorder, sources)),

@@ -17,30 +17,24 @@ from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.backwards import Backwards
-from inplace_magic.capture.paddle.calls import Call, RawUnseenWrite
-from inplace_magic.capture.paddle.describe import STRIDES
+from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.dropped import READERS
 from inplace_magic.capture.paddle.frames import PADDLE_FRAMES
 from inplace_magic.capture.paddle.functions import OpFacts
 from inplace_magic.capture.paddle.gradients import Gradients
 from inplace_magic.capture.paddle.identity import (
     LAYOUT,
-    NODE,
     POINTER,
     RECORD,
-    REQUIRES_GRAD,
     STORAGE,
-    VERSION,
     IdentityMap,
     Observation,
-    StorageRecord,
-    TensorRecord,
 )
 from inplace_magic.capture.paddle.keeping import note_saves
+from inplace_magic.capture.paddle.looking import Looks
 from inplace_magic.capture.paddle.memory import Memory
 from inplace_magic.capture.paddle.nodes import NodeMap
 from inplace_magic.capture.paddle.reach import KINDS
-from inplace_magic.capture.paddle.traits import LEAF_SINK
 from inplace_magic.capture.paddle.written import Written, mutation, writes
 from inplace_magic.record.options import WatchOptions
 
@@ -56,14 +50,15 @@ class Recorder:
         self.sites = CallsiteTable(PADDLE_FRAMES)
         self.identity = IdentityMap(self.clock)
         self.nodes = NodeMap(options.check_values)
-        self.gradients = Gradients(self.identity, self._look)
-        self.backwards = Backwards(self.identity, self.nodes, self.gradients, self._look)
-        self.memory = Memory()
         self.beside = Beside()
+        self.looks = Looks(self.identity, self.nodes, self.beside, self.clock)
+        self.gradients = Gradients(self.identity, self.looks.look)
+        self.looks.gradient_at = self.gradients.at
+        self.backwards = Backwards(self.identity, self.nodes, self.gradients, self.looks.look)
+        self.memory = Memory()
         self.begun = 0
         self.calls: list[Call] = []
         self.forgotten = 0
-        self.unseen: list[RawUnseenWrite] = []
         self.unknown_saves: dict[str, None] = {}
         """Names of operations that made a node, and of which the table of saves knows nothing."""
         self.faults: list[str] = []
@@ -73,7 +68,6 @@ class Recorder:
         self.passing_names = PassingNames(self.identity, self.sites.is_users, KINDS)
         self._clearing: tuple[int, int, int] | None = None
         self._places_met = 0
-        self._site: int | None = None
         self._value_bytes = 8 * options.max_values
 
     def clock(self) -> int:
@@ -82,7 +76,7 @@ class Recorder:
 
     def begin_block(self) -> None:
         """The next call is the first of a cell."""
-        self._site = None
+        self.looks.site = None
         self.beside.begin()
         self.memory.read(None)
 
@@ -107,7 +101,7 @@ class Recorder:
         if kwargs:
             describe.tensors_in(kwargs.values(), tensors)
         call.site = self._note_site(frame)
-        look = self._look_in_step if facts.steps else self._look
+        look = self.looks.look_in_step if facts.steps else self.looks.look
         call.before = [look(tensor) for tensor in tensors]
         call.index = self.begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
@@ -162,11 +156,11 @@ class Recorder:
             self.backwards.end(call, error)
         elif error is None and call.grad_enabled:
             by_ctx = self.kept[-1] if self.kept and facts.operation == "apply" else ()
-            if not note_saves(call, self.nodes, identity, self._look, by_ctx):
+            if not note_saves(call, self.nodes, identity, self.looks.look, by_ctx):
                 self.unknown_saves[facts.name] = None
         if facts.metadata_only:
             if call.tensors:
-                self._observe(call.tensors[0], call)
+                self.looks.observe(call.tensors[0], call)
             call.kind = "metadata"
         elif written or (error is not None and call.targets):
             call.kind = "in-place"
@@ -194,7 +188,7 @@ class Recorder:
         if self.identity.deaths:
             self.identity.bury()
         if gradient._is_initialized():
-            self._look(gradient)
+            self.looks.look(gradient)
 
     def cleared(self, facts: OpFacts, leaf: Any, frame: FrameType, *, zeroed: bool) -> None:
         """Notes that the gradient of a leaf was cleared. A loop over parameters, as an optimizer's, is one call.
@@ -236,7 +230,7 @@ class Recorder:
     def look_once_more(self) -> None:
         """Notes, between calls, what died and what was written unseen since the last call."""
         self.identity.bury()
-        self._site = None
+        self.looks.site = None
         self.nodes.compare_values(self.begun)
         self.gradients.settle()
 
@@ -251,98 +245,8 @@ class Recorder:
         if site is not None and site >= self._places_met:
             self._places_met = site + 1
             self.passing_names.look(frame)
-        self._site = site
+        self.looks.site = site
         return site
-
-    def _look(self, tensor: Any) -> Observation:
-        """A tensor before the call that got it; an unchanged version and address mean an unchanged tensor."""
-        identity = self.identity
-        record = identity.tensors.get(id(tensor))
-        latest = None if record is None or record() is not tensor else record.latest
-        if latest is not None and latest[REQUIRES_GRAD] is not tensor.stop_gradient:
-            version = tensor._inplace_version()
-            storage = latest[STORAGE]
-            if storage is None:
-                if version == latest[VERSION] and describe.pointer(tensor) == latest[POINTER]:
-                    return latest
-            elif version == latest[VERSION] == storage.version and tensor.data_ptr() == latest[POINTER]:
-                storage.seen_at = self._site
-                return latest
-        return self._observe(tensor, None)
-
-    def _look_in_step(self, tensor: Any) -> Observation:
-        """As :meth:`_look`, of what an optimizer hands to its operation: a gradient that is known by its leaf is the
-        same each time, though Paddle makes another object for it at each read."""
-        if id(tensor) not in self.identity.tensors:
-            seen = self.gradients.at(tensor)
-            if seen is not None:
-                return seen
-        return self._look(tensor)
-
-    def _observe(self, tensor: Any, call: Call | None, *, made: bool = False) -> Observation:
-        """The tensor as it is now.
-
-        Args:
-            tensor: the live tensor.
-            call: the call that just returned; None for an input, before the call.
-            made: the call gave the tensor, or wrote it, so that its node is the call's.
-        """
-        identity = self.identity
-        first = describe.pointer(tensor)
-        version = describe.version(tensor)
-        record = identity.known(tensor)
-        latest = None if record is None else record.latest
-        if latest is not None and call is not None and call.facts.keeps_layout and latest[POINTER] == first:
-            seen = latest[LAYOUT]
-            if seen[STRIDES] != tuple(tensor.strides):
-                seen = describe.layout(tensor)
-        else:
-            seen = describe.layout(tensor)
-        storage = identity.storage_of(tensor, first, seen, call.index if made and call is not None else None)
-        if record is None:
-            record = identity.enter(tensor, storage)
-        elif record.storage is not storage:
-            identity.move(record, storage)
-            if storage is not None:
-                storage.version = version
-        if storage is not None:
-            if storage.version is None:
-                storage.version = version
-            elif storage.version != version:
-                if call is None:
-                    self._note_unseen(storage, record, version)
-                storage.version = version
-            storage.seen_at = self._site
-        requires_grad = not tensor.stop_gradient
-        node = None
-        leaf = True
-        if requires_grad:
-            grad_fn = tensor.grad_fn
-            if grad_fn is not None:
-                name = grad_fn.name()
-                if name == LEAF_SINK:
-                    self.nodes.leaf(grad_fn, record)
-                else:
-                    leaf = False
-                    node = self._number(grad_fn, name, call if made else None)
-        record.latest = (record, storage, version, seen, first, requires_grad, node, leaf)
-        return record.latest
-
-    def _number(self, grad_fn: Any, name: str, call: Call | None) -> int:
-        if call is None:
-            return self.nodes.met(grad_fn, name).serial
-        for seen in call.before:  # an input's node lives: the call handed it on, or wrote without being recorded
-            if seen[NODE] is not None and self.nodes.is_at(self.nodes.records[seen[NODE] - 1], grad_fn):
-                return seen[NODE]
-        return self.nodes.made(grad_fn, name, call.index).serial
-
-    def _note_unseen(self, storage: StorageRecord, record: TensorRecord, version: int | None) -> None:
-        others = self.beside.others()
-        self.unseen.append(
-            RawUnseenWrite(
-                *(storage, record, storage.version, version, self.begun, storage.seen_at, self._site, others)
-            )
-        )
 
     def _outputs(self, call: Call, produced: list[Any], written: Written) -> tuple[list[Observation], bool, bool]:
         """The outputs; whether one has memory of its own, and whether one shares an input's."""
@@ -354,9 +258,9 @@ class Recorder:
             given = id(tensor) in inputs
             if given and not any(tensor is entry[0] and describe.version(tensor) != entry[1] for entry in written):
                 shared = True  # it is what it was, but for its values
-                found.append(self._look(tensor))
+                found.append(self.looks.look(tensor))
                 continue
-            seen = self._observe(tensor, call, made=True)
+            seen = self.looks.observe(tensor, call, made=True)
             found.append(seen)
             storage = seen[STORAGE]
             if given or (storage is not None and storage.serial in storages):
@@ -371,5 +275,5 @@ class Recorder:
             if seen[RECORD]() is tensor:
                 return seen
         if describe.version(tensor) == before:
-            return self._look(tensor)
-        return self._observe(tensor, call, made=True)
+            return self.looks.look(tensor)
+        return self.looks.observe(tensor, call, made=True)

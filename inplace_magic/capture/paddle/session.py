@@ -106,7 +106,7 @@ class PaddleSession:
         self._recorder.identity.tensors.clear()
         self._recorder.nodes.records.clear()
         self._recorder.calls.clear()
-        self._recorder.unseen.clear()
+        self._recorder.looks.unseen.clear()
 
     def trace(
         self,
