@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from inplace_magic.capture.dropped import MOST, Reader, by_item, converted
+from inplace_magic.capture.elements.dropped import MOST, Reader, by_item, converted
 from inplace_magic.capture.paddle import describe
 from inplace_magic.record.events import Dropped, Number
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from inplace_magic.capture.elements.regions import basic_index_region
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call, RawMutation
 from inplace_magic.capture.paddle.describe import DTYPE
@@ -17,7 +18,6 @@ from inplace_magic.capture.paddle.identity import (
     Observation,
     StorageRecord,
 )
-from inplace_magic.capture.regions import basic_index_region
 
 Written = list[tuple[Any, int | None]]
 """Tensors, each with its version before."""

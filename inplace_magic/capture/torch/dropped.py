@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from inplace_magic.capture.dropped import MOST, Reader, by_index, by_item, converted
+from inplace_magic.capture.elements.dropped import MOST, Reader, by_index, by_item, converted
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.arguments import Arguments, Keywords
 from inplace_magic.record.events import Dropped, Number
