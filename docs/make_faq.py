@@ -1,6 +1,7 @@
 """Runs every cell of the FAQ and writes below it the report that it shows.
 
     python docs/make_faq.py
+    python docs/make_faq.py paddle     where paddle is installed (`.venv-paddle`): the questions on Paddle's tensors
 
 The pages are docs/faq.md and docs/zh/faq.md. Their first code block prepares a notebook. Each block after it that
 begins with ``%%inplace_watch`` is run in a fresh namespace, right after that first block, and its report replaces what
@@ -10,6 +11,7 @@ cells show.
 
 from __future__ import annotations
 
+import gc
 import html
 import re
 import sys
@@ -22,6 +24,8 @@ from traitlets.config import Config
 DOCS = Path(__file__).resolve().parent
 PAGES = (DOCS / "faq.md", DOCS / "zh" / "faq.md")
 
+OF_PADDLE = (DOCS / "faq-paddle.md", DOCS / "zh" / "faq-paddle.md")
+
 _SETUP = re.compile(r"```python\n(?!%%)(.*?)```", re.DOTALL)
 _CELL = re.compile(r"```python\n(%%inplace_watch.*?)```\n(?:\n<details>.*?</details>\n)?", re.DOTALL)
 
@@ -33,6 +37,9 @@ def report(shell: InteractiveShell, setup: str, cell: str) -> str:
         SystemExit: the cell showed no report, or several.
     """
     shell.reset()
+    for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+        sys.__dict__.pop(name, None)  # an error keeps the tensors of its cell, which Paddle's counters count
+    gc.collect()
     with capture_output() as captured:
         shell.run_cell(setup, store_history=True)
         shell.run_cell(cell, store_history=True)
@@ -81,7 +88,7 @@ def main() -> None:
     config = Config()
     config.HistoryManager.hist_file = ":memory:"
     shell = InteractiveShell.instance(config=config)
-    for path in PAGES:
+    for path in OF_PADDLE if "paddle" in sys.argv[1:] else PAGES:
         text = path.read_text(encoding="utf-8")
         path.write_text(page(shell, text), encoding="utf-8")
         print(f"{len(cells(text))} reports written to {path.relative_to(DOCS.parent).as_posix()}", file=sys.stderr)

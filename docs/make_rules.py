@@ -139,7 +139,7 @@ def index(found: list[Rule]) -> str:
         for code in rule.codes:
             lines.append(f"| [`{code}`]({rule.page}) | {rule.severity} | {_inline(rule.meaning(code))} |")
     lines += ["", *(f"* **{name}**: {meaning}." for name, meaning in SEVERITIES.items()), ""]
-    lines += ["[What each finding rests on](facts.md).", ""]
+    lines += ["[What each finding rests on](facts.md). [Findings on Paddle's tensors](paddle.md).", ""]
     lines += ["`docs/make_rules.py` writes this page and those that it links to.", ""]
     return "\n".join(lines)
 
@@ -151,6 +151,28 @@ def facts(found: list[Rule]) -> str:
     for rule in sorted(found, key=lambda rule: order.index(rule.severity)):
         codes = ", ".join(f"[`{code}`]({rule.page})" for code in rule.codes)
         lines.append(f"* {codes}: {_inline(rule.facts)}")
+    lines += ["", "`docs/make_rules.py` writes this page.", ""]
+    return "\n".join(lines)
+
+
+def of_paddle(found: list[Rule]) -> str:
+    """Which rules run on Paddle's tensors, and why the others do not."""
+    tree = ast.parse((HAZARDS / "of_paddle.py").read_text(encoding="utf-8"))
+    table = next(node.value for node in tree.body if isinstance(node, ast.AnnAssign) and node.value is not None)
+    reasons: dict[str, str] = ast.literal_eval(table)
+    lines = [
+        "# Findings on Paddle's tensors",
+        "",
+        "A rule that runs has a program in which it is found and one in which it is not, in `tests/of_paddle/twins`; "
+        "`tests/of_paddle/test_rules.py` runs both, and the first one once more as the finding's diff changes it.",
+        "",
+        "| rule | runs on Paddle's tensors |",
+        "|---|---|",
+    ]
+    for rule in found:
+        name = rule.module.replace("_", "-")
+        reason = reasons.get(name)
+        lines.append(f"| [`{name}`]({rule.page}) | {'yes' if reason is None else f'no: {reason}'} |")
     lines += ["", "`docs/make_rules.py` writes this page.", ""]
     return "\n".join(lines)
 
@@ -189,7 +211,8 @@ def _inline(text: str) -> str:
 def pages() -> dict[str, str]:
     """Text by file name of all pages."""
     found = rules()
-    return {"index.md": index(found), "facts.md": facts(found), **{rule.page: page(rule) for rule in found}}
+    whole = {"index.md": index(found), "facts.md": facts(found), "paddle.md": of_paddle(found)}
+    return {**whole, **{rule.page: page(rule) for rule in found}}
 
 
 def main() -> None:

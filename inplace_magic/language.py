@@ -35,6 +35,13 @@ _IN_PADDLE = (
     ("torch.autograd.grad", "paddle.grad"),
     ("torch.utils.checkpoint", "paddle.distributed.fleet.utils.recompute"),
     ("requires grad", "has `stop_gradient=False`"),
+    ("model.zero_grad()", "model.clear_gradients()"),
+    ("zero_grad()", "clear_grad()"),
+    ("recurse=False", "include_sublayers=False"),
+    ("`checkpoint`", "`recompute`"),
+    (".bool()", '.astype("bool")'),
+    (".long()", '.astype("int64")'),
+    ("{path}.new_tensor({value})", "paddle.to_tensor({value}, dtype={path}.dtype)"),
 )
 """What the messages, which are written of PyTorch, say of Paddle's tensors instead."""
 _TORCH = re.compile(r"(?<![A-Za-z0-9_.])torch(?=(\.[a-z])?)(?![A-Za-z0-9_])")

@@ -2,6 +2,7 @@
 
     python notebooks/build.py              build all, English and Chinese
     python notebooks/build.py 01 zh/03     build some: a beginning of the path in notebooks/, the language may be left out
+    python notebooks/build.py paddle       build the lesson on Paddle, where paddle is installed (`.venv-paddle`)
     python notebooks/build.py --check      build and write nothing; fail where a kept notebook differs from what was built
     python notebooks/build.py --run        run and write nothing; fail where a cell fails (another version of the tools
                                            than the one whose outputs are kept)
@@ -40,6 +41,8 @@ REPOSITORY = ""
 notebook lies in."""
 BRANCH = "main"
 QUICKSTART = (HERE / "quickstart.md", HERE / "zh" / "quickstart.md")
+OF_PADDLE = (HERE / "paddle" / "en.md", HERE / "paddle" / "zh.md")
+"""Built by name alone: an environment for PyTorch has no Paddle."""
 INSTALL = re.compile(r"^    import os\n.*^    %pip install --quiet \.\.(/\.\.)?$", re.MULTILINE | re.DOTALL)
 """How the first cell installs the checkout, or says what to do where there is none."""
 UPLOAD = re.compile(r"\n\n(?:Where there is no checkout|如果这个笔记本不在代码仓库里)(?:(?!\n\n).)*", re.DOTALL)
@@ -77,6 +80,9 @@ def main() -> int:
     parser.add_argument("--run", action="store_true")
     arguments = parser.parse_args()
     known = [*QUICKSTART, *texts()]
+    if any(name.startswith("paddle") for name in arguments.names):
+        known += OF_PADDLE
+        os.environ.setdefault("GLOG_minloglevel", "3")  # else Paddle says on stderr at what time a node raised
     chosen = [text for text in known if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
     began = time.perf_counter()
     with ProcessPoolExecutor() as processes:

@@ -123,15 +123,17 @@ class Accesses:
         return {s for s, writes in self.writes_to_storage.items() if any(call.parent is not None for call, _ in writes)}
 
     def silent_writes(self, saved: SavedTensor, since: int) -> Iterator[tuple[CallEvent, Mutation]]:
-        """The writes to the memory of a saved tensor, after call `since`, that moved no version of it."""
+        """The writes to the memory of a saved tensor, after call `since`, that its saver cannot notice: those that
+        moved no version of it; all of them where nobody compares versions."""
         if saved.storage is None or saved.storage not in self.writes_to_storage:
             return
-        key = saved.storage, saved.counter
+        key = saved.storage, saved.counter, saved.guarded
         if key not in self._silent:
             self._silent[key] = [
                 (call, mutation)
                 for call, mutation in self.writes_to_storage[saved.storage]
-                if (
+                if not saved.guarded
+                or (
                     mutation.version_before == mutation.version_after
                     if mutation.counter == saved.counter
                     else saved.counter is not None
@@ -142,7 +144,7 @@ class Accesses:
             yield writes[position]
 
     @cached_property
-    def _silent(self) -> dict[tuple[int, int | None], list[tuple[CallEvent, Mutation]]]:
+    def _silent(self) -> dict[tuple[int, int | None, bool], list[tuple[CallEvent, Mutation]]]:
         return {}
 
     @cached_property

@@ -92,13 +92,19 @@ def _by_device(readings: Iterable[MemoryReading]) -> dict[str, list[MemoryReadin
 
 def _between(first: MemoryReading, then: MemoryReading, key: Key) -> Entry:
     """What happened from one reading to the next. The totals only grow, unless the watched code set them back
-    (``reset_accumulated_memory_stats``): then only their difference is known, what came and went in between not."""
+    (``reset_accumulated_memory_stats``), or the allocator has none: then only their difference is known, what came and
+    went in between not."""
     change = then.allocated_bytes - first.allocated_bytes
-    allocated = then.allocated_total - first.allocated_total
-    freed = then.freed_total - first.freed_total
-    known = allocated >= 0 and freed >= 0 and allocated - freed == change
+    allocated = (then.allocated_total or 0) - (first.allocated_total or 0)
+    freed = (then.freed_total or 0) - (first.freed_total or 0)
+    counted = first.allocated_total is not None and then.allocated_total is not None
+    known = counted and allocated >= 0 and freed >= 0 and allocated - freed == change
     if not known:
         allocated, freed = max(change, 0), max(-change, 0)
+    if not counted:
+        risen = then.peak_bytes > first.peak_bytes
+        peak = then.peak_bytes if risen else max(first.allocated_bytes, then.allocated_bytes)
+        return Entry(key[0], key[1], key[2], allocated, freed, peak, then.allocated_bytes, risen)
     peak, exact = _peak_between(first, then, allocated, freed)
     return Entry(key[0], key[1], key[2], allocated, freed, peak, then.allocated_bytes, exact and known)
 

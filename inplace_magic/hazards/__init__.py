@@ -34,6 +34,7 @@ from inplace_magic.hazards.losses import (
 )
 from inplace_magic.hazards.notes import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.notes.note import quiet
+from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.rules import (
     expanded_tensor_written,
@@ -137,14 +138,8 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-FOR_PADDLE: tuple[Rule, ...] = (
-    saved_tensor_overwritten.RULE,
-    saved_values_changed.RULE,
-    history_missed.RULE,
-    graph_used_twice.RULE,
-    leaf_written.RULE,
-)
-"""The rules that were tried on Paddle's tensors; docs/paddle.md says of each other one why it is not here."""
+FOR_PADDLE: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.name not in NOT_FOR_PADDLE)
+"""The rules that run on Paddle's tensors."""
 
 
 def find_hazards(trace: Trace) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:

@@ -43,7 +43,8 @@ class MemoryReading:
     """An accelerator's own account of its memory, read as a call began, or as a call inside another one ended.
 
     Whatever happens until the next reading of the device is billed to ``call``. The two totals only ever grow, so
-    their differences are what was allocated and freed in between, each block counted.
+    their differences are what was allocated and freed in between, each block counted. Paddle's allocators have none:
+    of their readings the difference is known, and the peak where it rose.
     """
 
     call: int | None
@@ -55,8 +56,8 @@ class MemoryReading:
     """Held by the allocator, in use or not: ``torch.cuda.memory_reserved()``."""
     peak_bytes: int
     """The most in use since the peak was last reset, by whomever."""
-    allocated_total: int
-    freed_total: int
+    allocated_total: int | None = None
+    freed_total: int | None = None
     requested_bytes: int | None = None
     """Asked for by tensors and libraries, before the allocator rounded it up; None where it does not count that."""
     op: int | None = None

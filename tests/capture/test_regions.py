@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import inplace_magic
-from inplace_magic.capture.regions import basic_index_region
+from inplace_magic.capture.elements.regions import basic_index_region
 from inplace_magic.record.events import Region
 
 BOUNDS = st.one_of(st.none(), st.integers(-6, 6))

@@ -57,6 +57,8 @@ def outcome(program: Callable[[], dict[str, Any]], *, watched: bool) -> tuple[An
         mine = (__file__, inplace_magic.__file__.removesuffix("__init__.py"))
         library = [(entry.filename, entry.lineno) for entry in entries if not entry.filename.startswith(mine)]
         ours = [entry.filename for entry in entries if entry.filename.startswith(mine[1])]
+        if sys.version_info < (3, 11):  # before it, a bare `raise` goes on with the traceback that it had
+            ours = []
         error = type(raised).__name__, str(raised), library, ours
     facts = {}
     for name, value in kept.items():

@@ -11,6 +11,7 @@ import ctypes
 import math
 import struct
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 import paddle
@@ -20,6 +21,9 @@ _PLAIN = frozenset((paddle.Tensor, paddle.base.framework.EagerParamBase))
 
 _LETTERS = {paddle.float32: "f", paddle.float64: "d", paddle.int64: "q", paddle.int32: "i", paddle.bool: "?"}
 CPU = "cpu"
+
+_SIZES: dict[Any, int] = {}
+"""Bytes of an element, by the dtype."""
 
 Layout = tuple[tuple[int, ...], tuple[int, ...] | None, int | None, Any, str, str, int]
 """(shape, strides, offset in elements, dtype, device, class, bytes of its elements)."""
@@ -46,6 +50,11 @@ def tensors_in(values: Iterable[Any], found: list[Any]) -> list[Any]:
         elif isinstance(value, Tensor) and value._is_initialized():
             found.append(value)
     return found
+
+
+def is_plain(value: Any) -> bool:
+    """Whether something is a tensor or a parameter of Paddle's own classes, with memory."""
+    return type(value) in _PLAIN and bool(value._is_initialized())
 
 
 def version(tensor: Any) -> int | None:
@@ -79,8 +88,11 @@ def address(tensor: Any, first: int) -> int:
 
 def layout(tensor: Any) -> Layout:
     """Shape, strides and the like. None is unknown."""
+    dtype = tensor.dtype
     try:
-        size = tensor.element_size()
+        size = _SIZES.get(dtype)
+        if size is None:
+            size = _SIZES[dtype] = tensor.element_size()
         offset = tensor.offset // size
         strides: tuple[int, ...] | None = tuple(tensor.strides)
     except Exception:  # as above; a sparse tensor has no strides
@@ -91,14 +103,23 @@ def layout(tensor: Any) -> Layout:
         shape,
         strides,
         offset,
-        tensor.dtype,
+        dtype,
         _device(tensor),
         "Tensor" if kind is Tensor else "Parameter" if kind in _PLAIN else kind.__name__,
         math.prod(shape) * size,
     )
 
 
+_ACCELERATED = any(
+    asked()
+    for name in ("cuda", "rocm", "xpu")
+    if (asked := getattr(paddle, f"is_compiled_with_{name}", None)) is not None
+) or bool(getattr(paddle.device, "get_all_custom_device_type", list)())
+
+
 def _device(tensor: Any) -> str:
+    if not _ACCELERATED:
+        return CPU
     place = tensor.place
     return CPU if place.is_cpu_place() else str(place).removeprefix("Place(").removesuffix(")")
 
@@ -132,17 +153,17 @@ def content(seen: Layout, first: int, limit: int) -> bytes | None:
         limit: in bytes.
     """
     count = seen[NBYTES]
-    if not first or not count or count > limit or seen[DEVICE] != CPU or not _in_order(seen):
+    if not first or not count or count > limit or seen[DEVICE] != CPU or not _in_order(seen[SHAPE], seen[STRIDES]):
         return None
     return ctypes.string_at(first, count)
 
 
-def _in_order(seen: Layout) -> bool:
-    strides = seen[STRIDES]
-    if strides is None or len(strides) != len(seen[SHAPE]):
+@lru_cache(maxsize=4096)
+def _in_order(shape: tuple[int, ...], strides: tuple[int, ...] | None) -> bool:
+    if strides is None or len(strides) != len(shape):
         return False
     expected = 1
-    for size, stride in zip(reversed(seen[SHAPE]), reversed(strides), strict=True):
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size != 1 and stride != expected:
             return False
         expected *= size

@@ -16,6 +16,7 @@ import paddle
 from inplace_magic.capture.callsite import FrameworkFrames
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(paddle.__file__)), "")
+_DECORATOR = ("decorator.py", os.path.join("decorator", "__init__.py"))
 _PROBE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probe.py")
 _OF_CALLS = tuple(
     os.path.join(_FOLDER, *name, "")
@@ -25,7 +26,7 @@ _OF_CALLS = tuple(
 
 @cache
 def _is_part_of_the_call(file: str) -> bool:
-    if file.startswith("<decorator-gen-") or os.path.basename(file) == "decorator.py":
+    if file.startswith("<decorator-gen-") or file.endswith(_DECORATOR):
         return True  # what the `decorator` package makes of Paddle's decorated functions
     path = os.path.abspath(file)
     if path == _PROBE:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import paddle
 
 from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.calls import Call, RawUnseenWrite
 from inplace_magic.capture.paddle.identity import (
     LAYOUT,
     LEAF,
@@ -21,7 +22,7 @@ from inplace_magic.capture.paddle.identity import (
     StorageRecord,
 )
 from inplace_magic.capture.paddle.nodes import NodeRecord
-from inplace_magic.capture.paddle.recorder import Call, RawUnseenWrite, Recorder
+from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.refusals import refusal_of
 from inplace_magic.capture.paddle.traits import function_behind, node_traits, role_of
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
@@ -67,8 +68,9 @@ def frozen_trace(
             Storage(r.serial, r.nbytes, r.device, r.born, r.ended)
             for r in _with_what_nodes_keep(recorder.identity, recorder.nodes.records)
         ),
-        backwards=tuple(recorder.backwards),
-        unseen=tuple(_unseen(raw, sites, sources, by_tensor) for raw in recorder.unseen),
+        readings=recorder.memory.frozen(),
+        backwards=tuple(recorder.backwards.done),
+        unseen=tuple(_unseen(raw, sites, sources, by_tensor) for raw in recorder.looks.unseen),
         aliases=sources.aliases(),
         names=names,
         local_names=tuple(_local_names(recorder, sources)),
@@ -110,6 +112,7 @@ class _Freezer:
                     values_before=describe.values(write.old, write.after[LAYOUT]),
                     values_after=describe.values(write.new, write.after[LAYOUT]),
                     region=write.region,
+                    dropped=write.dropped,
                 )
                 for write in done.mutations
             ),
@@ -171,7 +174,7 @@ def _saved(records: Iterable[NodeRecord]) -> Iterator[SavedTensor]:
                 storage=_number(saved.storage),
                 counter=_number(saved.storage),
                 version=saved.version,
-                tensor=saved.record.serial,
+                tensor=None if saved.record is None else saved.record.serial,
                 checked=saved.before is not None,
                 changed=saved.changed[0] if saved.changed else None,
                 flips=tuple(saved.changed[1:]),
@@ -197,7 +200,9 @@ def _pending(recorder: Recorder) -> set[int]:
             if behind is not None:
                 users.setdefault(behind, []).append(number)
     todo = [
-        number for number in alive if number in recorder.released and nodes.records[number - 1].sequence is not None
+        number
+        for number in alive
+        if number in recorder.backwards.released and nodes.records[number - 1].sequence is not None
     ]
     spent: set[int] = set()
     while todo:

@@ -14,6 +14,15 @@ from inplace_magic.record.traits import Trait
 METADATA_ONLY = frozenset(("reshape_", "unsqueeze_", "squeeze_", "flatten_", "transpose_", "t_", "data ="))
 """They leave the elements alone. ``x.data = y`` gives the tensor another memory."""
 
+_STEPS = frozenset(
+    ("sgd_", "momentum_", "adam_", "adamw_", "merged_adam_", "merged_momentum_", "lamb_", "rmsprop_", "adagrad_")
+)
+_KEEPS_LAYOUT = _STEPS | frozenset(
+    (
+        *("__setitem__", "set_value", "add_", "subtract_", "multiply_", "divide_", "scale_", "clip_", "fill_", "copy_"),
+        *("relu_", "sigmoid_", "tanh_", "exp_", "sqrt_", "square_", "leaky_relu_", "softmax_"),
+    )
+)
 _WRITES_ITS_FIRST = frozenset(("__setitem__", "set_value"))
 
 _NAMES = {
@@ -36,6 +45,7 @@ class OpFacts:
     """
 
     __slots__ = (
+        "keeps_layout",
         "metadata_only",
         "name",
         "operation",
@@ -45,6 +55,7 @@ class OpFacts:
         "saves",
         "sets_item",
         "statistics",
+        "steps",
         "traits",
     )
 
@@ -55,6 +66,10 @@ class OpFacts:
         self.predicts_write = operation in _WRITES_ITS_FIRST or (
             operation.endswith("_") and not operation.startswith("__")
         )
+        self.steps = operation in _STEPS
+        """An optimizer moves a parameter by it."""
+        self.keeps_layout = operation in _KEEPS_LAYOUT
+        """It writes elements, and neither shape nor dtype of what it writes can be another one afterwards."""
         self.sets_item = operation == "__setitem__"
         self.runs_backward = name in ("run_backward", "run_partial_grad")
         self.runs_python = self.runs_backward or name == "apply"
@@ -63,6 +78,14 @@ class OpFacts:
         self.saves: Entry | None = SAVES.get(operation)
         """What its node keeps, by the table of saves; None where that is not known."""
         self.traits: tuple[Trait, ...] = traits_of(operation, method=self.name.startswith("Tensor."))
+        if _frees_its_input(operation):
+            self.traits = (*self.traits, "frees its input")
+
+
+def _frees_its_input(operation: str) -> bool:
+    """Whether the node keeps no input, and that of the form in place makes no clone."""
+    entry, in_place = SAVES.get(operation), SAVES.get(f"{operation}_")
+    return isinstance(entry, tuple) and "in0" not in entry and isinstance(in_place, tuple) and "hidden" not in in_place
 
 
 def _display_name(operation: str, owner: str) -> str:

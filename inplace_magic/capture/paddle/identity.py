@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, Union
 
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.describe import DEVICE, Layout
+from inplace_magic.capture.paddle.describe import DEVICE, NBYTES, Layout
 
 Observation = tuple["TensorRecord", Union["StorageRecord", None], int | None, Layout, int, bool, int | None, bool]
 """A tensor at one moment: (record, storage, version, layout, pointer, requires grad, number of its node, is a leaf)."""
@@ -74,6 +74,8 @@ class IdentityMap:
         self._died = self.deaths.append
         self._by_address: dict[tuple[int, str], StorageRecord] = {}
         self.storages: list[StorageRecord] = []
+        self._held: dict[StorageRecord, TensorRecord] = {}
+        """Memory of gradients, by which leaf it is held while no tensor that was met lies on it."""
         self._serial = 0
 
     def bury(self) -> None:
@@ -124,12 +126,46 @@ class IdentityMap:
             return None
         key = describe.address(tensor, first), seen[DEVICE]
         storage = self._by_address.get(key)
+        if storage is not None and not storage.tensors and not self._is_still_held(storage):
+            storage = None
         if storage is None:
             nbytes = describe.storage_bytes(tensor, seen)
             storage = StorageRecord(len(self.storages) + 1, key[0], nbytes, key[1], born)
             self._by_address[key] = storage
             self.storages.append(storage)
         return storage
+
+    def clone_of(self, seen: Layout, born: int) -> StorageRecord:
+        """Memory that a call has made and no tensor of the user's stands for.
+
+        Args:
+            seen: the layout of what was cloned.
+            born: index of the call.
+        """
+        storage = StorageRecord(len(self.storages) + 1, 0, seen[NBYTES], seen[DEVICE], born)
+        self.storages.append(storage)
+        return storage
+
+    def hold(self, storage: StorageRecord, leaf: TensorRecord) -> None:
+        """Notes that a gradient of a leaf lies on the memory, so that it lives without a tensor that was met."""
+        self._held[storage] = leaf
+
+    def let_go(self, storage: StorageRecord, leaf: TensorRecord) -> None:
+        """The gradient of a leaf lies there no longer."""
+        if self._held.get(storage) is leaf:
+            del self._held[storage]
+            self._close(storage)
+
+    def _is_still_held(self, storage: StorageRecord) -> bool:
+        """Whether the leaf has its gradient there now; where it has not, the address is another memory's."""
+        leaf = self._held.get(storage)
+        tensor = None if leaf is None else leaf()
+        gradient = None if tensor is None else tensor.grad
+        if gradient is not None and describe.address(gradient, describe.pointer(gradient)) == storage.address:
+            return True
+        if leaf is not None:
+            self.let_go(storage, leaf)
+        return False
 
     def live(self) -> Iterator[tuple[Any, TensorRecord]]:
         """The tensors that are alive now."""
@@ -144,8 +180,13 @@ class IdentityMap:
         if storage is None:
             return
         storage.tensors -= 1
-        if not storage.tensors:
-            key = storage.address, storage.device
-            if self._by_address.get(key) is storage:
-                del self._by_address[key]
-            storage.ended = self._clock()
+        self._close(storage)
+
+    def _close(self, storage: StorageRecord) -> None:
+        """Notes the end of memory on which nothing lies any more."""
+        if storage.tensors or storage in self._held or storage.ended is not None:
+            return
+        key = storage.address, storage.device
+        if self._by_address.get(key) is storage:
+            del self._by_address[key]
+        storage.ended = self._clock()

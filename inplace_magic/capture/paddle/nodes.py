@@ -37,7 +37,8 @@ class Saved:
 
     def __init__(self, slot: str, seen: Observation, before: bytes | None, *, guarded: bool) -> None:
         self.slot = slot
-        self.record: TensorRecord = seen[RECORD]
+        self.record: TensorRecord | None = seen[RECORD]
+
         self.storage: StorageRecord | None = seen[STORAGE]
         self.version = seen[VERSION]
         self.layout: Layout = seen[LAYOUT]
@@ -50,12 +51,14 @@ class Saved:
 class NodeRecord:
     """One node."""
 
-    __slots__ = ("call", "name", "next", "saved", "sequence", "serial", "variable")
+    __slots__ = ("call", "leaf", "name", "next", "saved", "sequence", "serial", "variable")
 
     def __init__(self, serial: int, name: str, call: int | None, sequence: int | None) -> None:
         self.serial, self.name, self.call, self.sequence = serial, name, call, sequence
         self.next: tuple[int | None, ...] = ()
         self.variable: int | None = None
+        self.leaf: TensorRecord | None = None
+        """Of a leaf's node: the leaf, which keeps the node alive."""
         self.saved: list[Saved] = []
 
 
@@ -74,23 +77,23 @@ class NodeMap:
         """Of the node that is met next."""
         self._compared: list[Saved] = []
 
-    def made(self, node: Any, call: int) -> NodeRecord:
+    def made(self, node: Any, name: str, call: int) -> NodeRecord:
         """The record of a node that the call which just returned has made; outputs of one call may share it."""
         address = node.node_ptr()
         known = self._by_address.get(address)
         if known is not None and known.call == call:
             return known
-        record = self._add(node, address, call)
+        record = self._add(name, address, call)
         self._read_behind(node, record, call)
         return record
 
-    def met(self, node: Any) -> NodeRecord:
+    def met(self, node: Any, name: str) -> NodeRecord:
         """The record of a node that was there already."""
         address = node.node_ptr()
         known = self._by_address.get(address)
-        if known is not None and known.name == node.name():
+        if known is not None and known.name == name:
             return known
-        record = self._add(node, address, None)
+        record = self._add(name, address, None)
         self._read_behind(node, record, None)
         return record
 
@@ -99,11 +102,10 @@ class NodeMap:
         address = node.node_ptr()
         known = self._by_address.get(address)
         if known is None or known.name != LEAF_SINK or known.variable not in (None, tensor.serial):
-            known = self._add(node, address, None)
-        known.variable = tensor.serial
+            known = self._add(LEAF_SINK, address, None)
+        known.variable, known.leaf = tensor.serial, tensor
 
-    def _add(self, node: Any, address: int, call: int | None) -> NodeRecord:
-        name = node.name()
+    def _add(self, name: str, address: int, call: int | None) -> NodeRecord:
         sequence = None
         if name != LEAF_SINK:
             sequence = self.sequence
@@ -125,8 +127,9 @@ class NodeMap:
                     continue
                 address = other.node_ptr()
                 known = self._by_address.get(address)
-                if known is None or known.name != other.name():
-                    known = self._add(other, address, None if other.name() == LEAF_SINK else call)
+                if known is None or ((known.leaf is None or known.leaf() is None) and known.name != other.name()):
+                    name = other.name()
+                    known = self._add(name, address, None if name == LEAF_SINK else call)
                     left -= 1
                     if left > 0:
                         todo.append((other, known))
@@ -141,6 +144,18 @@ class NodeMap:
         if before is not None:
             self._compared.append(saved)
 
+    def keep_clone(self, record: NodeRecord, seen: Observation, clone: StorageRecord) -> None:
+        """Notes that a node keeps a clone of a tensor as it was.
+
+        Args:
+            record: the node.
+            seen: the tensor before the call.
+            clone: the memory of the clone.
+        """
+        saved = Saved("in0", seen, None, guarded=True)
+        saved.storage, saved.version, saved.pointer, saved.record = clone, 0, 0, None
+        record.saved.append(saved)
+
     def compare_values(self, call: int) -> None:
         """Compares what nodes keep with what it was when they kept it, where a tensor on it still lives.
 
@@ -149,7 +164,7 @@ class NodeMap:
         """
         left = []
         for saved in self._compared:
-            tensor = saved.record()
+            tensor = saved.record() if saved.record is not None else None
             if tensor is None or describe.pointer(tensor) != saved.pointer:
                 saved.before = None  # nobody can tell any more
                 continue

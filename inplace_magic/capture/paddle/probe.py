@@ -43,6 +43,10 @@ class Probe:
             return classmethod(self._apply(spot))
         if spot.kind == "saves":
             return self._saves(spot)
+        if spot.kind == "clears":
+            return self._clears(spot)
+        if spot.kind == "reads":
+            return property(self._reads(spot), spot.original.__set__)
         return self._watching(spot, spot.original)
 
     def _watching(self, spot: Spot, original: Any) -> Any:
@@ -77,6 +81,40 @@ class Probe:
         stand_in.__name__ = stand_in.__qualname__ = spot.name
         stand_in.__doc__ = getattr(original, "__doc__", None)
         return stand_in
+
+    def _reads(self, spot: Spot) -> Callable[[Any], Any]:
+        recorder, probe, read = self._recorder, self, spot.original.__get__
+
+        def gradient(tensor: Any) -> Any:
+            found = read(tensor)
+            if found is None or probe.silent or probe._inside or _this_thread() != probe._thread:
+                return found
+            probe._inside = True
+            try:
+                recorder.met(found)
+            except Exception as fault:  # containment: as above
+                recorder.fault("noting a gradient that is read", fault)
+            finally:
+                probe._inside = False
+            return found
+
+        return gradient
+
+    def _clears(self, spot: Spot) -> Callable[..., Any]:
+        recorder, probe, original, facts = self._recorder, self, spot.original, spot.facts
+
+        def clear_gradient(tensor: Any, set_to_zero: bool = True) -> Any:
+            if not (probe.silent or probe._inside or _this_thread() != probe._thread):
+                probe._inside = True
+                try:
+                    recorder.cleared(facts, tensor, _frame(1), zeroed=bool(set_to_zero))
+                except Exception as fault:  # containment: as above
+                    recorder.fault("noting a gradient that is cleared", fault)
+                finally:
+                    probe._inside = False
+            return original(tensor, set_to_zero)
+
+        return clear_gradient
 
     def _apply(self, spot: Spot) -> Callable[..., Any]:
         recorder, probe = self._recorder, self

@@ -19,6 +19,18 @@ KINDS = Kinds(
 )
 
 
+def hooked_layers(namespace: Mapping[str, Any]) -> tuple[str, ...]:
+    """Paths of the layers that carry a forward hook."""
+    found: dict[str, None] = {}
+    for name, value in list(namespace.items()):
+        if name.startswith("_"):
+            continue
+        for _, path, item in walk(name, value, KINDS):
+            if isinstance(item, KINDS.module) and getattr(item, "_forward_post_hooks", None):
+                found[path] = None
+    return tuple(found)
+
+
 def names_of_tensors(namespace: Mapping[str, Any], identity: IdentityMap) -> tuple[TensorName, ...]:
     """Every name of every tensor that the watch has met, shortest paths first, in the order of the namespace."""
     identity.bury()

@@ -14,7 +14,7 @@ from inplace_magic.capture.naming.scope import names_in_sight
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.freeze import frozen_trace
 from inplace_magic.capture.paddle.probe import Probe
-from inplace_magic.capture.paddle.reach import names_of_tensors
+from inplace_magic.capture.paddle.reach import hooked_layers, names_of_tensors
 from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.refusals import refusal_of
 from inplace_magic.capture.paddle.spots import Spot, put_on, spots, take_off
@@ -106,7 +106,7 @@ class PaddleSession:
         self._recorder.identity.tensors.clear()
         self._recorder.nodes.records.clear()
         self._recorder.calls.clear()
-        self._recorder.unseen.clear()
+        self._recorder.looks.unseen.clear()
 
     def trace(
         self,
@@ -131,9 +131,11 @@ class PaddleSession:
             return replace(nothing, blindness=(blindness.FORKED,))
         recorder = self._recorder
         names: tuple[TensorName, ...] = ()
+        hooked: tuple[str, ...] = ()
         try:
             known = names_in_sight(namespace) if isinstance(namespace, FrameType) else namespace
             names = names_of_tensors(known, recorder.identity)
+            hooked = hooked_layers(known)
         except Exception as fault:  # containment: without names the rest is still worth telling
             recorder.fault("reading the names of tensors", fault)
         unseen = [blindness.INSIDE_PADDLE_CALLS, blindness.OTHER_THREADS]
@@ -145,4 +147,11 @@ class PaddleSession:
             recorder.fault("making the record readable", fault)
             trace = replace(nothing, faults=tuple(recorder.faults))
         text = None if error is None else describe.error_text(error)
-        return replace(trace, error=text, refusal=refusal_of(text), cell=cell, source=tuple(source.splitlines()))
+        return replace(
+            trace,
+            hooked_modules=hooked,
+            error=text,
+            refusal=refusal_of(text),
+            cell=cell,
+            source=tuple(source.splitlines()),
+        )

@@ -10,6 +10,8 @@ Operators, indexing and a few methods are methods of ``paddle.Tensor`` in C++. E
     `paddle.Tensor.set_value`, `.data`   a method in Python, and an attribute that can be assigned
     `core.eager.run_backward`            what `backward` and `paddle.grad` end in
     `PyLayer.apply`, `PyLayerContext.save_for_backward`
+    `paddle.Tensor.grad`                 an attribute that gives another object at each read
+    `paddle.Tensor.clear_gradient`       which zeroes a gradient, and which every `clear_grad` ends in
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ class Spot(NamedTuple):
     """What is put back; :data:`_MISSING` where the attribute is inherited, and removed again."""
     facts: OpFacts
     kind: str = "function"
-    """``function``, ``setter`` (assignment to an attribute), ``apply`` or ``saves`` (of a ``PyLayer``)."""
+    """``function``, ``setter`` (assignment to an attribute), ``reads`` (of one), ``clears``, ``apply`` or ``saves``
+    (of a ``PyLayer``)."""
 
 
 _known: tuple[int, tuple[Spot, ...]] | None = None
@@ -130,6 +133,10 @@ def _methods() -> Iterator[Spot]:
         if name in own:
             yield Spot(paddle.Tensor, name, own[name], facts_of(name, "Tensor"))
     yield Spot(paddle.Tensor, "data", own["data"], facts_of("data =", "Tensor"), "setter")
+    yield Spot(paddle.Tensor, "grad", own["grad"], facts_of("grad", "Tensor"), "reads")
+    if "clear_gradient" in own:
+        facts = facts_of("clear_gradient", "Tensor")
+        yield Spot(paddle.Tensor, "clear_gradient", own["clear_gradient"], facts, "clears")
     yield Spot(PyLayer, "apply", vars(PyLayer).get("apply", _MISSING), facts_of("apply"), "apply")
     yield Spot(
         PyLayerContext,

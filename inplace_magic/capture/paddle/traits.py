@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+import paddle
+
 from inplace_magic.record.traits import Role, Trait
 
-_ZEROING = ("zero_",)
+_ZEROING = ("zero_", "clear_gradient")
 _DRAWING = ("uniform_", "normal_", "exponential_", "bernoulli_", "cauchy_", "geometric_", "log_normal_")
 _OVERWRITING = (*_ZEROING, *_DRAWING, "fill_", "copy_", "set_value", "full_", "assign_out_")
 
@@ -26,12 +28,13 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ("repeatable", (*_OVERWRITING, "__setitem__", "masked_fill_", "clip_")),
     ("adds", ("add", "subtract", "add_", "subtract_", "__add__", "__radd__", "__sub__", "__rsub__")),
     ("shifts", ("add_", "subtract_")),
-    ("scales", ("multiply_", "divide_")),
+    ("scales", ("multiply_", "divide_", "scale_")),
     ("subtracts or divides", ("subtract_", "divide_")),
     ("saves nothing", ("__setitem__", "add_", "subtract_", "scale_", "fill_")),
+    ("mixes", ("matmul", "mm", "bmm", "mv", "addmm", "gather", "index_select", "take_along_axis", "roll", "flip")),
     ("gives item", ("__getitem__",)),
     ("gives array", ()),
-    ("may hand back", ("contiguous", "detach")),
+    ("may hand back", ("contiguous", "detach", "cast")),
     ("detached", ("detach",)),
     ("buffer", ("full", "empty", "full_like", "empty_like")),
     ("picks", ("__getitem__", "reshape", "flatten", "index_select", "gather")),
@@ -40,6 +43,17 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ("gathers", ("concat", "stack")),
     ("normalises scores", ("softmax", "log_softmax", "cross_entropy_with_softmax")),
     ("reads values", ("numpy",)),
+    (
+        "compares",
+        (
+            *("subtract", "__sub__", "__rsub__", "subtract_", "divide", "__truediv__", "__rtruediv__"),
+            *("equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal", "equal_all"),
+            *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "isclose", "allclose"),
+            *("copy_", "set_value", "kldiv_loss", "huber_loss", "dist"),
+        ),
+    ),
+    ("takes classes", ("cross_entropy_with_softmax", "nll_loss", "one_hot")),
+    ("turns", ("transpose_", "t_")),
     ("takes memory", ("data =",)),
     ("detaches itself", ("detach_",)),
     ("gives gradients", ("grad",)),
@@ -58,6 +72,8 @@ def traits_of(operation: str, *, method: bool) -> tuple[Trait, ...]:
     known: list[Trait] = [trait for trait, names in _NAMES.items() if operation in names]
     if method:
         known.append("method")
+    if hasattr(paddle.Tensor, f"{operation}_"):
+        known.append("has a form in place")
     return tuple(known)
 
 

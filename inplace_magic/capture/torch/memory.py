@@ -89,8 +89,8 @@ class MpsMemory:
             allocated_bytes=now,
             reserved_bytes=torch.mps.driver_allocated_memory(),
             peak_bytes=max(now, last.peak_bytes),
-            allocated_total=last.allocated_total + max(change, 0),
-            freed_total=last.freed_total + max(-change, 0),
+            allocated_total=(last.allocated_total or 0) + max(change, 0),
+            freed_total=(last.freed_total or 0) + max(-change, 0),
         )
         return (self._last,)
 

@@ -41,7 +41,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.language import _, spelled
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import listing_of
 
@@ -136,7 +136,11 @@ def cleared_after_the_step(write: Written) -> Fix | None:
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or site.direct:
         return None  # only a library's own step is known to have the method beside it
     owner = expressions.path_text(call.func.value)
-    edit = listing.replace(statement, listing.text(statement), f"{owner}.zero_grad()") if owner is not None else None
+    edit = (
+        listing.replace(statement, listing.text(statement), f"{owner}.{spelled('zero_grad()')}")
+        if owner is not None
+        else None
+    )
     return Fix(site, listing, (edit,)) if edit is not None else None
 
 

@@ -24,7 +24,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.language import _, spelled
 
 CODE = "flags-as-index"
 
@@ -60,7 +60,7 @@ def masked(write: Written) -> Fix | None:
     target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
     if not isinstance(target, ast.Subscript) or not isinstance(target.slice, (ast.Name, ast.Attribute)):
         return None
-    edit = listing.substitute([(target.slice, f"{listing.text(target.slice)}.bool()")])
+    edit = listing.substitute([(target.slice, listing.text(target.slice) + spelled(".bool()"))])
     return Fix(write.site, listing, (edit,)) if edit is not None else None
 
 

@@ -33,7 +33,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _, ngettext
+from inplace_magic.language import _, ngettext, spelled
 from inplace_magic.record.events import CallEvent, Dropped, Mutation
 
 CODE = "index-repeats"
@@ -142,7 +142,7 @@ def accumulated(write: Written) -> Fix | None:
     if sign and not isinstance(statement.value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)):
         value = f"({value})"
     if len(added.inputs) == 1:
-        value = f"{path}.new_tensor({sign}{value})"
+        value = spelled("{path}.new_tensor({value})").format(path=path, value=sign + value)
     elif added.inputs[1].dtype == metas[0].dtype:
         value = f"{sign}{value}"
     else:

@@ -40,6 +40,9 @@ from inplace_magic.record.places import Callsite
 
 CODE = "recomputed-with-other-values"
 
+_RUN_AGAIN = ("checkpoint", "recompute")
+"""What stands in the call of a function that is run again in backward: PyTorch's word, and Paddle's."""
+
 _Place = tuple[str, str, int, int | None, str]
 
 
@@ -67,12 +70,18 @@ def _recomputed(story: Story) -> dict[int, dict[int, CallEvent]]:
         place = _place(call)
         if place is None:
             continue
-        if call.parent is None:
+        if call.parent is None or _of_a_forward(story, call.parent):
             if _is_checkpointed(call.callsite):
                 first.setdefault(place, []).append(call)
         elif call.parent in story.backwards and first.get(place):
             found.setdefault(call.parent, {})[first[place].pop().index] = call  # what ran last is needed first
     return found
+
+
+def _of_a_forward(story: Story, parent: int) -> bool:
+    """Whether a call ran a custom function's forward, as Paddle's ``recompute`` is one."""
+    call = story.calls.get(parent)
+    return call is not None and call.operation == "apply" and call.parent is None
 
 
 def _place(call: CallEvent) -> _Place | None:
@@ -83,7 +92,7 @@ def _place(call: CallEvent) -> _Place | None:
 def _is_checkpointed(site: Callsite | None) -> bool:
     caller = site.caller if site is not None else None
     while caller is not None:
-        if "checkpoint" in caller.expression:
+        if any(word in caller.expression for word in _RUN_AGAIN):
             return True
         caller = caller.caller
     return False

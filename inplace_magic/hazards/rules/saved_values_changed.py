@@ -149,15 +149,25 @@ def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedT
     if change.call is not None and change.call.parent is not None and _comes_after(story, node, change.call):
         return change.call.parent
     for index in story.ran_through.get(node.node, ()):
+        if not saved.guarded and not _read_within(story, saved, index):
+            continue  # the user's own `backward` may well not need it
         if index >= change.at and (saved.changed is None or saved.differs_at(index)):
             return index
-    if saved.changed is not None and not saved.differs_at(None):
+    if not saved.guarded or (saved.changed is not None and not saved.differs_at(None)):
         return None
     parameter = _is_parameter(story, saved, change)
     saved_at = node.call if node.call is not None else -1
     if node.pending and story.another_backward_is_meant(node, change.at, saved_at if parameter else None):
         return len(story.trace.calls)
     return None
+
+
+def _read_within(story: Story, saved: SavedTensor, backward: int) -> bool:
+    """Whether a call inside a backward computed something from the memory that was saved."""
+    return any(
+        call.parent == backward and call.kind != "query" and any(meta.storage == saved.storage for meta in call.inputs)
+        for call in story.trace.calls
+    )
 
 
 def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
@@ -191,7 +201,7 @@ def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Chang
     return Hazard(
         code=CODE,
         severity="silent",
-        message=_message(variable, saved_site, node.name, change),
+        message=_message(variable, saved_site, saved, node, change),
         fix=_fix(variable, saved_site, change, leaf=_of_a_leaf(story, saved), state=_is_state(story, saved)),
         variable=variable,
         mutation=change.callsite,
@@ -220,7 +230,9 @@ def _how(change: _Change) -> str:
     return _("through an alias that counts its versions apart (`.data`)")
 
 
-def _message(variable: str | None, saved_site: Callsite | None, saver: str, change: _Change) -> str:
+def _message(
+    variable: str | None, saved_site: Callsite | None, saved: SavedTensor, saver: AutogradNode, change: _Change
+) -> str:
     what = f"`{variable}`" if variable else _("A tensor")
     site = change.callsite
     if site is not None:
@@ -234,9 +246,14 @@ def _message(variable: str | None, saved_site: Callsite | None, saver: str, chan
         done = _("{tensor} was overwritten at a place that the watch did not see").format(tensor=what)
     return sentences(
         _("{done} after {save} had saved it for backward, in {node}.").format(
-            done=done, save=wording.spot(saved_site), node=saver
+            done=done, save=wording.spot(saved_site), node=saver.name
         ),
         _(
+            "PyTorch compares no versions of what `{function}` has kept by `save_for_backward`: the gradient is "
+            "computed from the new values, without an error."
+        ).format(function=saver.function)
+        if not saved.guarded and saver.function is not None
+        else _(
             "The write came {how}, so no version moved and PyTorch did not notice: the gradient is computed from the "
             "new values, without an error."
         ).format(how=_how(change)),

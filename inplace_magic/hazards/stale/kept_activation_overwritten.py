@@ -81,8 +81,11 @@ def _kept_by_hook(story: Story, tensor: int, write: CallEvent) -> str | None:
     made = story.innermost_new(tensor, write.index)
     if made is None:
         return None
-    for meta in made.inputs:
-        path = (story.bindings.namespace.get(meta.tensor) or "").rpartition(".")[0]
+    on_same_memory = story.bindings.by_storage
+    for meta in made.inputs:  # a view of a parameter, as a layer makes of its bias, has no name of its own
+        alike = {meta.tensor, *(on_same_memory.get(meta.storage, ()) if meta.storage is not None else ())}
+        named = (story.bindings.namespace.get(tensor) for tensor in sorted(alike))
+        path = next((name for name in named if name is not None), "").rpartition(".")[0]
         if path and path in story.trace.hooked_modules:
             return _("a forward hook of `{module}` kept it").format(module=path)
     return None

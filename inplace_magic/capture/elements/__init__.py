@@ -1,0 +1,1 @@
+"""Which elements a write by index names, and what it drops; of no framework."""

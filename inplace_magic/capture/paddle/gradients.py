@@ -1,0 +1,128 @@
+"""The gradients of leaves, which backward writes and ``clear_grad`` zeroes in place, without a version that moves.
+
+``w.grad`` gives another tensor object at each read, so the memory of a gradient is known by the leaf that has it, for
+as long as the leaf lives and its gradient lies there. Whoever kept ``w.grad`` in a variable has that very memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.calls import RawMutation
+from inplace_magic.capture.paddle.identity import (
+    POINTER,
+    STORAGE,
+    VERSION,
+    IdentityMap,
+    Observation,
+    StorageRecord,
+    TensorRecord,
+)
+from inplace_magic.record.autograd import AddedTo
+
+Before = dict[TensorRecord, int]
+"""By leaf, the address of its gradient; 0 where it has none yet."""
+
+
+class Gradients:
+    """The gradients that are known.
+
+    Args:
+        identity: the tensors that are known.
+        look: gives a tensor as it is now.
+    """
+
+    def __init__(self, identity: IdentityMap, look: Callable[[Any], Observation]) -> None:
+        self._identity = identity
+        self._look = look
+        self._of: dict[TensorRecord, Observation] = {}
+        self._leaf_at: dict[int, TensorRecord] = {}
+        """By the address of the gradient."""
+
+    def before(self, leaves: Iterable[TensorRecord]) -> Before:
+        """What gradients the leaves have as backward begins."""
+        found: Before = {}
+        for leaf in leaves:
+            tensor = leaf()
+            gradient = None if tensor is None else tensor.grad
+            found[leaf] = 0 if gradient is None else describe.pointer(gradient)
+        return found
+
+    def added_to(self, before: Before, call: int) -> tuple[AddedTo, ...]:
+        """Those that backward added to; of those that it made, the memory is known from now on.
+
+        Args:
+            before: what there was as it began.
+            call: index of its call.
+        """
+        added = []
+        for leaf, address in before.items():
+            now = self._storage_of(leaf, None if address else call)
+            if now is not None and address and self._of[leaf][POINTER] == address:
+                added.append(AddedTo(leaf.serial, now.serial))
+        return tuple(added)
+
+    def cleared(self, leaf: Any, *, zeroed: bool) -> RawMutation | None:
+        """Notes that the gradient of a leaf was cleared; gives the write, where it was filled with zeros and is known.
+
+        Args:
+            leaf: the tensor.
+            zeroed: its memory was filled with zeros, and not let go.
+        """
+        record = self._identity.known(leaf)
+        seen = self._of.get(record) if record is not None else None
+        if record is None or seen is None:
+            return None
+        if not zeroed:
+            self._forget(record)
+            return None
+        return RawMutation(seen, seen[VERSION])
+
+    def at(self, tensor: Any) -> Observation | None:
+        """What is known of a gradient that a new object stands for; None where it is none, or was written since.
+
+        Args:
+            tensor: the object, of which nothing is known.
+        """
+        first = describe.pointer(tensor)
+        leaf = self._leaf_at.get(first)
+        seen = None if leaf is None else self._of.get(leaf)
+        owner = None if leaf is None else leaf()
+        if seen is None or owner is None or seen[VERSION] != describe.version(tensor):
+            return None
+        gradient = owner.grad
+        return seen if gradient is not None and describe.pointer(gradient) == first == seen[POINTER] else None
+
+    def settle(self) -> None:
+        """Notes which gradients are gone, or lie elsewhere, by the end of the watch."""
+        for leaf in list(self._of):
+            self._storage_of(leaf)
+
+    def _storage_of(self, leaf: TensorRecord, maker: int | None = None) -> StorageRecord | None:
+        tensor = leaf()
+        gradient = None if tensor is None else tensor.grad
+        if gradient is None or not gradient._is_initialized():
+            self._forget(leaf)
+            return None
+        known = self._of.get(leaf)
+        if known is not None and known[POINTER] == describe.pointer(gradient):
+            return known[STORAGE]
+        self._forget(leaf)
+        met = len(self._identity.storages)
+        seen = self._of[leaf] = self._look(gradient)
+        storage = seen[STORAGE]
+        if storage is not None:
+            self._identity.hold(storage, leaf)
+            self._leaf_at[seen[POINTER]] = leaf
+            if storage.serial > met:
+                storage.born = maker
+        return storage
+
+    def _forget(self, leaf: TensorRecord) -> None:
+        seen = self._of.pop(leaf, None)
+        if seen is not None and self._leaf_at.get(seen[POINTER]) is leaf:
+            del self._leaf_at[seen[POINTER]]
+        if seen is not None and seen[STORAGE] is not None:
+            self._identity.let_go(seen[STORAGE], leaf)

@@ -1,0 +1,134 @@
+"""Looks at tensors of Paddle: what each is now, as numbers; and what was written where nobody saw it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from inplace_magic.capture.beside import Beside
+from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.calls import Call, RawUnseenWrite
+from inplace_magic.capture.paddle.describe import STRIDES
+from inplace_magic.capture.paddle.identity import (
+    LAYOUT,
+    NODE,
+    POINTER,
+    REQUIRES_GRAD,
+    STORAGE,
+    VERSION,
+    IdentityMap,
+    Observation,
+    StorageRecord,
+    TensorRecord,
+)
+from inplace_magic.capture.paddle.nodes import NodeMap
+from inplace_magic.capture.paddle.traits import LEAF_SINK
+
+
+class Looks:
+    """Gives tensors as they are now.
+
+    Args:
+        identity: the tensors that are known.
+        nodes: the nodes that are known.
+        beside: the threads and processes of the user's.
+        clock: how many calls have begun.
+    """
+
+    def __init__(self, identity: IdentityMap, nodes: NodeMap, beside: Beside, clock: Callable[[], int]) -> None:
+        self._identity, self._nodes, self._beside, self._clock = identity, nodes, beside, clock
+        self.unseen: list[RawUnseenWrite] = []
+        self.site: int | None = None
+        """Number of the place that calls now."""
+        self.gradient_at: Callable[[Any], Observation | None] = lambda tensor: None
+        """What is known of a gradient for which a new object stands."""
+
+    def look(self, tensor: Any) -> Observation:
+        """A tensor before the call that got it; an unchanged version and address mean an unchanged tensor."""
+        identity = self._identity
+        record = identity.tensors.get(id(tensor))
+        latest = None if record is None or record() is not tensor else record.latest
+        if latest is not None and latest[REQUIRES_GRAD] is not tensor.stop_gradient:
+            version = tensor._inplace_version()
+            storage = latest[STORAGE]
+            if storage is None:
+                if version == latest[VERSION] and describe.pointer(tensor) == latest[POINTER]:
+                    return latest
+            elif version == latest[VERSION] == storage.version and tensor.data_ptr() == latest[POINTER]:
+                storage.seen_at = self.site
+                return latest
+        return self.observe(tensor, None)
+
+    def look_in_step(self, tensor: Any) -> Observation:
+        """As :meth:`look`, of what an optimizer hands to its operation: a gradient that is known by its leaf is the
+        same each time, though Paddle makes another object for it at each read."""
+        if id(tensor) not in self._identity.tensors:
+            seen = self.gradient_at(tensor)
+            if seen is not None:
+                return seen
+        return self.look(tensor)
+
+    def observe(self, tensor: Any, call: Call | None, *, made: bool = False) -> Observation:
+        """The tensor as it is now.
+
+        Args:
+            tensor: the live tensor.
+            call: the call that just returned; None for an input, before the call.
+            made: the call gave the tensor, or wrote it, so that its node is the call's.
+        """
+        identity = self._identity
+        first = describe.pointer(tensor)
+        version = describe.version(tensor)
+        record = identity.known(tensor)
+        latest = None if record is None else record.latest
+        if latest is not None and call is not None and call.facts.keeps_layout and latest[POINTER] == first:
+            seen = latest[LAYOUT]
+            if seen[STRIDES] != tuple(tensor.strides):
+                seen = describe.layout(tensor)
+        else:
+            seen = describe.layout(tensor)
+        storage = identity.storage_of(tensor, first, seen, call.index if made and call is not None else None)
+        if record is None:
+            record = identity.enter(tensor, storage)
+        elif record.storage is not storage:
+            identity.move(record, storage)
+            if storage is not None:
+                storage.version = version
+        if storage is not None:
+            if storage.version is None:
+                storage.version = version
+            elif storage.version != version:
+                if call is None:
+                    self._note_unseen(storage, record, version)
+                storage.version = version
+            storage.seen_at = self.site
+        requires_grad = not tensor.stop_gradient
+        node = None
+        leaf = True
+        if requires_grad:
+            grad_fn = tensor.grad_fn
+            if grad_fn is not None:
+                name = grad_fn.name()
+                if name == LEAF_SINK:
+                    self._nodes.leaf(grad_fn, record)
+                else:
+                    leaf = False
+                    node = self._number(grad_fn, name, call if made else None)
+        record.latest = (record, storage, version, seen, first, requires_grad, node, leaf)
+        return record.latest
+
+    def _number(self, grad_fn: Any, name: str, call: Call | None) -> int:
+        if call is None:
+            return self._nodes.met(grad_fn, name).serial
+        for seen in call.before:  # an input's node lives: the call handed it on, or wrote without being recorded
+            if seen[NODE] is not None and self._nodes.is_at(self._nodes.records[seen[NODE] - 1], grad_fn):
+                return seen[NODE]
+        return self._nodes.made(grad_fn, name, call.index).serial
+
+    def _note_unseen(self, storage: StorageRecord, record: TensorRecord, version: int | None) -> None:
+        others = self._beside.others()
+        self.unseen.append(
+            RawUnseenWrite(
+                *(storage, record, storage.version, version, self._clock(), storage.seen_at, self.site, others)
+            )
+        )

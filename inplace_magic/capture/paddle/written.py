@@ -1,0 +1,95 @@
+"""What a call of Paddle's wrote: told by versions that moved, and by what is known of operations that move none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from inplace_magic.capture.elements.regions import basic_index_region
+from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.calls import Call, RawMutation
+from inplace_magic.capture.paddle.describe import DTYPE
+from inplace_magic.capture.paddle.identity import (
+    LAYOUT,
+    POINTER,
+    STORAGE,
+    VERSION,
+    IdentityMap,
+    Observation,
+    StorageRecord,
+)
+
+Written = list[tuple[Any, int | None]]
+"""Tensors, each with its version before."""
+_NONE: Written = []
+
+
+def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Written:
+    """The inputs that the call wrote, each memory once: those whose version moved, and those that it handed back as an
+    operation that writes, or that are known to be written, without moving it.
+
+    Args:
+        call: the call, which has returned.
+        produced: the tensors that it gave.
+        identity: the tensors that are known.
+    """
+    facts = call.facts
+    if facts.runs_python:
+        return _NONE  # what is written inside is written by calls of its own
+    found: Written = []
+    done: set[int] = set()
+    for tensor, seen in zip(call.tensors, call.before, strict=True):
+        version = describe.version(tensor)
+        if version == seen[VERSION]:
+            continue
+        storage = seen[STORAGE]
+        if storage is not None:
+            if storage.serial in done:
+                continue
+            done.add(storage.serial)
+            storage.version = version
+            tensor = _announced(call, storage, tensor, identity)
+        found.append((tensor, seen[VERSION]))
+    unmoved = call.unmoved
+    if facts.predicts_write and call.error is None:
+        handed_back = set(map(id, produced))
+        unmoved = [tensor for tensor in call.tensors if id(tensor) in handed_back] or call.targets
+    for tensor in unmoved:
+        record = identity.known(tensor)
+        storage = None if record is None else record.storage
+        if storage is not None and storage.serial not in done:
+            done.add(storage.serial)
+            found.append((tensor, describe.version(tensor)))
+    return found
+
+
+def _announced(call: Call, storage: StorageRecord, tensor: Any, identity: IdentityMap) -> Any:
+    """Of several tensors on one memory, the one that the call announced to write."""
+    for target in call.targets:
+        record = identity.known(target)
+        if record is not None and record.storage is storage:
+            return target
+    return tensor
+
+
+def mutation(call: Call, tensor: Any, before: int | None, after: Observation, limit: int) -> RawMutation:
+    """The record of a write.
+
+    Args:
+        call: the call that wrote.
+        tensor: what it wrote.
+        before: its version before.
+        after: the tensor as it is now.
+        limit: bytes up to which its values are kept.
+    """
+    announced = bool(call.targets) and tensor is call.targets[0]
+    old = call.old if announced else None
+    if old is not None and call.before[0][LAYOUT][DTYPE] != after[LAYOUT][DTYPE]:
+        old = None  # `cast_` gives the tensor numbers of another kind
+    new = None if old is None else describe.content(after[LAYOUT], after[POINTER], limit)
+    region = None
+    if call.facts.sets_item and len(call.arguments) > 1:
+        shape, strides, offset, *_ = call.before[0][LAYOUT]
+        if strides is not None and offset is not None:
+            region = basic_index_region(shape, strides, offset, call.arguments[1])
+    return RawMutation(after, before, old, new, region, call.dropped if announced else None)

@@ -1,0 +1,23 @@
+"""The rules that do not run on Paddle's tensors, each with the reason. All others do.
+
+``tests/of_paddle/twins`` has for each rule that runs a bad program, in which it is found, and a good one; and for those
+that do not, where there is such a program, one by which Paddle shows that the reason is true.
+"""
+
+from __future__ import annotations
+
+NOT_FOR_PADDLE: dict[str, str] = {
+    "array-shares-memory": "`numpy()` copies, and so do `to_tensor` and `from_numpy`",
+    "buffer-gathered": "`to_tensor` and `from_numpy` copy; by DLPack alone is memory shared, which a watch does not "
+    "see being written",
+    "frozen-but-moved": "Paddle's optimizers pass over a parameter with `stop_gradient=True`",
+    "gradient-not-renewed": "an assignment to `.grad` copies, so what the step reads was made by no backward, and the "
+    "rule has nothing to tell it by",
+    "overlapping-write": "Paddle reads all operands before it writes: results are those of a copy",
+    "shared-gradient-edited": "Paddle hands each branch a gradient of its own",
+    "source-in-order": "Paddle's `masked_scatter_` is sixteen operations, of which none says it",
+    "state-of-two": "an optimizer takes state by the names of its parameters, and copies it",
+    "step-without-gradients": "`clear_grad()` leaves zeros, by which a step is made, and a step is no call",
+    "view-written": "Paddle refuses no write of a view; see `history-missed`",
+}
+"""By the name of the rule. docs/paddle.md shows this as a table (``python docs/make_rules.py``)."""
