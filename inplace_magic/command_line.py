@@ -94,22 +94,19 @@ def _watched(script: Script, arguments: list[str], options: Options, *, quiet: b
         except Exception as fault:  # containment: a fault of ours must not keep the program from running
             faults.append(f"{type(fault).__name__}: {fault}")
 
-    reports: list[Report] = []
-
     def end(raised: BaseException | None) -> None:
+        stopping.ending()
         watcher.leave()
-        if not reports:
-            report = analyze(Trace(level=options.watch.level))
-            if watcher.began:
-                report = watcher.stop(namespace=vars(script.module), error=raised)
-            reports.append(replace(report, trace=replace(report.trace, faults=(*report.trace.faults, *faults))))
-            if options.deliver.save is not None:
-                write(reports[0], _own(options.deliver.save, rank), options.show, told=sys.stderr)
-        (report,) = reports
+        report = analyze(Trace(level=options.watch.level))
+        if watcher.began:
+            report = watcher.stop(namespace=vars(script.module), error=raised)
+        report = replace(report, trace=replace(report.trace, faults=(*report.trace.faults, *faults)))
+        if options.deliver.save is not None:
+            write(report, _own(options.deliver.save, rank), options.show, told=sys.stderr)
         if rank is None:
             tell(report, quiet=quiet)
         else:
-            tell_together(rank, report, quiet=quiet, hurry=isinstance(raised, SIGTERM))
+            tell_together(rank, report, stopping, quiet=quiet)
 
     stopping = Stopped(lambda: end(SIGTERM()))
     if rank is not None:

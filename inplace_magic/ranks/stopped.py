@@ -29,19 +29,26 @@ class Stopped:
     def __init__(self, before: Callable[[], None]) -> None:
         self._before = before
         self._on = False
+        self._ending = False
+        self.heard = False
+        """Whether the signal came: what is left to do is done in a hurry."""
 
     def begin(self) -> None:
         """From now on."""
         if threading.current_thread() is not threading.main_thread():
             return
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, self._heard)
+            signal.signal(signal.SIGTERM, self._hear)
             self._on = True
             forks.begins(self)
 
+    def ending(self) -> None:
+        """The program is over, and what it saw is being told: that is brought to its end."""
+        self._ending = True
+
     def end(self) -> None:
         """Until now."""
-        if self._on and signal.getsignal(signal.SIGTERM) == self._heard:
+        if self._on and signal.getsignal(signal.SIGTERM) == self._hear:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self._on = False
         forks.ends(self)
@@ -49,9 +56,13 @@ class Stopped:
     abandon = end
     """A forked child is not a rank."""
 
-    def _heard(self, number: int, frame: FrameType | None) -> None:
-        self.end()
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        self.heard = True
+        if self._ending:
+            return
+        self._ending = True
         try:
             self._before()
         finally:
+            self.end()
             os.kill(os.getpid(), signal.SIGTERM)

@@ -18,6 +18,7 @@ from inplace_magic.deliver import MARK, complain, say, telling
 from inplace_magic.language import _
 from inplace_magic.ranks.boards import Board, Folder, board_of
 from inplace_magic.ranks.rank import Rank, ranks_named
+from inplace_magic.ranks.stopped import Stopped
 from inplace_magic.record.places import Callsite
 from inplace_magic.render.verdict import is_unexplained, verdict
 from inplace_magic.report import Report
@@ -59,15 +60,17 @@ def begin_together(rank: Rank) -> None:
             Folder(rank).begin(rank.number)
 
 
-def tell_together(rank: Rank, report: Report, *, quiet: bool = False, told: bool = False, hurry: bool = False) -> None:
+def tell_together(
+    rank: Rank, report: Report, stopping: Stopped | None = None, *, quiet: bool = False, told: bool = False
+) -> None:
     """Says on standard error what the ranks of this run have to say, as far as nobody else does. Never raises.
 
     Args:
         rank: this process.
         report: its report.
+        stopping: once it was heard, the others are not waited for.
         quiet: where nothing went wrong, say nothing.
         told: what it has to say is in the notes of an error that somebody else shows, so nobody needs to.
-        hurry: do not wait for the others.
     """
     try:
         board = board_of(rank)
@@ -80,7 +83,7 @@ def tell_together(rank: Rank, report: Report, *, quiet: bool = False, told: bool
         if told:
             board.claim(own.key)
             return
-        complete = _wait(board, rank, 0.0 if hurry else PATIENCE)
+        complete = _wait(board, rank, stopping)
         if complete and not board.claim("all"):
             return
         _tell(board, rank, own, complete=complete, quiet=quiet)
@@ -90,10 +93,10 @@ def tell_together(rank: Rank, report: Report, *, quiet: bool = False, told: bool
         complain(_("the report could not be shown"), error)
 
 
-def _wait(board: Board, rank: Rank, patience: float) -> bool:
-    until = time.monotonic() + patience
+def _wait(board: Board, rank: Rank, stopping: Stopped | None) -> bool:
+    until = time.monotonic() + PATIENCE
     while not board.has(range(rank.size)):
-        if time.monotonic() >= until:
+        if time.monotonic() >= until or (stopping is not None and stopping.heard):
             return False
         time.sleep(_PAUSE)
     return True
@@ -113,8 +116,8 @@ def _tell(board: Board, rank: Rank, own: Said, *, complete: bool, quiet: bool) -
         if not complete and not posted.serious:
             continue  # that nothing is wrong is said when all are there
         if board.claim(key):
-            spoke |= _say(posted, numbers, quiet=quiet)
-        elif rank.number in numbers:
+            spoke |= _say(posted, [number for number in numbers if board.claim(str(number))], quiet=quiet)
+        elif rank.number in numbers and board.claim(str(rank.number)):
             say(MARK + _("{ranks}: as was said of others.").format(ranks=ranks_named([rank.number])))
     if missing and spoke:
         say(MARK + _("{ranks}: not heard of until now.").format(ranks=ranks_named(missing)))

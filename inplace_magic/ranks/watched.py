@@ -38,18 +38,18 @@ class watched:
         rank, watching = this_rank(), watch(**self._settings)
 
         def told(error: BaseException | None) -> None:
+            stopping.ending()
             if watching.report is None:
                 return
             if rank is not None:
-                hurry = isinstance(error, SIGTERM)
-                tell_together(rank, watching.report, quiet=True, told=has_note(error), hurry=hurry)
+                tell_together(rank, watching.report, stopping, quiet=True, told=has_note(error))
             elif not has_note(error):
                 tell(watching.report, quiet=True)
 
         def stopped() -> None:
             if watching.report is None:
                 watching.stop(error=SIGTERM())
-            told(SIGTERM())
+            told(None)
 
         stopping = Stopped(stopped)
         if rank is not None:
