@@ -111,8 +111,7 @@ def test_the_ranks_of_a_notebook_launcher_tell_in_the_notebook() -> None:
 @pytest.mark.skipif(lacks("ipyparallel"), reason="ipyparallel is not installed")
 def test_the_engines_of_px_tell_in_the_notebook() -> None:
     cells = [
-        "import ipyparallel\n"
-        "client = ipyparallel.Cluster(n=2, log_level=40).start_and_connect_sync()",
+        "import ipyparallel\nclient = ipyparallel.Cluster(n=2, log_level=40).start_and_connect_sync()",
         "%%px\n%load_ext inplace_magic\nimport torch",
         "%%px\n%%inplace_watch\n"
         "probs = torch.sigmoid(torch.ones(3, requires_grad=True))\nprobs.data.mul_(2)\nprobs.sum().backward()",
