@@ -196,6 +196,7 @@ class watch:
         namespace: Mapping[str, Any] | None = None,
         cells: Mapping[str, int] | None = None,
         error: BaseException | None = None,
+        made: Report | None = None,
     ) -> Report:
         """Ends recording and makes the report.
 
@@ -203,11 +204,16 @@ class watch:
             namespace: where to look for the names of tensors (the shell's ``user_ns``).
             cells: execution count by compiled file name, for code that was defined in earlier cells.
             error: what the watched block raised.
+            made: what :meth:`peek` gave, where nothing was recorded since.
 
         Raises:
             InplaceMagicError: the watch was never started.
         """
-        report = self._make_report(namespace, cells, error, last=True)
+        if made is None:
+            report = self._make_report(namespace, cells, error, last=True)
+        else:
+            self.leave()
+            report = replace(made, trace=self._ended(made.trace))
         self._forget()
         return self._told(report)
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
@@ -71,6 +72,7 @@ class CellStory:
     """How many calls the last report had."""
     news: News = field(default_factory=News)
     pace: Pace = field(default_factory=Pace)
+    _made: Report | None = None
 
     def begin_cell(self) -> None:
         """Puts the probes on.
@@ -139,7 +141,7 @@ class CellStory:
         began, recorded = time.perf_counter(), self.watch.recorded
         report = self._report(self.watch.peek, raised)
         if report is not None:
-            self.reported = recorded
+            self.reported, self._made = recorded, report
             self.pace.reported(len(report.trace.calls), time.perf_counter() - began)
             self.host.keep(report, self.options)
         return report
@@ -147,7 +149,8 @@ class CellStory:
     def end(self) -> Report | None:
         """Ends the watch; None when no report could be made."""
         self.leave()
-        return self._report(self.watch.stop, None)
+        made = self._made if self.watch.recorded == self.reported else None
+        return self._report(partial(self.watch.stop, made=made), None)
 
     def figures(self) -> str:
         """``since Cell In[3]: 1,234 calls, 2 findings``."""
