@@ -132,6 +132,11 @@ class Reading:
         """Bytes by line."""
         return memory_by_line(self.trace, self.ledger, self.on_storage)
 
+    @property
+    def knows_memory(self) -> bool:
+        """Whether bytes were recorded at all; level ``writes`` records none."""
+        return self.trace.level != "writes"
+
     @cached_property
     def peaks(self) -> tuple[Peak, ...]:
         """When most was alive on each device."""

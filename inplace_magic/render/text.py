@@ -47,8 +47,9 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) ->
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings[:rows], 1)]
     sections += _left_out(len(report.findings) - rows, "report.hazards")
     sections.append(_section(_("What each line did"), _stories(reading, lines)))
-    sections.append(_section(_("Memory by line"), _memory(reading, rows)))
-    sections.append(_section(_("Saved for backward"), _saved(reading, rows)))
+    if reading.knows_memory:
+        sections.append(_section(_("Memory by line"), _memory(reading, rows)))
+        sections.append(_section(_("Saved for backward"), _saved(reading, rows)))
     sections.append(_section(_("What this watch could not see"), [f"- {line}" for line in report.blindness]))
     sections.append(_section(_("Faults of inplace_magic"), [f"- {line}" for line in report.trace.faults]))
     return "\n\n".join(section for section in sections if section) + "\n"
