@@ -35,7 +35,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "scheduling": GROUND,
     "news": GROUND | set(READ_SIDE),
     "windows": GROUND | {"news", *READ_SIDE},
-    "api": GROUND | {"source", "capture", "rerun", "deliver", "report", "scheduling", "windows"},
+    "recording": GROUND | {"source", "capture", "report"},
+    "api": GROUND | {"rerun", "capture", "deliver", "recording", "report", "scheduling", "windows"},
     "comparing": GROUND | {"api", "rerun", *READ_SIDE},
     "proving": GROUND | {"api", "rerun", *READ_SIDE},
     "magics": GROUND
