@@ -8,6 +8,7 @@ its report is made anew, when `pace.py` says, and what went wrong since the last
 from __future__ import annotations
 
 import asyncio
+import atexit
 import difflib
 import sys
 import time
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
 
-from inplace_magic.deliver import complain
+from inplace_magic.deliver import complain, tell
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, ngettext, sentences
@@ -152,6 +153,16 @@ class CellStory:
         made = self._made if self.watch.recorded == self.reported else None
         return self._report(partial(self.watch.stop, made=made), None)
 
+    def at_exit(self) -> None:
+        """Python ends, and nobody switched off, as in ``ipython script.ipy``: what was not told yet is said on standard
+        error. The cells of a script are run silently, so IPython did not announce their end."""
+        if self.watch.recorded == self.reported or getattr(self.host.shell, "kernel", None) is not None:
+            return
+        self.leave()
+        report = self._report(self.watch.stop, getattr(sys, "last_value", None))
+        if report is not None and self.news.of(report):
+            tell(report, quiet=True)
+
     def figures(self) -> str:
         """``since Cell In[3]: 1,234 calls, 2 findings``."""
         calls, findings = self.watch.recorded, self.news.count
@@ -200,6 +211,7 @@ def switch_on(host: Host, line: str) -> None:
     except InplaceMagicError as error:
         raise UsageError(str(error)) from None
     host.story = story
+    atexit.register(story.at_exit)
     print(
         _(
             "inplace_watch is on (level {level}): the rest of this cell and every later one is watched, and only what "
@@ -214,6 +226,7 @@ def switch_off(host: Host) -> None:
     if story is None:
         print(_(_OFF).format(magic=STORY_MAGIC))
         return
+    atexit.unregister(story.at_exit)
     figures = story.figures()
     report = story.end()
     print(_("inplace_watch is off. It was on {figures}.").format(figures=figures))
