@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from threading import get_ident
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.deliver import attach, write
 from inplace_magic.errors import InplaceMagicError, OptionError
-from inplace_magic.language import N_, _, use_language
-from inplace_magic.record.blindness import GAVE_WAY
-from inplace_magic.record.garbage import collection_paused
+from inplace_magic.language import N_, _
 from inplace_magic.record.options import DeliverOptions, ShowOptions, WatchOptions
 from inplace_magic.record.trace import Trace
+from inplace_magic.recording import ASK, Recording, running_here
+from inplace_magic.recording import analyze as analyze  # the other door of the record
 from inplace_magic.report import Report
 from inplace_magic.scheduling import Schedule
 from inplace_magic.windows import Windows
 
 if TYPE_CHECKING:
-    from inplace_magic.capture.sessions import Sessions
     from inplace_magic.record.origin import Origin
 
 _NOT_BEGUN = "inplace_magic could not begin to watch, and the block ran unwatched"
-_FAILED = "inplace_magic could not make the report of this block; the block itself was not affected"
-_ASK = "Please report it."
 _ELSEWHERE = {
     "out": N_("watch() has no option `out`, which is for notebooks: after the block the report is `w.report`."),
     "prove": N_("watch() has no option `prove`: after the block `w.report.prove()` tries the fixes."),
@@ -38,11 +34,8 @@ _ELSEWHERE = {
 }
 """Options of the magic that a script says otherwise."""
 
-_of_thread: dict[int, watch] = {}
-"""By thread: the watch that began there last, until its block ends or it is stopped."""
 
-
-class watch:
+class watch(Recording):
     """Watches a block of code: ``with watch() as w: ...``, then ``w.report``.
 
     An exception that leaves the block takes the finding with it, in its notes.
@@ -91,104 +84,19 @@ class watch:
             raise OptionError(_not_an_option(unknown[0]))
         if options is not None and settings:
             raise OptionError(_("Give watch() either a WatchOptions record or single options, not both."))
-        self.options = options or WatchOptions(**settings)
+        super().__init__(options or WatchOptions(**settings))
         self._deliver = DeliverOptions(save=None if save is None else os.fspath(save))
         self._show = ShowOptions(raw=raw, graph=graph)
-        self._session: Sessions | None = None
         self._fault: str | None = None
         self._origin: Origin | None = None
         self._lost: str | None = None
         """Why the origin is not known, where that is a fault of ours."""
-        self._gave_way = False
-        self._gives_way = False
         self._schedule = schedule
         self._step = 0
         self._pauses = 0
         self._windows: Windows | None = None
-        self._resume: Callable[[], None] | None = None
-        """Begins the next stretch; None while no block runs."""
         self._names: FrameType | None = None
         """The frame that holds the block, in whose sight the names of tensors are, where that is known."""
-        self._place: tuple[int | None, str | None, str] = (None, None, "")
-
-    def start(
-        self,
-        *,
-        cell: int | None = None,
-        filename: str | None = None,
-        source: str = "",
-        frame: FrameType | None = None,
-        cell_globals: Mapping[str, Any] | None = None,
-        gives_way: bool = False,
-    ) -> None:
-        """Begins to record on this thread; after :meth:`leave` or :meth:`peek`, goes on.
-
-        Args:
-            cell: execution count of the watched cell; None outside a notebook.
-            filename: the name under which the cell was compiled (``frame.f_code.co_filename`` of its code).
-            source: the cell's text as the user sees it, the magic line first.
-            frame: the frame of the watched block, where the chains of callers end; by default the one that runs
-                `filename`, now or later, and without a file name the caller's.
-            cell_globals: instead of a frame, before a shell runs a cell: the namespace of its cells. The chains of
-                callers end at the cell's own lines.
-            gives_way: ends where the watched program begins a watch of its own, instead of refusing that.
-
-        Raises:
-            InplaceMagicError: this watch, or another on this thread, is running.
-        """
-        from inplace_magic.capture.sessions import Sessions
-
-        if self._session is not None and self._session.active:
-            raise InplaceMagicError(_("This watch is running already."))
-        self._place = (cell, filename, source)
-        self._resume = partial(
-            self.start,
-            cell=cell,
-            filename=filename,
-            source=source,
-            frame=frame,
-            cell_globals=cell_globals,
-            gives_way=gives_way,
-        )
-        self._gives_way = gives_way
-        self._take_over()
-        if self._session is None:
-            self._session = Sessions(self.options)
-        if cell_globals is not None:
-            self._session.start(None, cell_globals)
-            return
-        frame = frame or _frame_of(filename)
-        if frame is None and filename is not None:
-            self._session.start(None, root_file=filename)
-        else:
-            self._session.start(frame or sys._getframe(1))
-
-    @property
-    def began(self) -> bool:
-        """Whether it was started, and not stopped."""
-        return self._session is not None
-
-    @property
-    def recorded(self) -> int:
-        """How many calls were recorded so far; cheap, and probes stay as they are."""
-        return self._session.recorded if self._session is not None else 0
-
-    def leave(self) -> None:
-        """Takes the probes off and keeps what was recorded: :meth:`start` goes on with the same story, :meth:`peek`
-        reports on it, :meth:`stop` ends it."""
-        if self._session is not None:
-            self._session.leave()
-
-    def peek(
-        self,
-        *,
-        namespace: Mapping[str, Any] | FrameType | None = None,
-        cells: Mapping[str, int] | None = None,
-        error: BaseException | None = None,
-    ) -> Report:
-        """Takes the probes off and reports on the story so far; :meth:`start` goes on with it. Arguments and errors as
-        :meth:`stop`; instead of a namespace the frame in whose sight the names are."""
-        return self._make_report(namespace, cells, error, last=False)
 
     def stop(
         self,
@@ -196,6 +104,7 @@ class watch:
         namespace: Mapping[str, Any] | None = None,
         cells: Mapping[str, int] | None = None,
         error: BaseException | None = None,
+        made: Report | None = None,
     ) -> Report:
         """Ends recording and makes the report.
 
@@ -203,18 +112,22 @@ class watch:
             namespace: where to look for the names of tensors (the shell's ``user_ns``).
             cells: execution count by compiled file name, for code that was defined in earlier cells.
             error: what the watched block raised.
+            made: what :meth:`peek` gave, where nothing was recorded since.
 
         Raises:
             InplaceMagicError: the watch was never started.
         """
-        report = self._make_report(namespace, cells, error, last=True)
+        if made is None:
+            report = self._make_report(namespace, cells, error, last=True)
+        else:
+            self.leave()
+            report = replace(made, trace=self._ended(made.trace))
         self._forget()
         return self._told(report)
 
     def _forget(self) -> None:
-        self._resume = self._names = None
-        if _of_thread.get(get_ident()) is self:
-            del _of_thread[get_ident()]
+        super()._forget()
+        self._names = None
 
     def _told(self, report: Report | None) -> Report:
         """The report of all stretches, the one of the last given."""
@@ -224,64 +137,6 @@ class watch:
             self.reports = tuple(self._windows.found)
         self.report = report or analyze(Trace(level=self.options.level))
         return self.report
-
-    @collection_paused()
-    def _make_report(
-        self,
-        namespace: Mapping[str, Any] | FrameType | None,
-        cells: Mapping[str, int] | None,
-        error: BaseException | None,
-        *,
-        last: bool,
-    ) -> Report:
-        if self._session is None:
-            raise InplaceMagicError(_("This watch was never started."))
-        try:
-            self._session.leave()
-        except BaseException:  # an interrupt that struck before its first line: it protects itself only from there on
-            self._session.leave()
-            raise
-        from inplace_magic.source.places import Sources
-
-        cell, filename, source = self._place
-        live = None
-        try:
-            error = None if self._gave_way else error  # what came later has nothing to do with what was seen
-            trace = self._session.trace(
-                sources=Sources(cell, filename, source, cells),
-                namespace={} if namespace is None else namespace,
-                error=error,
-                cell=cell,
-                source=source,
-                last=last,
-            )
-            if self._gave_way:
-                trace = replace(trace, blindness=(*trace.blindness, GAVE_WAY))
-            live = self._session.live()
-            if last:
-                trace = self._ended(trace)
-        except Exception as fault:  # containment: the block's own result or error must come through
-            trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({type(fault).__name__}: {fault}). {_ASK}",))
-        with use_language(self.options.lang):
-            self.report = replace(analyze(trace), live=live)
-        return self.report
-
-    def _ended(self, trace: Trace) -> Trace:
-        assert self._session is not None
-        try:
-            self._session.let_go()
-        except Exception as fault:  # containment: the record is made, and stands
-            told = f"inplace_magic failed while letting go of a watch ({type(fault).__name__}: {fault}). {_ASK}"
-            return replace(trace, faults=(*trace.faults, told))
-        return trace
-
-    def _take_over(self) -> None:
-        """This is the watch of its thread now; one that gives way ends."""
-        other = _of_thread.get(get_ident())
-        if other is not None and other is not self and other._gives_way:
-            other._gave_way = other._session is not None and other._session.active
-            other.leave()
-        _of_thread[get_ident()] = self
 
     def __enter__(self) -> watch:
         frame = sys._getframe(1)
@@ -300,7 +155,7 @@ class watch:
             self._origin = Block.at(frame)
         except Exception as fault:  # containment: without it no fix can be tried, and the block runs as it is
             self._lost = (
-                f"inplace_magic failed while noting where the block begins ({type(fault).__name__}: {fault}). {_ASK}"
+                f"inplace_magic failed while noting where the block begins ({type(fault).__name__}: {fault}). {ASK}"
             )
 
     def begin(self, frame: FrameType) -> None:
@@ -335,8 +190,8 @@ class watch:
         """``with watch.paused():`` what runs in this block is not watched, nor paid for. What comes before it and what
         comes after it are judged for themselves, since nobody knows what happened in between. Without a watch on this
         thread nothing happens."""
-        running = _of_thread.get(get_ident())
-        if running is None:
+        running = running_here()
+        if not isinstance(running, watch):
             yield
             return
         running._pauses += 1
@@ -370,7 +225,7 @@ class watch:
         except InplaceMagicError:
             raise
         except Exception as fault:  # containment: a fault of ours must not keep the user's block from running
-            self._fault = f"{_NOT_BEGUN} ({type(fault).__name__}: {fault}). {_ASK}"
+            self._fault = f"{_NOT_BEGUN} ({type(fault).__name__}: {fault}). {ASK}"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -416,16 +271,3 @@ def _not_an_option(name: str) -> str:
     return _("watch() has no option {name!r}; it has {options}.").format(
         name=name, options=", ".join(sorted({*WatchOptions.__dataclass_fields__, "schedule", "save", "raw", "graph"}))
     )
-
-
-def _frame_of(filename: str | None) -> FrameType | None:
-    frame: FrameType | None = sys._getframe(2) if filename is not None else None
-    while frame is not None and frame.f_code.co_filename != filename:
-        frame = frame.f_back
-    return frame
-
-
-def analyze(trace: Trace) -> Report:
-    """The report of a trace; torch is not needed."""
-    with collection_paused():
-        return Report.from_trace(trace)

@@ -18,6 +18,9 @@ from inplace_magic.errors import OptionError, ReportFormatError
 from inplace_magic.flags import Options
 from inplace_magic.language import _, checked
 from inplace_magic.late_torch import when_imported
+from inplace_magic.ranks.rank import Rank, this_rank
+from inplace_magic.ranks.stopped import SIGTERM, Stopped
+from inplace_magic.ranks.together import tell_together
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 from inplace_magic.script import Script, run, script_of
@@ -80,7 +83,7 @@ def _shown(path: str, options: Options) -> int:
 
 
 def _watched(script: Script, arguments: list[str], options: Options, *, quiet: bool) -> int:
-    process, watcher = os.getpid(), watch(options.watch)
+    process, rank, watcher = os.getpid(), this_rank(), watch(options.watch)
     faults: list[str] = []
 
     def begin() -> None:
@@ -91,6 +94,23 @@ def _watched(script: Script, arguments: list[str], options: Options, *, quiet: b
         except Exception as fault:  # containment: a fault of ours must not keep the program from running
             faults.append(f"{type(fault).__name__}: {fault}")
 
+    def end(raised: BaseException | None) -> None:
+        stopping.ending()
+        watcher.leave()
+        report = analyze(Trace(level=options.watch.level))
+        if watcher.began:
+            report = watcher.stop(namespace=vars(script.module), error=raised)
+        report = replace(report, trace=replace(report.trace, faults=(*report.trace.faults, *faults)))
+        if options.deliver.save is not None:
+            write(report, _own(options.deliver.save, rank), options.show, told=sys.stderr)
+        if rank is None:
+            tell(report, quiet=quiet)
+        else:
+            tell_together(rank, report, stopping, quiet=quiet)
+
+    stopping = Stopped(lambda: end(SIGTERM()))
+    if rank is not None:
+        stopping.begin()
     take_back = [when_imported(framework, begin) for framework in ("torch", "paddle")]
     error = run(script, arguments)
     for each in take_back:
@@ -100,13 +120,15 @@ def _watched(script: Script, arguments: list[str], options: Options, *, quiet: b
     if raised is not None:
         _show(raised)
     if os.getpid() == process:  # a forked child that comes here has no report of its own
-        report = analyze(Trace(level=options.watch.level))
-        if watcher.began:
-            report = watcher.stop(namespace=vars(script.module), error=raised)
-        tell(replace(report, trace=replace(report.trace, faults=(*report.trace.faults, *faults))), quiet=quiet)
-        if options.deliver.save is not None:
-            write(report, options.deliver.save, options.show, told=sys.stderr)
+        end(raised)
+    stopping.end()
     return _status(error)
+
+
+def _own(path: str, rank: Rank | None) -> str:
+    """The file of one rank: ``report.rank3.html``."""
+    name, suffix = os.path.splitext(path)
+    return path if rank is None else f"{name}.rank{rank.number}{suffix}"
 
 
 def _show(error: BaseException) -> None:

@@ -51,15 +51,19 @@ def tell(report: Report, *, quiet: bool = False) -> None:
         quiet: where nothing went wrong, say nothing.
     """
     try:
-        from inplace_magic.render.text import to_findings
-        from inplace_magic.render.verdict import verdict
-
-        serious = [hazard for hazard in report.hazards if hazard.is_alarm]
-        said = f"\n{to_findings(report, serious)}\n" if serious else MARK + verdict(report)
-        say("\n".join([said] if serious or not quiet else []))
-        say("\n".join(MARK + fault for fault in report.faults))
+        say(telling(report, quiet=quiet))
     except Exception as error:  # a boundary, see above
         complain(_("the report could not be shown"), error)
+
+
+def telling(report: Report, *, quiet: bool = False) -> str:
+    """What :func:`tell` says."""
+    from inplace_magic.render.text import to_findings
+    from inplace_magic.render.verdict import verdict
+
+    serious = [hazard for hazard in report.hazards if hazard.is_alarm]
+    said = f"\n{to_findings(report, serious)}\n" if serious else MARK + verdict(report)
+    return "\n".join([*([said] if serious or not quiet else []), *(MARK + fault for fault in report.faults)])
 
 
 def say(text: str, stream: TextIO | None = None) -> None:

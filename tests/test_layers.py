@@ -35,7 +35,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "scheduling": GROUND,
     "news": GROUND | set(READ_SIDE),
     "windows": GROUND | {"news", *READ_SIDE},
-    "api": GROUND | {"source", "capture", "rerun", "deliver", "report", "scheduling", "windows"},
+    "recording": GROUND | {"source", "capture", "report"},
+    "api": GROUND | {"rerun", "capture", "deliver", "recording", "report", "scheduling", "windows"},
     "comparing": GROUND | {"api", "rerun", *READ_SIDE},
     "proving": GROUND | {"api", "rerun", *READ_SIDE},
     "magics": GROUND
@@ -43,11 +44,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lessons": GROUND | {"api", "magics", "render", *READ_SIDE},
     "script": GROUND,
     "late_torch": set(),
-    "command_line": GROUND | {"api", "flags", "report", "deliver", "late_torch", "script"},
+    "ranks": GROUND | {"api", "capture", "deliver", "render", "report"},
+    "command_line": GROUND | {"api", "flags", "report", "deliver", "late_torch", "ranks", "script"},
     "callbacks": GROUND | {"api", "deliver", "report", "scheduling"},
     "testing": GROUND | {"api", "deliver", "flags", "render", *READ_SIDE},
     "__main__": {"command_line"},
-    "__init__": GROUND | {"api", "scheduling", "comparing", "magics", "proving", "report", "hazards"},
+    "__init__": GROUND | {"api", "scheduling", "comparing", "magics", "proving", "ranks", "report", "hazards"},
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
@@ -99,7 +101,8 @@ UPWARD_INSIDE_FUNCTIONS = {
 report that is never looked at shall not load one."""
 
 HOME: dict[str, set[str]] = {
-    "torch": {"capture/", "rerun/", "lessons/"},  # exercises are torch programs; imported when one is checked
+    # exercises are torch programs, imported when one is checked; the store is how ranks find each other
+    "torch": {"capture/", "rerun/", "lessons/", "ranks/store.py"},
     "paddle": {"capture/paddle/"},
     "numpy": {"capture/", "rerun/"},
     "executing": {"source/positions.py"},

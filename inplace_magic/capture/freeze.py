@@ -40,6 +40,7 @@ from inplace_magic.record.blindness import (
     EDITED,
     FORGOTTEN,
     NO_ROOM,
+    NOT_JUDGED,
     NOT_SEEN_MORE,
     PROCESSES,
     THREADS,
@@ -177,6 +178,7 @@ def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
         yield NO_ROOM
     if log.forgotten:
         yield FORGOTTEN.format(count=f"{log.forgotten:,}", begun=f"{log.begun:,}", limit=f"{options.max_events:,}")
+        yield NOT_JUDGED
 
 
 def _beside(log: Log) -> Iterator[str]:

@@ -86,10 +86,10 @@ class Sessions:
             self._leave()
             raise
         finally:
-            self.active = False
-            self._place = None
             if _running.get(self._thread) is self:
                 del _running[self._thread]
+            self.active = False  # last: an interrupt on the way finds something to leave, and leaves it again
+            self._place = None
 
     def _leave(self) -> None:
         for late in self._late:

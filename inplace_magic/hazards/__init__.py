@@ -138,6 +138,24 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+NEED_EVERY_CALL = frozenset(
+    rule.name
+    for rule in (
+        view_overwritten_unread.RULE,
+        write_lost.RULE,
+        result_thrown_away.RULE,
+        overwritten_unread.RULE,
+        updated_again.RULE,
+        scaled_again.RULE,
+        rebound_lost.RULE,
+        gradient_not_cleared.RULE,
+        gradient_not_renewed.RULE,
+        step_without_gradients.RULE,
+    )
+)
+"""The rules that rest on something not having happened. Where calls were forgotten it may have, so they are silent."""
+
+
 FOR_PADDLE: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.name not in NOT_FOR_PADDLE)
 """The rules that run on Paddle's tensors."""
 
@@ -152,7 +170,9 @@ def find_hazards(trace: Trace) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
 def _rules_for(trace: Trace) -> tuple[Rule, ...]:
     if trace.level == "writes":
         return (saved_tensor_overwritten.RULE,)
-    return FOR_PADDLE if trace.framework == "paddle" else RULES
+    rules = FOR_PADDLE if trace.framework == "paddle" else RULES
+    has_gaps = bool(trace.calls) and trace.calls[-1].index - trace.calls[0].index >= len(trace.calls)
+    return tuple(rule for rule in rules if not (has_gaps and rule.name in NEED_EVERY_CALL))
 
 
 def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:

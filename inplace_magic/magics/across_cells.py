@@ -1,21 +1,26 @@
 """``%inplace_watch on`` / ``off`` / ``status``: every cell watched as one story.
 
 A forward in one cell, a ``step()`` in the next and a ``backward()`` in a third are one story, so one watch records them
-all: its probes go on before each cell and come off after it. The story is quiet. After a cell that made torch calls its
-report is made anew, and what went wrong since the last one is shown as a card, once.
+all: its probes go on before each cell and come off after it. The story is quiet. After a cell that made torch calls
+its report is made anew, when `pace.py` says, and what went wrong since the last one is shown as a card, once.
 """
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import difflib
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
 
-from inplace_magic.deliver import complain
+from inplace_magic.deliver import complain, tell
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, ngettext, sentences
@@ -23,6 +28,7 @@ from inplace_magic.magics.cells import cell_numbers, running_cell
 from inplace_magic.magics.hint import is_explained
 from inplace_magic.magics.options import STORY_MAGIC, parse_options, watch_parser
 from inplace_magic.magics.output import show_cards
+from inplace_magic.magics.pace import IDLE_AFTER, Pace
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.news import News
 
@@ -66,6 +72,8 @@ class CellStory:
     reported: int = 0
     """How many calls the last report had."""
     news: News = field(default_factory=News)
+    pace: Pace = field(default_factory=Pace)
+    _made: Report | None = None
 
     def begin_cell(self) -> None:
         """Puts the probes on.
@@ -77,6 +85,7 @@ class CellStory:
         self.watch.start(cell_globals=self.host.shell.user_global_ns)
         self.host.tracebacks.on()
         self.cell_open = True
+        self.pace.cell_begins()
 
     def leave(self) -> None:
         """Takes the probes off; the cell's findings wait for :meth:`end_cell`."""
@@ -84,27 +93,75 @@ class CellStory:
         self.watch.leave()
 
     def end_cell(self, raised: BaseException | None) -> None:
-        """Takes the probes off and shows what the cell did wrong."""
+        """Takes the probes off and shows what the cell did wrong, now or when the kernel is idle."""
         self.leave()
         self.cell_open = False
+        self.pace.cell_ends()
         recorded = self.watch.recorded
         if recorded == self.reported:
             return  # nothing new can be found, and a report of a long story takes its time
-        report = self._report(self.watch.peek, raised)
+        if not (is_explained(raised) or self.options.deliver.out is not None or self.pace.can_afford(recorded)):
+            self._wait_until_idle()
+            return
+        report = self._fresh_report(raised)
         if report is None:
             return
-        self.reported = recorded
-        self.host.keep(report, self.options)
         fresh = self.news.of(report)
         if fresh:
             show_cards(self.host.shell, report, fresh)
         elif is_explained(raised) and self.news.count:
             print(_("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again."))
 
+    def catch_up(self) -> None:
+        """Makes the report that was put off, for somebody who asks for it."""
+        if self.watch.recorded == self.reported:
+            return
+        within = self.cell_open
+        self.leave()
+        self._fresh_report(None)
+        if within:
+            self.begin_cell()
+
+    def _wait_until_idle(self) -> None:
+        """Has what was put off told when the kernel has nothing else to do; without its loop, when somebody asks."""
+        with suppress(RuntimeError):  # a shell without a loop
+            asyncio.get_running_loop().call_later(IDLE_AFTER, self._when_idle)
+
+    def _when_idle(self) -> None:
+        if self.host.story is not self or self.cell_open or self.host.running or self.watch.recorded == self.reported:
+            return
+        try:
+            report = self._fresh_report(None)
+            fresh = self.news.of(report) if report is not None else []
+            if report is not None and fresh:
+                show_cards(self.host.shell, report, fresh)
+        except Exception as error:  # a boundary: the loop is the kernel's
+            complain(_("the story was watched, but no report could be made"), error)
+
+    def _fresh_report(self, raised: BaseException | None) -> Report | None:
+        began, recorded = time.perf_counter(), self.watch.recorded
+        report = self._report(self.watch.peek, raised)
+        if report is not None:
+            self.reported, self._made = recorded, report
+            self.pace.reported(len(report.trace.calls), time.perf_counter() - began)
+            self.host.keep(report, self.options)
+        return report
+
     def end(self) -> Report | None:
         """Ends the watch; None when no report could be made."""
         self.leave()
-        return self._report(self.watch.stop, None)
+        made = self._made if self.watch.recorded == self.reported else None
+        return self._report(partial(self.watch.stop, made=made), None)
+
+    def at_exit(self) -> None:
+        """Python ends, and nobody switched off, as in ``ipython script.ipy``: what was not told yet is said on standard
+        error. The cells of a script are run silently, so IPython did not announce their end."""
+        if self.watch.recorded == self.reported or getattr(self.host.shell, "kernel", None) is not None:
+            return
+        self.leave()
+        report = self._report(self.watch.stop, getattr(sys, "last_value", None))
+        if report is not None and self.news.of(report):
+            tell(report, quiet=True)
 
     def figures(self) -> str:
         """``since Cell In[3]: 1,234 calls, 2 findings``."""
@@ -154,6 +211,7 @@ def switch_on(host: Host, line: str) -> None:
     except InplaceMagicError as error:
         raise UsageError(str(error)) from None
     host.story = story
+    atexit.register(story.at_exit)
     print(
         _(
             "inplace_watch is on (level {level}): the rest of this cell and every later one is watched, and only what "
@@ -168,6 +226,7 @@ def switch_off(host: Host) -> None:
     if story is None:
         print(_(_OFF).format(magic=STORY_MAGIC))
         return
+    atexit.unregister(story.at_exit)
     figures = story.figures()
     report = story.end()
     print(_("inplace_watch is off. It was on {figures}.").format(figures=figures))

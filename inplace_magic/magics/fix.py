@@ -33,7 +33,11 @@ class Host(Protocol):
     """What this needs of the extension."""
 
     shell: Any
-    last: tuple[Report, ShowOptions] | None
+
+    @property
+    def last(self) -> tuple[Report, ShowOptions] | None:
+        """The report that was made last, and how it is shown."""
+
     by_cell: dict[int, Report]
 
 

@@ -30,7 +30,10 @@ class Host(Protocol):
     """What this needs of the extension: the shell, and the last report."""
 
     shell: Any
-    last: tuple[Report, ShowOptions] | None
+
+    @property
+    def last(self) -> tuple[Report, ShowOptions] | None:
+        """The report that was made last, and how it is shown."""
 
 
 def report_parser() -> Parser:

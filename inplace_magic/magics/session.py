@@ -73,7 +73,7 @@ class Session:
     """Between ``%inplace_watch on`` and ``off``."""
     defaults: dict[str, Any] = field(default_factory=dict)
     """What ``%inplace_config`` set for the watches to come."""
-    last: tuple[Report, ShowOptions] | None = None
+    _last: tuple[Report, ShowOptions] | None = None
     by_cell: dict[int, Report] = field(default_factory=dict)
     """The last report of each of the cells reported last, by execution count."""
     failed: dict[int, Failed] = field(default_factory=dict)
@@ -83,6 +83,13 @@ class Session:
 
     def __post_init__(self) -> None:
         self.tracebacks = ShortTracebacks(self.shell, self.verdict_on, self.transform.typed)
+
+    @property
+    def last(self) -> tuple[Report, ShowOptions] | None:
+        """The report that was made last; the one of a story is made now where it was put off."""
+        if self.story is not None:
+            self.story.catch_up()
+        return self._last
 
     def pre_run_cell(self, info: Any) -> None:
         if not self.running and self.active is not None:
@@ -147,7 +154,7 @@ class Session:
 
     def keep(self, report: Report, options: Options) -> None:
         """Makes a report the last one and binds it to the ``--out`` name."""
-        self.last = report, options.show
+        self._last = report, options.show
         if report.trace.cell is not None:
             self.by_cell.pop(report.trace.cell, None)
             self.by_cell[report.trace.cell] = report

@@ -39,6 +39,9 @@ FORGOTTEN = N_(
     "{count} of {begun} calls were forgotten again to bound memory (--max-events {limit}); each line's first calls, "
     "the latest calls and all that may still matter to a backward were kept. Memory by line covers only what was kept."
 )
+NOT_JUDGED = N_(
+    "Where calls were forgotten, nothing is said of what did not happen: a gradient not cleared, a result not used."
+)
 NO_ROOM = N_("Some calls at the end of a deep recursion were not recorded: Python's stack had no room left for it.")
 EDITED = N_("{file} was changed after it was loaded: some lines of it are told by their numbers in the older version.")
 THREADS = N_("The watched code started other Python threads ({count} or more). What they did was not seen.")
@@ -74,6 +77,7 @@ _EARLIER = (
 SENTENCES = (
     *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP),
     *(WRITES_ALONE, WRITES_SAVER, WRITES_FORGOTTEN, WRITES_INCOMPLETE, WRITES_NOT_TOLD),
+    NOT_JUDGED,
     *(EDITED, THREADS, PROCESSES, GAVE_WAY, FORKED),
     *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD, TWO_FRAMEWORKS),
     *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),

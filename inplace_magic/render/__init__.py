@@ -90,10 +90,11 @@ def to_card_mimebundle(report: Report, hazards: Sequence[Hazard], *, more: str) 
 
 
 def _bundle(renderers: Mapping[str, Renderer], report: Report, **settings: Any) -> dict[str, str]:
+    from inplace_magic.render.part import MOST_IN_A_NOTEBOOK
     from inplace_magic.render.reading import Reading
 
     bundle: dict[str, str] = {}
-    reading: Reading | None = Reading(report)
+    reading: Reading | None = Reading(report, most=MOST_IN_A_NOTEBOOK)
     with collection_paused(), use_language(report.language, report.framework):
         for mime, renderer in renderers.items():
             try:

@@ -20,6 +20,7 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
 from inplace_magic.render.lines import LineStory, lines_of
+from inplace_magic.render.part import part_of, said_of_the_part
 from inplace_magic.report import Report
 
 P = ParamSpec("P")
@@ -71,10 +72,18 @@ class Reading:
     report: Report
     rows: int = FEW_ROWS
     """Rows of each table, and lines of each section of the text."""
+    most: int | None = None
+    """Calls that are drawn and tabulated; None: all."""
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What is drawn and tabulated."""
+        return self.report.trace if self.most is None else part_of(self.report, self.most)
 
     @property
-    def trace(self) -> Trace:
-        return self.report.trace
+    def part(self) -> str:
+        """A sentence on what of the calls that is; empty where it is all."""
+        return said_of_the_part(self.report, self.trace)
 
     @cached_property
     def story(self) -> Story:
@@ -122,6 +131,11 @@ class Reading:
     def memory(self) -> tuple[LineMemory, ...]:
         """Bytes by line."""
         return memory_by_line(self.trace, self.ledger, self.on_storage)
+
+    @property
+    def knows_memory(self) -> bool:
+        """Whether bytes were recorded at all; level ``writes`` records none."""
+        return self.trace.level != "writes"
 
     @cached_property
     def peaks(self) -> tuple[Peak, ...]:

@@ -12,6 +12,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.render import diffs, proofs, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import step_label, step_phrase
+from inplace_magic.render.part import MOST_IN_A_FILE
 from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.style import EFFECT_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
 from inplace_magic.render.tables import memory_words
@@ -30,7 +31,7 @@ MAX_CELL = 160
 @in_its_language
 def to_text(report: Report) -> str:
     """The whole report: verdict, findings, what each line did, memory by line, saved tensors, what was not seen."""
-    return text_of(Reading(report))
+    return text_of(Reading(report, most=MOST_IN_A_FILE))
 
 
 def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) -> str:
@@ -42,12 +43,13 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) ->
         lines: lines of what each line did, at most.
     """
     report = reading.report
-    sections = [verdict(report)]
+    sections = [verdict(report), reading.part]
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings[:rows], 1)]
     sections += _left_out(len(report.findings) - rows, "report.hazards")
     sections.append(_section(_("What each line did"), _stories(reading, lines)))
-    sections.append(_section(_("Memory by line"), _memory(reading, rows)))
-    sections.append(_section(_("Saved for backward"), _saved(reading, rows)))
+    if reading.knows_memory:
+        sections.append(_section(_("Memory by line"), _memory(reading, rows)))
+        sections.append(_section(_("Saved for backward"), _saved(reading, rows)))
     sections.append(_section(_("What this watch could not see"), [f"- {line}" for line in report.blindness]))
     sections.append(_section(_("Faults of inplace_magic"), [f"- {line}" for line in report.trace.faults]))
     return "\n\n".join(section for section in sections if section) + "\n"

@@ -96,6 +96,8 @@ def _stopped(report: Report, error: str) -> str:
     kind = error.split(":", 1)[0]
     if kind == "KeyboardInterrupt":
         said = _("The watched code was interrupted. Until then: {done}.")
+    elif kind == "SIGTERM":
+        said = _("The watched code was stopped by SIGTERM. Until then: {done}.")
     elif call is None:
         said = _("The watched code raised `{error}`. Until then: {done}.")
     else:

@@ -42,6 +42,38 @@ def test_the_writer_is_named_in_every_labelled_program_that_raises(case: dict[st
     assert (figures["culprit"], figures["saved_by"], figures["versions"]) == (True, True, True)
 
 
+@pytest.mark.parametrize("case", score.cases_in(FOLDER), ids=lambda case: case["case"])
+def test_a_labelled_program_has_the_same_bits_as_unwatched(case: dict[str, str]) -> None:
+    source = (FOLDER / f"{case['case']}.py").read_text(encoding="utf-8")
+    outcomes = []
+    for level in (None, "writes"):
+        torch.manual_seed(0)
+        error, wrong, names = score.outcome_of_file(source, level)
+        bits = {
+            name: (value.detach().flatten().tolist(), value._version, str(value.grad_fn).partition(" ")[0])
+            for name, value in names.items()
+            if isinstance(value, torch.Tensor) and not value.is_sparse
+        }
+        outcomes.append((score.said(error), wrong, repr(bits)))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_what_was_not_recorded_has_no_table() -> None:
+    def program() -> None:
+        probs = torch.sigmoid(torch.ones(3, requires_grad=True))
+        probs[0] = 0.0
+        probs.sum().backward()
+
+    w = watch(level="writes")
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"), w:
+        program()
+    assert w.report is not None
+    text = w.report.to_text() + w.report.to_html()
+    assert "probs[0] = 0.0" in text
+    assert "Memory by line" not in text
+    assert "0 B" not in text
+
+
 def test_what_it_cannot_say_is_said() -> None:
     def program() -> None:
         probs = torch.sigmoid(torch.ones(3, requires_grad=True))

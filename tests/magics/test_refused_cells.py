@@ -111,7 +111,7 @@ def test_a_fault_in_making_the_report_leaves_the_cells_result(
     def fail(_: object) -> Report:
         raise RuntimeError("ours")
 
-    monkeypatch.setattr("inplace_magic.api.analyze", fail)
+    monkeypatch.setattr("inplace_magic.recording.analyze", fail)
     ran = run_cell(loaded_shell, "%%inplace_watch -o r\n7")
     assert ran.result.success
     assert ran.result.result == 7

@@ -29,7 +29,7 @@ from no_harm.snapshots import (
 import inplace_magic
 from inplace_magic.report import Report
 
-Mode = Literal["plain", "calls", "ops", "empty-function", "empty-dispatch"]
+Mode = Literal["plain", "calls", "ops", "writes", "empty-function", "empty-dispatch"]
 Agreement = Literal["agreed", "disagreed", "not judged"]
 MODES: tuple[Mode, ...] = ("calls", "ops", "empty-function", "empty-dispatch")
 

@@ -14,7 +14,7 @@ import inplace_magic
 
 PROGRAMS = (*programs_autograd.PROGRAMS, *programs_modes.PROGRAMS, *programs_lifetime.PROGRAMS)
 
-LEVELS: tuple[Mode, ...] = ("calls", "ops")
+LEVELS: tuple[Mode, ...] = ("calls", "ops", "writes")
 
 
 def whole(function: Callable[[], Any]) -> Program:

@@ -149,7 +149,7 @@ def layout(tensor: torch.Tensor) -> Layout:
 def _careful_layout(tensor: torch.Tensor) -> Layout:
     kind = type(tensor)
     with _NO_SUBCLASS_CODE():
-        own_sizes = _has_own_sizes(kind)
+        own_sizes = has_own_sizes(kind)
         strided = own_sizes and _try(lambda: tensor.layout) is _STRIDED  # sparse tensors answer zeros
         return shared(
             (
@@ -164,7 +164,9 @@ def _careful_layout(tensor: torch.Tensor) -> Layout:
         )
 
 
-def _has_own_sizes(kind: type) -> bool:
+def has_own_sizes(kind: type) -> bool:
+    """Whether tensors of a class have sizes and memory of their own; those of a class that dispatches itself need
+    not."""
     return getattr(kind, "__torch_dispatch__", _DEFAULT_DISPATCH) is _DEFAULT_DISPATCH
 
 
@@ -177,7 +179,7 @@ def pointer(tensor: torch.Tensor) -> int | None:
                 return None
             return _shared_address(tensor) if _shares_lazily(tensor) else tensor.data_ptr()
         with _NO_SUBCLASS_CODE():
-            if not (_has_own_sizes(type(tensor)) and tensor.device.type in _WITH_STORAGES):
+            if not (has_own_sizes(type(tensor)) and tensor.device.type in _WITH_STORAGES):
                 return None
             return _shared_address(tensor) if _shares_lazily(tensor) else tensor.data_ptr()
     except Exception:  # sparse, functorch and fake tensors have none
@@ -198,7 +200,7 @@ def own_memory(tensor: torch.Tensor, nbytes: int) -> int:
             untyped: Any = tensor.untyped_storage()  # the rest below in one breath, as this runs at every call
             address, begin = tensor.data_ptr(), untyped.data_ptr()
             return address if 0 < begin <= address and address + nbytes <= begin + untyped.nbytes() else 0
-        untyped = storage(tensor) if _has_own_sizes(type(tensor)) else None
+        untyped = storage(tensor) if has_own_sizes(type(tensor)) else None
         if untyped is None:
             return 0
         address = pointer(tensor) or 0  # first: it notices a copy-on-write tensor, whose storage must not be asked

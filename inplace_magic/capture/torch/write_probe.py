@@ -23,7 +23,7 @@ from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import probes
 from inplace_magic.capture.torch.arguments import tensors_in
 from inplace_magic.capture.torch.callers import PassOn, call_plainly
-from inplace_magic.capture.torch.describe import error_text, tracing
+from inplace_magic.capture.torch.describe import error_text, has_own_sizes, tracing
 from inplace_magic.capture.torch.describe_nodes import (
     node_name,
     node_sequence,
@@ -158,9 +158,10 @@ class WriteProbe(probes.CallProbe):
                 return
             site = self._recorder.sites.note(sys._getframe(2), facts.code)
             first = args[0] if args else next((kwargs[name] for name in ("tensors", "outputs") if name in kwargs), ())
-            roots = [tensor.grad_fn for tensor in tensors_in((first,), [])]
             self.count += 1
-            self.failures.append(examined(roots, refusal, text, site, facts, self.ring))
+            with torch._C.DisableTorchFunctionSubclass():  # a tensor of the user's class is asked, and shall not know
+                roots = [tensor.grad_fn for tensor in tensors_in((first,), [])]
+                self.failures.append(examined(roots, refusal, text, site, facts, self.ring))
         except Exception as fault:  # containment, as above
             self._recorder.fault("looking at a failed backward", fault)
 
@@ -178,6 +179,8 @@ def _where(tensor: torch.Tensor) -> tuple[int, int]:
             return tensor.untyped_storage().data_ptr(), tensor._version
         except (RuntimeError, NotImplementedError):  # an inference tensor; a sparse, fake or functorch one
             return 0, 0
+    if not has_own_sizes(type(tensor)):  # a fake tensor warns when it is asked, and another wrapper has no memory
+        return 0, 0
     with torch._C.DisableTorchFunctionSubclass(), torch._C._DisableTorchDispatch():
         try:
             return tensor.untyped_storage().data_ptr(), tensor._version
@@ -207,7 +210,7 @@ def examined(
     if not fitting:
         return told
     node, name, tensor = max(fitting, key=lambda found: node_sequence(found[0]) or 0)
-    sequence, pointer = node_sequence(node), tensor.untyped_storage().data_ptr()
+    sequence, (pointer, _version) = node_sequence(node), _where(tensor)
     named = RawFailure(refusal, text, site, facts, node_name(node), sequence, name, tuple(tensor.shape))
     if sequence is None or refusal.expected is None or not pointer:
         return named

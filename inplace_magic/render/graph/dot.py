@@ -16,6 +16,7 @@ from inplace_magic.render import style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.folds import draw_frames, fold_box
 from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, tail, tooltip_of
+from inplace_magic.render.part import MOST_IN_A_FILE
 from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
@@ -46,7 +47,7 @@ def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = fro
         raw: write ``id`` and ``data_ptr`` into the tensors' boxes; they differ from run to run.
         expanded: keys of folded groups to open, as ``data-k`` gives them in the SVG.
     """
-    return dot_of(Reading(report), raw=raw, expanded=expanded)
+    return dot_of(Reading(report, most=MOST_IN_A_FILE), raw=raw, expanded=expanded)
 
 
 def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> str:

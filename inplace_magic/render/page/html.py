@@ -27,6 +27,7 @@ from inplace_magic.render.page.sections import (
     tensor_calls,
     tensor_section,
 )
+from inplace_magic.render.part import MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK
 from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
 from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.render.verdict import verdict
@@ -45,7 +46,7 @@ def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened
         graph: draw the autograd graph.
         opened: the sections that are open at first, as ``--open`` names them; None: those that suit the report.
     """
-    return fragment_of(Reading(report), raw=raw, graph=graph, opened=opened_in(report, opened))
+    return fragment_of(Reading(report, most=MOST_IN_A_NOTEBOOK), raw=raw, graph=graph, opened=opened_in(report, opened))
 
 
 def fragment_of(
@@ -57,6 +58,7 @@ def fragment_of(
     timeline, marks = _timeline(reading, opened="timeline" in opened) if drawn else ("", [])
     body = (
         verdict_bar(report),
+        tag("p", f"margin:8px 14px;color:{style.MUTED_INK}", prose(reading.part)) if reading.part else "",
         finding_cards(report, most=FEW_CARDS if reading.rows < MANY_ROWS else MANY_CARDS),
         sentence_section(_("Faults of inplace_magic"), trace.faults, opened=True),
         details(_("Autograd graph"), drawn, opened="graph" in opened) if drawn else "",
@@ -90,7 +92,8 @@ def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:
 @in_its_language
 def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     """One self-contained HTML page, its tables longer than a notebook's; the arguments are :func:`to_fragment`'s."""
-    body = fragment_of(Reading(report, rows=MANY_ROWS), raw=raw, graph=graph, opened=PAGE)
+    reading = Reading(report, rows=MANY_ROWS, most=MOST_IN_A_FILE)
+    body = fragment_of(reading, raw=raw, graph=graph, opened=PAGE)
     return (
         f'<!DOCTYPE html>\n<html lang="{report.language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -23,7 +23,7 @@ _NOTE = f"color:{style.MUTED_INK};margin:2px 0 6px"
 def memory_section(reading: Reading, *, opened: bool = False) -> str:
     """Bytes by line, of many lines those that allocated most; and folded below them the chart of live bytes."""
     lines = reading.memory
-    if not lines:
+    if not lines or not reading.knows_memory:
         return ""
     shown = words.rows_shown(len(lines), reading.rows if reading.rows >= MANY_ROWS else SCREEN_ROWS)
     rows = [
@@ -59,7 +59,7 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
 def saved_section(reading: Reading, *, opened: bool = False) -> str:
     """What autograd keeps for backward."""
     saved = kept_for_backward(reading.trace)
-    if not saved:
+    if not saved or not reading.knows_memory:
         return ""
     shown = words.rows_shown(len(saved), reading.rows)
     rows: list[Sequence[str]] = []

@@ -1,0 +1,100 @@
+"""Where ranks leave what they have to say: a board that any of them can read when others have died.
+
+In a folder, where the processes have one parent on one machine; in the store of torchrun's agent (`store.py`), which
+reaches all machines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from inplace_magic.ranks.rank import Rank
+
+
+class Board(Protocol):
+    """What all ranks of a run share."""
+
+    def post(self, number: int, text: str) -> None:
+        """Leaves what a rank says; what it said before is gone."""
+
+    def has(self, numbers: Iterable[int]) -> bool:
+        """Whether all of these have posted, or everything was told and the board is gone."""
+
+    def read(self, number: int) -> str | None:
+        """What a rank posted; None where it has not."""
+
+    def claim(self, name: str) -> bool:
+        """Whether this process is the first to claim it."""
+
+    def clear(self) -> None:
+        """Nobody needs it any more."""
+
+
+class Folder:
+    """A board in the folder for temporary files; nobody else may write there.
+
+    Raises:
+        OSError: it cannot be made, or somebody else made it.
+    """
+
+    def __init__(self, rank: Rank) -> None:
+        user = os.getuid() if hasattr(os, "getuid") else 0
+        name = re.sub(r"[^\w-]", "_", f"inplace_magic-{user}-{os.getppid()}-{rank.run}")
+        self.path = Path(tempfile.gettempdir(), name)
+        self.path.mkdir(mode=0o700, exist_ok=True)
+        if self.path.is_symlink() or self.path.stat().st_uid != user:
+            raise PermissionError(f"{self.path} belongs to somebody else")
+
+    def begin(self, number: int) -> None:
+        """Takes back what an earlier run of the same parent left under this number."""
+        self._file(number).unlink(missing_ok=True)
+        for claimed in self.path.glob("claimed-*"):
+            claimed.unlink(missing_ok=True)
+
+    def post(self, number: int, text: str) -> None:
+        self.path.mkdir(mode=0o700, exist_ok=True)
+        unfinished = self._file(number).with_suffix(".part")
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(self._file(number))
+
+    def has(self, numbers: Iterable[int]) -> bool:
+        return all(self._file(number).exists() for number in numbers) or not self.path.exists()
+
+    def read(self, number: int) -> str | None:
+        try:
+            return self._file(number).read_text(encoding="utf-8")
+        except OSError:
+            return None
+
+    def claim(self, name: str) -> bool:
+        try:
+            with open(self.path / f"claimed-{name}", "x"):
+                return True
+        except OSError:  # another one has, or it is all told and the folder gone
+            return False
+
+    def clear(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _file(self, number: int) -> Path:
+        return self.path / f"rank-{number}.json"
+
+
+def board_of(rank: Rank) -> Board:
+    """The board of a run, as its processes find it without a word to each other.
+
+    Raises:
+        OSError: it cannot be made.
+        RuntimeError: the store does not answer.
+    """
+    if rank.store is not None:
+        from inplace_magic.ranks.store import Store
+
+        return Store(rank)
+    return Folder(rank)

@@ -1,0 +1,68 @@
+"""A rank that its launcher stops, since another has failed, tells first what it saw."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+
+from inplace_magic.capture import forks
+
+
+class SIGTERM(BaseException):
+    """What a report takes for the end of a block that was stopped, and names; it is never raised."""
+
+
+class Stopped:
+    """While it is on, SIGTERM ends the process as ever, and something is done before. Where the program handles the
+    signal itself, or is not on the main thread, nothing is changed.
+
+    A call of C that does not return keeps Python from hearing the signal, as with any handler; torchrun kills such a
+    rank after half a minute.
+
+    Args:
+        before: what to do before the process ends.
+    """
+
+    def __init__(self, before: Callable[[], None]) -> None:
+        self._before = before
+        self._on = False
+        self._ending = False
+        self.heard = False
+        """Whether the signal came: what is left to do is done in a hurry."""
+
+    def begin(self) -> None:
+        """From now on."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, self._hear)
+            self._on = True
+            forks.begins(self)
+
+    def ending(self) -> None:
+        """The program is over, and what it saw is being told: that is brought to its end."""
+        self._ending = True
+
+    def end(self) -> None:
+        """Until now."""
+        if self._on and signal.getsignal(signal.SIGTERM) == self._hear:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self._on = False
+        forks.ends(self)
+
+    abandon = end
+    """A forked child is not a rank."""
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        self.heard = True
+        if self._ending:
+            return
+        self._ending = True
+        try:
+            self._before()
+        finally:
+            self.end()
+            os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,68 @@
+"""A function that watches itself in whatever process it is called: for launchers that start processes from a cell or a
+script, such as ``notebook_launcher`` of accelerate and ``torch.multiprocessing.spawn``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from inplace_magic.api import watch
+from inplace_magic.deliver import has_note, tell
+from inplace_magic.ranks.rank import this_rank
+from inplace_magic.ranks.stopped import SIGTERM, Stopped
+from inplace_magic.ranks.together import begin_together, tell_together
+
+
+class watched:
+    """The same function, watched: ``notebook_launcher(watched(train), num_processes=2)``.
+
+    What it returns and raises is the function's. A finding is in the notes of the error that leaves it, which launchers
+    bring back with the traceback; what raises no error is told on standard error, once for all ranks where the
+    launcher says which rank this is. It can be pickled if the function can, so processes of ``spawn`` take it.
+
+    Args:
+        function: what each process runs.
+        settings: as for :class:`inplace_magic.watch`: ``level``, ``lang`` and so on.
+
+    Raises:
+        OptionError: an option that does not exist or a value it cannot take.
+    """
+
+    def __init__(self, function: Callable[..., Any], **settings: Any) -> None:
+        watch(**settings)  # here, so that an option that does not exist is refused at once
+        self._function, self._settings = function, settings
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        rank, watching = this_rank(), watch(**self._settings)
+
+        def told(error: BaseException | None) -> None:
+            stopping.ending()
+            if watching.report is None:
+                return
+            if rank is not None:
+                tell_together(rank, watching.report, stopping, quiet=True, told=has_note(error))
+            elif not has_note(error):
+                tell(watching.report, quiet=True)
+
+        def stopped() -> None:
+            if watching.report is None:
+                watching.stop(error=SIGTERM())
+            told(None)
+
+        stopping = Stopped(stopped)
+        if rank is not None:
+            begin_together(rank)
+            stopping.begin()
+        try:
+            with watching:
+                result = self._function(*args, **kwargs)
+        except BaseException as error:
+            told(error)
+            raise
+        else:
+            told(None)
+        finally:
+            stopping.end()
+        return result

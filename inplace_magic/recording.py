@@ -1,0 +1,212 @@
+"""A recording and its report: what begins, goes on, is looked at and ends, whoever asks for it.
+
+Cells, callbacks and ``with watch()`` begin and end it in their own ways; what is the same for all is here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from threading import get_ident
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from inplace_magic.errors import InplaceMagicError
+from inplace_magic.language import _, use_language
+from inplace_magic.record.blindness import GAVE_WAY
+from inplace_magic.record.garbage import collection_paused
+from inplace_magic.record.options import WatchOptions
+from inplace_magic.record.trace import Trace
+from inplace_magic.report import Report
+
+if TYPE_CHECKING:
+    from inplace_magic.capture.sessions import Sessions
+
+ASK = "Please report it."
+_FAILED = "inplace_magic could not make the report of this block; the block itself was not affected"
+
+_of_thread: dict[int, Recording] = {}
+"""By thread: the recording that began there last, until its block ends or it is stopped."""
+
+
+class Recording:
+    """What one watch records, on the thread that began it.
+
+    Args:
+        options: what to record.
+    """
+
+    report: Report | None = None
+    """The report that was made last."""
+
+    def __init__(self, options: WatchOptions) -> None:
+        self.options = options
+        self._session: Sessions | None = None
+        self._gave_way = False
+        self._gives_way = False
+        self._resume: Callable[[], None] | None = None
+        """Begins the next stretch; None while no block runs."""
+        self._place: tuple[int | None, str | None, str] = (None, None, "")
+
+    def start(
+        self,
+        *,
+        cell: int | None = None,
+        filename: str | None = None,
+        source: str = "",
+        frame: FrameType | None = None,
+        cell_globals: Mapping[str, Any] | None = None,
+        gives_way: bool = False,
+    ) -> None:
+        """Begins to record on this thread; after :meth:`leave` or :meth:`peek`, goes on.
+
+        Args:
+            cell: execution count of the watched cell; None outside a notebook.
+            filename: the name under which the cell was compiled (``frame.f_code.co_filename`` of its code).
+            source: the cell's text as the user sees it, the magic line first.
+            frame: the frame of the watched block, where the chains of callers end; by default the one that runs
+                `filename`, now or later, and without a file name the caller's.
+            cell_globals: instead of a frame, before a shell runs a cell: the namespace of its cells. The chains of
+                callers end at the cell's own lines.
+            gives_way: ends where the watched program begins a watch of its own, instead of refusing that.
+
+        Raises:
+            InplaceMagicError: this watch, or another on this thread, is running.
+        """
+        from inplace_magic.capture.sessions import Sessions
+
+        if self._session is not None and self._session.active:
+            raise InplaceMagicError(_("This watch is running already."))
+        self._place = (cell, filename, source)
+        self._resume = partial(
+            self.start,
+            cell=cell,
+            filename=filename,
+            source=source,
+            frame=frame,
+            cell_globals=cell_globals,
+            gives_way=gives_way,
+        )
+        self._gives_way = gives_way
+        self._take_over()
+        if self._session is None:
+            self._session = Sessions(self.options)
+        if cell_globals is not None:
+            self._session.start(None, cell_globals)
+            return
+        frame = frame or _frame_of(filename)
+        if frame is None and filename is not None:
+            self._session.start(None, root_file=filename)
+        else:
+            self._session.start(frame or sys._getframe(1))
+
+    @property
+    def began(self) -> bool:
+        """Whether it was started, and not stopped."""
+        return self._session is not None
+
+    @property
+    def recorded(self) -> int:
+        """How many calls were recorded so far; cheap, and probes stay as they are."""
+        return self._session.recorded if self._session is not None else 0
+
+    def leave(self) -> None:
+        """Takes the probes off and keeps what was recorded: :meth:`start` goes on with the same story, :meth:`peek`
+        reports on it, :meth:`stop` ends it."""
+        if self._session is not None:
+            self._session.leave()
+
+    def peek(
+        self,
+        *,
+        namespace: Mapping[str, Any] | FrameType | None = None,
+        cells: Mapping[str, int] | None = None,
+        error: BaseException | None = None,
+    ) -> Report:
+        """Takes the probes off and reports on the story so far; :meth:`start` goes on with it. Arguments and errors as
+        :meth:`stop`; instead of a namespace the frame in whose sight the names are."""
+        return self._make_report(namespace, cells, error, last=False)
+
+    @collection_paused()
+    def _make_report(
+        self,
+        namespace: Mapping[str, Any] | FrameType | None,
+        cells: Mapping[str, int] | None,
+        error: BaseException | None,
+        *,
+        last: bool,
+    ) -> Report:
+        if self._session is None:
+            raise InplaceMagicError(_("This watch was never started."))
+        try:
+            self._session.leave()
+        except BaseException:  # an interrupt that struck before its first line: it protects itself only from there on
+            self._session.leave()
+            raise
+        from inplace_magic.source.places import Sources
+
+        cell, filename, source = self._place
+        live = None
+        try:
+            error = None if self._gave_way else error  # what came later has nothing to do with what was seen
+            trace = self._session.trace(
+                sources=Sources(cell, filename, source, cells),
+                namespace={} if namespace is None else namespace,
+                error=error,
+                cell=cell,
+                source=source,
+                last=last,
+            )
+            if self._gave_way:
+                trace = replace(trace, blindness=(*trace.blindness, GAVE_WAY))
+            live = self._session.live()
+            if last:
+                trace = self._ended(trace)
+        except Exception as fault:  # containment: the block's own result or error must come through
+            trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({type(fault).__name__}: {fault}). {ASK}",))
+        with use_language(self.options.lang):
+            self.report = replace(analyze(trace), live=live)
+        return self.report
+
+    def _ended(self, trace: Trace) -> Trace:
+        assert self._session is not None
+        try:
+            self._session.let_go()
+        except Exception as fault:  # containment: the record is made, and stands
+            told = f"inplace_magic failed while letting go of a watch ({type(fault).__name__}: {fault}). {ASK}"
+            return replace(trace, faults=(*trace.faults, told))
+        return trace
+
+    def _take_over(self) -> None:
+        """This is the watch of its thread now; one that gives way ends."""
+        other = _of_thread.get(get_ident())
+        if other is not None and other is not self and other._gives_way:
+            other._gave_way = other._session is not None and other._session.active
+            other.leave()
+        _of_thread[get_ident()] = self
+
+    def _forget(self) -> None:
+        """The block is over."""
+        self._resume = None
+        if _of_thread.get(get_ident()) is self:
+            del _of_thread[get_ident()]
+
+
+def running_here() -> Recording | None:
+    """What records on this thread, or would but for a pause."""
+    return _of_thread.get(get_ident())
+
+
+def _frame_of(filename: str | None) -> FrameType | None:
+    frame: FrameType | None = sys._getframe(2) if filename is not None else None
+    while frame is not None and frame.f_code.co_filename != filename:
+        frame = frame.f_back
+    return frame
+
+
+def analyze(trace: Trace) -> Report:
+    """The report of a trace; torch is not needed."""
+    with collection_paused():
+        return Report.from_trace(trace)
