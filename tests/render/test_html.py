@@ -23,7 +23,7 @@ from scripts import script
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.render import reading, to_mimebundle
 from inplace_magic.render.graph.svg import SVG
-from inplace_magic.render.markup import table
+from inplace_magic.render.markup import prose, table
 from inplace_magic.render.page import explorer, html
 from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES
 from inplace_magic.render.page.html import to_fragment, to_page
@@ -155,7 +155,7 @@ def test_a_picture_in_the_page_and_what_travels_packed_are_the_whole_picture_in_
         drawn = ["".join(f"<path d='{path}'/>" for path in paths) for paths in zip(*parts, strict=True)]
         return "".join(f"<g class='{bundle[1]}'{next(bundled)}{paths}</g>" for paths in drawn)
 
-    named = re.sub(r"(<g class='(?:B )?)([nek])", r"\1\2 \2", shown)
+    named = re.sub(r"(<g class='(?:B )?)([nekm])", r"\1\2 \2", shown)
     joined = re.sub(
         r"<(svg|g(?! class='B )|text class='v')[^>]*>",
         lambda tag: tag[0][:-1] + next(tags),
@@ -463,9 +463,21 @@ def test_a_code_unfolds_what_it_means_with_a_bad_and_a_good_program_without_a_sc
     assert markup.count("<pre ") >= 2
     unfolded = markup[markup.index(">saved-tensor-overwritten</code>") :]
     page = Elements(unfolded[unfolded.index("</summary>") + len("</summary>") : unfolded.index("</details>")])
-    assert page.text.startswith("A tensor that autograd saved for backward was overwritten before backward used it.")
+    assert page.text.startswith("probs")  # what happened here, then what it means wherever it happens
+    assert "A tensor that autograd saved for backward was overwritten before backward used it." in page.text
     assert "probs[2] = 2.0                  # overwrites it\n" in page.text
     assert page.text.index("Bad") < page.text.index("Good")
+
+
+def test_sentences_that_say_the_verdict_again_are_folded_and_those_of_other_findings_are_not():
+    report = sigmoid_report()
+    twice = replace(report, findings=(report.findings[0], replace(report.findings[0], message="Another one.")))
+
+    markup = to_fragment(twice)
+    unfolded = re.sub("<details>.*?</details>", "", markup, flags=re.DOTALL)
+    first = prose(report.findings[0].message)
+    assert (first in markup, first in unfolded) == (True, False)
+    assert "Another one." in unfolded
 
 
 def test_every_code_has_a_page_and_one_that_no_rule_has_is_plain_code():

@@ -47,12 +47,13 @@ WORDS = {
     "fit": N_("Fit"),
     "fit_all": N_("Show the whole graph"),
     "more": N_("more of the graph: drag to see it, Fit shows all"),
-    "hint": N_("drag to move, Ctrl+wheel to zoom, click or Tab for details"),
     "source": N_("Source"),
     "steps": N_("Step through the calls"),
     "all_steps": N_("all calls"),
     "before": N_("before the first call"),
-    "nothing_selected": N_("Point at a box or at a line of code to see what belongs to it."),
+    "nothing_selected": N_(
+        "Point at a box or a line of code; a click keeps it. Drag to move, Ctrl+wheel to zoom."
+    ),
     "let_go": N_("Escape lets go"),
     "open": N_("Open"),
     "broken": N_("The picture could not be made live: {error}. Please report it."),
