@@ -96,7 +96,7 @@ def main() -> None:
             command(page, "docmanager:save")
             _save("jupyterlab-light", page, page.locator(".jp-Notebook .jp-Cell").nth(1))
             use_theme(page, "JupyterLab Dark")
-            _save("jupyterlab-dark", page, page.locator(REPORT), 900, 460)
+            _save("jupyterlab-dark", page, page.locator(REPORT), 900, 385)
             use_theme(page, "JupyterLab Light")
         for name, language in (("first-finding", "en"), ("first-finding.zh", "zh")):
             load = f"%load_ext inplace_magic\n%inplace_config --lang {language}\n%xmode Minimal"
@@ -121,14 +121,15 @@ def main() -> None:
             html.write_text(HTMLExporter().from_notebook_node(saved)[0], encoding="utf-8")
             page.goto(html.as_uri())
             _save("nbconvert", page, page.locator(".jp-Cell").nth(1))
-        with _page(browser, viewport={"width": 1100, "height": 680}) as page:  # a widget's picture fits its window
+        with _page(browser, viewport={"width": 1100, "height": 680}) as page:  # the picture of a widget suits its window
             open_notebook(page, server.lab("widget.ipynb"))
             run_all(page)
             widget = page.locator(".im-widget")
             widget.locator("g.n", has_text="T1 x").click()
             page.get_by_role("button", name="Values now").click()
             page.get_by_text("holds now").wait_for()
-            _save("widget", page, widget, 760)
+            page.set_viewport_size({"width": 1100, "height": HEIGHT})
+            _save("widget", page, widget)
         browser.close()
 
 
