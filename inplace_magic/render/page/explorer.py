@@ -51,9 +51,7 @@ WORDS = {
     "steps": N_("Step through the calls"),
     "all_steps": N_("all calls"),
     "before": N_("before the first call"),
-    "nothing_selected": N_(
-        "Point at a box or a line of code; a click keeps it. Drag to move, Ctrl+wheel to zoom."
-    ),
+    "nothing_selected": N_("Point at a box or a line of code; a click keeps it. Drag to move, Ctrl+wheel to zoom."),
     "let_go": N_("Escape lets go"),
     "open": N_("Open"),
     "broken": N_("The picture could not be made live: {error}. Please report it."),
