@@ -1,4 +1,4 @@
-"""The words of the site's search: as Sphinx has them for English, and of Chinese, which has no spaces, each pair of letters."""
+"""The words of the site's search: those of English as Sphinx has them; Chinese has no spaces, its words are pairs of letters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ var splitQuery = (query) => (query.match(/[{HAN}]+|[^\s{HAN}]+/g) || []).flatMap
     : piece.split(/[^\p{{Letter}}\p{{Number}}_\p{{Emoji_Presentation}}]+/gu).filter((term) => term));
 """
 
-    def split(self, input: str) -> list[str]:  # noqa: A002  # the name that Sphinx gives it
+    def split(self, input: str) -> list[str]:
         """The words of a text."""
         return [word for piece in _PIECES.findall(input) for word in _words(piece)]
 

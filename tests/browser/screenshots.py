@@ -121,9 +121,7 @@ def main() -> None:
             html.write_text(HTMLExporter().from_notebook_node(saved)[0], encoding="utf-8")
             page.goto(html.as_uri())
             _save("nbconvert", page, page.locator(".jp-Cell").nth(1))
-        with _page(
-            browser, viewport={"width": 1100, "height": 680}
-        ) as page:  # the picture of a widget suits its window
+        with _page(browser, viewport={"width": 1100, "height": 680}) as page:  # its picture's height
             open_notebook(page, server.lab("widget.ipynb"))
             run_all(page)
             widget = page.locator(".im-widget")
