@@ -1,4 +1,4 @@
-"""The words of the site's search: those of English as Sphinx has them; Chinese has no spaces, its words are pairs of letters."""
+"""The words of the site's search: of English as Sphinx has them, of Chinese, which has no spaces, pairs of letters."""
 
 from __future__ import annotations
 

@@ -136,6 +136,14 @@ def test_the_fix_stands_in_its_card_as_a_diff_with_signs_and_price():
     assert "This costs one copy of 32 B." in page.text
 
 
+def test_the_picture_is_called_autograd_s_only_where_autograd_recorded_something():
+    report = sigmoid_report()
+    plain = Report(replace(report.trace, nodes=()))
+
+    assert ("Autograd graph" in to_fragment(report), "Autograd graph" in to_fragment(plain)) == (True, False)
+    assert "Tensors and calls</summary>" in to_fragment(plain)
+
+
 def test_the_picture_has_the_finding_as_its_alternative_text():
     (graph,) = Elements(to_fragment(sigmoid_report())).graphs
     alt = graph["alt"]
