@@ -163,7 +163,7 @@ def test_a_picture_in_the_page_and_what_travels_packed_are_the_whole_picture_in_
         drawn = ["".join(f"<path d='{path}'/>" for path in paths) for paths in zip(*parts, strict=True)]
         return "".join(f"<g class='{bundle[1]}'{next(bundled)}{paths}</g>" for paths in drawn)
 
-    named = re.sub(r"(<g class='(?:B )?)([nekm])", r"\1\2 \2", shown)
+    named = re.sub(r"(<g class='(?:B )?)([nek])", r"\1\2 \2", shown)
     joined = re.sub(
         r"<(svg|g(?! class='B )|text class='v')[^>]*>",
         lambda tag: tag[0][:-1] + next(tags),

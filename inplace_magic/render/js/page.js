@@ -2,7 +2,7 @@
 
    A picture stands in the page without what nobody sees in an <img>, see embedded.py; `unseen` has it. */
 function pictureIn(img, [tags, bundled]) {
-  return textOf(img).replace(/(<g class='(?:B )?)([nekm])/g, (start, tag, letter) => `${tag}${letter} ${letter}`)
+  return textOf(img).replace(/(<g class='(?:B )?)([nek])/g, (start, tag, letter) => `${tag}${letter} ${letter}`)
     .replace(/<(svg|g(?! class='B )|text class='v')[^>]*>/g, (tag) => tag.slice(0, -1) + (tags.shift() || ">"))
     .replace(/<g class='B ([^']*)'>(.*?)<\/g>/g, (all, look, paths) => {
       const parts = [...paths.matchAll(/d='([^']*)'/g)].map((path) => path[1].split(/(?=M)/));

@@ -17,7 +17,7 @@ _PLAIN = re.compile(
 )
 """A group of nothing but paths, each in one piece."""
 _PATH = re.compile(r'd="([^"]*)"')
-_TWICE = re.compile(r'(?<=<g class=")(B )?([nekm]) (?=\2)')
+_TWICE = re.compile(r'(?<=<g class=")(B )?([nek]) (?=\2)')
 _BEARER = re.compile(
     r"""(?P<start><(?:svg|g(?! class="B )|text class="v")[^>]*?)(?P<data>(?: data-[a-z]+="[^"]*")*)>"""
     r"(?P<title><title>[^<]*</title>)?"
