@@ -147,9 +147,8 @@ BESIDE = """
 Each model's picture beside the one of [torchview](https://github.com/mert-kurttutan/torchview) 0.2.7 at depth 2
 (ViT and BERT: 3), both fitted into frames of one size, by `python benchmarks/pictures_beside.py`. To our eyes:
 
-- ResNet-18, MobileNetV2, U-Net, BERT and ViT: torchview's column is a strip, its letters small. Here each block has its
-  path, one is drawn open, what was written in place and what is kept for backward can be seen.
-- ResNet-50: the same, but no block is open here, as that many boxes took a step of a ResNet above 60,000 bytes.
+- ResNet-18, ResNet-50, MobileNetV2, U-Net, BERT and ViT: torchview's column is a strip, its letters small. Here each
+  block has its path, one is drawn open, what was written in place and what is kept for backward can be seen.
 - GPT-2: torchview raises a `KeyError` on this model of transformers 5.
 - `nn.TransformerEncoder`: torchview wins where only the order of the layers is asked for. Its nine boxes have larger
   letters; here one of the four layers is drawn with all that it does.

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
 
 import make_rules  # noqa: E402  # beside this file
+import search_words  # noqa: E402  # the same
 
 RULES = make_rules.rules()
 project = "inplace_magic"
@@ -79,6 +80,7 @@ def _no_type_before_the_colon(app: Any, what: str, name: str, thing: Any, option
 
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.add_search_language(search_words.SearchBoth)
     app.connect("autodoc-process-docstring", _no_type_before_the_colon, priority=400)  # before napoleon's 500
     app.connect("html-page-context", _in_its_language)
     app.connect("html-page-context", _codes_lead_to_their_pages)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from browser.front_ends import INSTALL, launch
+from playwright.sync_api import sync_playwright
 
 import inplace_magic
 
@@ -77,6 +79,34 @@ def test_chinese_pages_say_their_language_and_have_chinese_buttons(site: Path) -
     assert 'lang="zh-CN"' in page
     assert "搜索" in page
     assert 'lang="en"' in (site / "docs" / "faq.html").read_text(encoding="utf-8")
+
+
+QUERIES = {
+    "from an English page": ("docs/faq.html", "ReLU", False),
+    "from a Chinese page": ("docs/zh/faq.html", "ReLU", True),
+    "in Chinese, from an English page": ("docs/index.html", "原地操作", True),
+    "one Chinese word": ("docs/zh/notebooks.html", "显存", True),
+}
+
+
+@pytest.mark.parametrize("where", QUERIES)
+def test_a_search_finds_pages_of_one_language(site: Path, where: str) -> None:
+    page_name, query, chinese = QUERIES[where]
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        if browser is None:
+            pytest.skip(INSTALL)
+        page = browser.new_page()
+        page.goto((site / page_name).as_uri())
+        page.locator(".sidebar-search").fill(query)
+        page.locator(".sidebar-search").press("Enter")
+        page.wait_for_url("**/search.html?*")
+        page.locator(".search-summary, #search-results > p").filter(has_text=re.compile(r"\d")).first.wait_for()
+        page.wait_for_timeout(1000)  # results are listed one by one
+        found = page.locator("#search-results ul.search > li > a").evaluate_all("all => all.map(a => a.href)")
+        browser.close()
+    assert found
+    assert {"/zh/" in address for address in found} == {chinese}
 
 
 def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path) -> None:

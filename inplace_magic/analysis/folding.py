@@ -24,7 +24,7 @@ from inplace_magic.record.places import Callsite
 LIMIT = 40
 """Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
 _key = attrgetter("key")
-MANY = 34
+MANY = 38
 """From so many boxes on no further module is opened as the example of its class."""
 FEW = 5
 """A group of fewer boxes is opened where there is room, although its neighbours are not."""
@@ -185,7 +185,7 @@ class _Cut:
     def _least(self, parts: list[Branch]) -> int:
         """How many boxes they are where results without a name stand in the boxes of their calls."""
         made = [key for part in parts if part.kind == "call" for key in self.made.get(part.calls[0].key, ())]
-        return len(parts) - 1 + sum(self.tensors[key].mutated for key in made)
+        return len(parts) - 1 + sum(self.tensors[key].mutated or bool(self.tensors[key].name) for key in made)
 
     def _one_of_each(self, groups: list[_Group], chosen: list[_Group]) -> list[_Group]:
         """The first one of each class of modules of which none is open, nor among the chosen ones."""

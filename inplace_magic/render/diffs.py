@@ -38,7 +38,7 @@ def price(finding: Hazard) -> str:
 
 
 def to_markup(finding: Hazard) -> str:
-    """The diff and its price as HTML; empty where there is none."""
+    """The diff as HTML; empty where there is none."""
     lines = diff_lines(finding)
     if not lines:
         return ""
@@ -51,6 +51,4 @@ def to_markup(finding: Hazard) -> str:
         f"font-family:{style.CODE_FONTS};font-size:13px;background:{style.CARD};color:{style.INK};"
         f"border:1px solid {style.LINE};padding:4px 8px;margin:4px 0;overflow-x:auto;white-space:pre"
     )
-    cost = price(finding)
-    note = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:0 0 6px", esc(cost)) if cost else ""
-    return tag("pre", css, "\n".join(rows)) + note
+    return tag("pre", css, "\n".join(rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -71,8 +72,16 @@ def _save(name: str, page: Page, shown: Locator, height: int = 900, top: int = 0
     assert size <= LIMIT, f"{file} takes more than {LIMIT} bytes: show less of it."
 
 
+def _assert_chinese_letters() -> None:
+    """Without a font of theirs, Chinese letters would be photographed as empty boxes."""
+    fonts = subprocess.run(["fc-list", ":lang=zh", "family"], capture_output=True, text=True, check=True).stdout
+    if not fonts.strip():
+        raise SystemExit("No font here has Chinese letters: install one, such as the package fonts-noto-cjk.")
+
+
 def main() -> None:
     """Runs a notebook in JupyterLab and shows it as other people will meet it."""
+    _assert_chinese_letters()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, serve(Path(folder)) as server:
         browser = launch(playwright)
         if browser is None:
@@ -87,7 +96,7 @@ def main() -> None:
             command(page, "docmanager:save")
             _save("jupyterlab-light", page, page.locator(".jp-Notebook .jp-Cell").nth(1))
             use_theme(page, "JupyterLab Dark")
-            _save("jupyterlab-dark", page, page.locator(REPORT), 900, 460)
+            _save("jupyterlab-dark", page, page.locator(REPORT), 900, 385)
             use_theme(page, "JupyterLab Light")
         for name, language in (("first-finding", "en"), ("first-finding.zh", "zh")):
             load = f"%load_ext inplace_magic\n%inplace_config --lang {language}\n%xmode Minimal"
@@ -112,14 +121,15 @@ def main() -> None:
             html.write_text(HTMLExporter().from_notebook_node(saved)[0], encoding="utf-8")
             page.goto(html.as_uri())
             _save("nbconvert", page, page.locator(".jp-Cell").nth(1))
-        with _page(browser, viewport={"width": 1100, "height": 900}) as page:
+        with _page(browser, viewport={"width": 1100, "height": 680}) as page:  # its picture's height
             open_notebook(page, server.lab("widget.ipynb"))
             run_all(page)
             widget = page.locator(".im-widget")
             widget.locator("g.n", has_text="T1 x").click()
             page.get_by_role("button", name="Values now").click()
             page.get_by_text("holds now").wait_for()
-            _save("widget", page, widget, 760)
+            page.set_viewport_size({"width": 1100, "height": HEIGHT})
+            _save("widget", page, widget)
         browser.close()
 
 

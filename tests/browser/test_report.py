@@ -296,6 +296,10 @@ def test_a_large_graph_opens_readable_at_the_guilty_box_and_says_that_there_is_m
     assert graph.evaluate(LETTERS) >= 7
     expect(more).to_be_visible()
     expect(more).to_contain_text("←")  # a tall one stands in columns
+    legend = page.locator(".im-bar [role=status] + span")  # stays in sight wherever the picture is moved
+    expect(legend).to_contain_text("Double border ✎: mutated in place.")
+    expect(legend).to_contain_text("Dashed arrow: kept for backward.")
+    expect(page.locator("svg.im-graph > text")).to_have_count(0)
     page.get_by_role("button", name="Fit").click()
     expect(more).to_be_hidden()
     nodes = graph.locator("g.n")

@@ -41,13 +41,20 @@ def answer(shell: Any, key: str, given: str) -> Feedback:
     return answered(shell, f"{_cell(key)[: asking.start()]}\n{given}\n\n{asking.group()}")
 
 
+def changed(shell: Any, key: str, *changes: tuple[str, str]) -> Feedback:
+    """What the cell says after parts of its program were replaced by others."""
+    cell = _cell(key)
+    for old, new in changes:
+        assert old in cell
+        cell = cell.replace(old, new)
+    return answered(shell, cell)
+
+
 def mistaken(shell: Any, key: str) -> Feedback:
     """What the cell says of the exercise's typical mistake."""
     if key in ANSWERS:
         return answer(shell, key, ANSWERS[key])
-    meant, instead = CHANGES[key]
-    assert meant in _cell(key)
-    return answered(shell, _cell(key).replace(meant, instead))
+    return changed(shell, key, CHANGES[key])
 
 
 def solved(shell: Any, key: str) -> Feedback:

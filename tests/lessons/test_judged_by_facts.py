@@ -5,22 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from lessons.asking import answer, answered, begin
-from lessons.texts import exercise_cells
+from lessons.asking import answer, begin, changed
 
 CHAIN = "def chain(x):\n    t = x + 2\n    {}\n"
 ORDINARY = "u = torch.sin(t)\n    v = u + 1\n    w = torch.exp(v)\n    return w * 3"
-
-
-def changed(shell: Any, key: str, *changes: tuple[str, str]) -> Any:
-    """What the cell of an exercise says after parts of its program were replaced by others."""
-    lesson = f"{int(key.split('.')[0]):02}"
-    begin(shell, lesson)
-    cell = exercise_cells(lesson)[key]
-    for old, new in changes:
-        assert old in cell
-        cell = cell.replace(old, new)
-    return answered(shell, cell)
 
 
 def given(shell: Any, key: str, code: str) -> Any:
@@ -89,12 +77,14 @@ def test_a_write_that_changes_no_value_is_a_write_of_the_caller_s_tensor(loaded_
     ],
 )
 def test_a_line_that_did_no_harm_has_to_stay(loaded_shell: Any, changes: list[tuple[str, str]]) -> None:
+    begin(loaded_shell, "10")
     told = changed(loaded_shell, "10.1", *changes)
     assert told.status == "wrong"
     assert "`weights /= weights.sum(-1, keepdim=True)` did no harm" in told.sentences[0]
 
 
 def test_a_line_that_did_no_harm_may_be_written_as_a_method(loaded_shell: Any) -> None:
+    begin(loaded_shell, "10")
     told = changed(
         loaded_shell,
         "10.1",
@@ -105,6 +95,7 @@ def test_a_line_that_did_no_harm_may_be_written_as_a_method(loaded_shell: Any) -
 
 
 def test_what_each_flag_wrote_is_told_of_the_tensor_that_it_wrote(loaded_shell: Any) -> None:
+    begin(loaded_shell, "03")
     told = changed(loaded_shell, "3.2", ("h = F.relu(x, inplace=True)", "h = F.relu(x.clone(), inplace=True)"))
     assert told.passed
     copy, convolution, _safe = told.sentences
@@ -115,12 +106,14 @@ def test_what_each_flag_wrote_is_told_of_the_tensor_that_it_wrote(loaded_shell: 
 
 
 def test_a_write_past_the_version_counter_is_a_write_of_the_caller_s_tensor(loaded_shell: Any) -> None:
+    begin(loaded_shell, "03")
     told = changed(loaded_shell, "3.2", ("F.relu(x, inplace=True)", "F.relu(x.data, inplace=True)"))
     assert told.status == "wrong"
     assert "was `[-2.0, 3.0]` and is `[0.0, 3.0]` now" in told.sentences[0]
 
 
 def test_a_gradient_that_was_cut_is_not_blamed_on_a_copy(loaded_shell: Any) -> None:
+    begin(loaded_shell, "08")
     told = changed(loaded_shell, "8.2", ("out[t - 1]", "out[t - 1].detach().clone()"))
     assert told.status == "wrong"
     whole = " ".join(told.sentences)
@@ -129,6 +122,7 @@ def test_a_gradient_that_was_cut_is_not_blamed_on_a_copy(loaded_shell: Any) -> N
 
 
 def test_weights_that_were_clipped_too_early_are_told_of_the_step_that_followed(loaded_shell: Any) -> None:
+    begin(loaded_shell, "10")
     told = changed(
         loaded_shell,
         "10.4",

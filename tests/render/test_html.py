@@ -23,7 +23,7 @@ from scripts import script
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.render import reading, to_mimebundle
 from inplace_magic.render.graph.svg import SVG
-from inplace_magic.render.markup import table
+from inplace_magic.render.markup import prose, table
 from inplace_magic.render.page import explorer, html
 from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES
 from inplace_magic.render.page.html import to_fragment, to_page
@@ -134,6 +134,14 @@ def test_the_fix_stands_in_its_card_as_a_diff_with_signs_and_price():
 
     assert "-probs[2] = 2.0\n+probs = probs.clone()\n+probs[2] = 2.0" in page.text
     assert "This costs one copy of 32 B." in page.text
+
+
+def test_the_picture_is_called_autograd_s_only_where_autograd_recorded_something():
+    report = sigmoid_report()
+    plain = Report(replace(report.trace, nodes=()))
+
+    assert ("Autograd graph" in to_fragment(report), "Autograd graph" in to_fragment(plain)) == (True, False)
+    assert "Tensors and calls</summary>" in to_fragment(plain)
 
 
 def test_the_picture_has_the_finding_as_its_alternative_text():
@@ -463,9 +471,21 @@ def test_a_code_unfolds_what_it_means_with_a_bad_and_a_good_program_without_a_sc
     assert markup.count("<pre ") >= 2
     unfolded = markup[markup.index(">saved-tensor-overwritten</code>") :]
     page = Elements(unfolded[unfolded.index("</summary>") + len("</summary>") : unfolded.index("</details>")])
-    assert page.text.startswith("A tensor that autograd saved for backward was overwritten before backward used it.")
+    assert page.text.startswith("probs")  # what happened here, then what it means wherever it happens
+    assert "A tensor that autograd saved for backward was overwritten before backward used it." in page.text
     assert "probs[2] = 2.0                  # overwrites it\n" in page.text
     assert page.text.index("Bad") < page.text.index("Good")
+
+
+def test_sentences_that_say_the_verdict_again_are_folded_and_those_of_other_findings_are_not():
+    report = sigmoid_report()
+    twice = replace(report, findings=(report.findings[0], replace(report.findings[0], message="Another one.")))
+
+    markup = to_fragment(twice)
+    unfolded = re.sub("<details>.*?</details>", "", markup, flags=re.DOTALL)
+    first = prose(report.findings[0].message)
+    assert (first in markup, first in unfolded) == (True, False)
+    assert "Another one." in unfolded
 
 
 def test_every_code_has_a_page_and_one_that_no_rule_has_is_plain_code():

@@ -51,6 +51,26 @@ class Block(nn.Module):
         return self.relu(x)
 
 
+class Bottleneck(nn.Module):
+    def __init__(self, into, out):
+        super().__init__()
+        self.conv1, self.bn1 = nn.Conv2d(into, 4, 1), nn.BatchNorm2d(4)
+        self.conv2, self.bn2 = nn.Conv2d(4, 4, 3, padding=1), nn.BatchNorm2d(4)
+        self.conv3, self.bn3 = nn.Conv2d(4, out, 1), nn.BatchNorm2d(out)
+        self.relu = nn.ReLU(inplace=True)
+        self.downsample = nn.Sequential(nn.Conv2d(into, out, 1), nn.BatchNorm2d(out)) if into != out else None
+
+    def forward(self, x):
+        identity = x
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.relu(self.bn2(self.conv2(out)))
+        out = self.bn3(self.conv3(out))
+        if self.downsample is not None:
+            identity = self.downsample(x)
+        out += identity
+        return self.relu(out)
+
+
 class Early(nn.Module):
     """Begins with an activation, which has no parameters."""
 
@@ -82,6 +102,15 @@ class ResNet(nn.Module):
         x = self.relu(self.bn(self.conv(x)))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self.fc(x.mean((2, 3)))
+
+
+class Deep(ResNet):
+    def __init__(self):
+        super().__init__()
+        widths = (4, 8, 12, 16, 16)
+        for number, count in enumerate((3, 4, 6, 3), 1):
+            rest = [Bottleneck(widths[number], widths[number]) for _ in range(count - 1)]
+            setattr(self, f"layer{number}", nn.Sequential(Bottleneck(widths[number - 1], widths[number]), *rest))
 
 
 class Tower(nn.Module):
@@ -154,6 +183,19 @@ def test_a_residual_network_reads_as_its_layers_and_blocks(watched: Watched) -> 
         "net.layer4: Block × 2",
     ]
     assert folds(report) == ["net.layer1[1]: Block", *(f"net.layer{n}[{k}]: Block" for n in (2, 3, 4) for k in (0, 1))]
+
+
+def test_a_deep_network_of_larger_blocks_shows_one_of_them_from_inside(watched: Watched) -> None:
+    report = watched("net = nets.Deep()", "net(torch.randn(2, 3, 8, 8)).sum().backward()")
+
+    assert [name for name in frames(report) if "Bottleneck" in name] == [
+        "net.layer1: Bottleneck × 3, 1 drawn",
+        "net.layer1[0]: Bottleneck",
+        "net.layer2: Bottleneck × 4, 1 drawn",
+        "net.layer3: Bottleneck × 6, 1 drawn",
+        "net.layer4: Bottleneck × 3, 1 drawn",
+    ]
+    assert len(Reading(report).drawing(frozenset(), LIMIT).graph) <= LIMIT
 
 
 def test_a_frame_begins_where_its_module_begins_also_with_a_layer_that_has_no_parameters(watched: Watched) -> None:

@@ -148,3 +148,14 @@ def converted(reader: Reader, target: Any, given: Any) -> Dropped | None:
     if not beyond:
         return None
     return Dropped("range", len(beyond), len(values), beyond[0], largest=largest)
+
+
+def wrapped(reader: Reader, target: Any, given: Any) -> Dropped | None:
+    """What adding to bytes drops, which begin at zero again above 255."""
+    old, more = reader.numbers(target), reader.numbers(given)
+    if old is None or more is None or len(more) not in (1, len(old)):
+        return None
+    sums = [value + more[0 if len(more) == 1 else place] for place, value in enumerate(old)]
+    least, most = _LIMITS["uint8"]
+    beyond = [total for total in sums if not least <= total <= most]
+    return Dropped("range", len(beyond), len(sums), beyond[0], largest=max(beyond)) if beyond else None

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from inplace_magic.capture.elements.dropped import MOST, Reader, by_index, by_item, converted
+import torch
+
+from inplace_magic.capture.elements.dropped import MOST, Reader, by_index, by_item, converted, wrapped
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.arguments import Arguments, Keywords
 from inplace_magic.record.events import Dropped, Number
@@ -53,15 +55,8 @@ def _copied(args: Arguments, kwargs: Keywords) -> Dropped | None:
 
 
 def _added(args: Arguments, kwargs: Keywords) -> Dropped | None:
-    """Bytes begin at zero again above 255."""
-    if len(args) != 2 or kwargs or type(args[0]) not in describe.PLAIN_TYPES or args[0].dtype is not torch.uint8:
-        return None
-    target, given = (_numbers(each) for each in args)
-    if target is None or given is None or len(given) not in (1, len(target)):
-        return None
-    sums = [old + (given[0] if len(given) == 1 else given[place]) for place, old in enumerate(target)]
-    beyond = [total for total in sums if not 0 <= total <= torch.iinfo(torch.uint8).max]
-    return Dropped("range", len(beyond), len(sums), beyond[0], largest=max(beyond)) if beyond else None
+    plain = len(args) == 2 and not kwargs and type(args[0]) in describe.PLAIN_TYPES and args[0].dtype is torch.uint8
+    return wrapped(_READER, *args) if plain else None
 
 
 READERS: dict[str, Callable[[Arguments, Keywords], Dropped | None]] = {

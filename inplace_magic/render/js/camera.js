@@ -3,15 +3,16 @@
    A scale is in pixels for each unit of the picture, of which its letters are 11 high. It opens whole where its letters
    stay readable then; else as large as they have to be, at the place that matters, and says where there is more. */
 const NATURAL = 4 / 3, READABLE = 0.9, FARTHEST = 0.05, NEAREST = 8;
-const LEAST = 150, TALLEST = 280;  /* pixels of the stage; a page of its own and a widget have more */
+const LEAST = 150, TALLEST = 270;  /* pixels of the stage; a page of its own and a widget have more */
 const MARGIN = 12;  /* units around the picture that are empty: what cuts only these hides nothing */
 
-function camera(svg, stage, words, on) {
-  const [, , w, h] = svg.getAttribute("viewBox").split(/[ ,]+/).map(Number);
+/* The picture begins at `top`: what stands above is its legend, which the page shows where it cannot be moved away. */
+function camera(svg, top, stage, words, on) {
+  const [, , w, bottom] = svg.getAttribute("viewBox").split(/[ ,]+/).map(Number), h = bottom - top;
   const more = make("div", { class: "im-more", "aria-hidden": "true" });
   let x = 0, y = 0, k = NATURAL, width = 0, height = 0;
   const draw = () => {
-    svg.setAttribute("viewBox", [x, y, width / k, height / k].join(" "));
+    svg.setAttribute("viewBox", [x, y + top, width / k, height / k].join(" "));
     const beyond = [["←", x > MARGIN], ["↑", y > MARGIN], ["↓", y + height / k < h - MARGIN], ["→", x + width / k < w - MARGIN]];
     const signs = beyond.filter((side) => side[1]).map((side) => side[0]).join(" ");
     more.textContent = `${signs} ${words.more}`;
@@ -28,9 +29,9 @@ function camera(svg, stage, words, on) {
     },
     fit() { k = Math.min(NATURAL, width / w, height / h); center(w / 2, h / 2); },
     show(node) {
-      const b = node.getBBox();
-      if (b.x >= x && b.y >= y && b.x + b.width <= x + width / k && b.y + b.height <= y + height / k) return;
-      center(b.x + b.width / 2, b.y + b.height / 2);
+      const b = node.getBBox(), above = b.y - top;
+      if (b.x >= x && above >= y && b.x + b.width <= x + width / k && above + b.height <= y + height / k) return;
+      center(b.x + b.width / 2, above + b.height / 2);
       x = within(x, width / k, w); y = within(y, height / k, h);
       draw();
     },

@@ -17,7 +17,9 @@ function mount(root, state, options) {
   let pinned = null, over = null, line = null, hits = null, inside, now = null, lastFacts;
 
   /* The graph. */
-  const svg = picture(state.svg), stage = make("div", { class: "im-stage" }, svg), view = camera(svg, stage, words, on);
+  const svg = picture(state.svg), legend = [...svg.children].filter((each) => each.localName === "text");
+  const top = legend.length && legend[legend.length - 1].getAttribute("y") - 4;
+  const stage = make("div", { class: "im-stage" }, svg), view = camera(svg, top, stage, words, on);
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", words.graph);
   const nodes = [...svg.querySelectorAll(".n")], edges = [...svg.querySelectorAll(".e")];
@@ -83,7 +85,8 @@ function mount(root, state, options) {
   });
   const bar = make("div", { class: "im-bar" }, button("+", words.zoom_in, () => view.zoom(1.25)),
     button("−", words.zoom_out, () => view.zoom(0.8)), button(words.fit, words.fit_all, view.fit), find, found,
-    make("span", {}, words.hint));
+    make("span", {}, legend.map((each) => each.textContent).join(" ")));
+  legend.forEach((each) => each.remove());
 
   /* What is selected, the code beside the graph, and the calls in their order. */
   const heading = make("div", { role: "status", "aria-live": "polite" }), list = make("dl");

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.language import _
+from inplace_magic.language import _, sentences
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import diffs, proofs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
@@ -91,14 +91,17 @@ def _card(finding: Hazard, report: Report, *, explained: bool) -> str:
     accent, ink, _tint = style.SEVERITY_COLOURS[finding.severity]
     title = f"{style.SEVERITY_SYMBOL[finding.severity]} {_(style.SEVERITY_WORD[finding.severity])}"
     count = esc(words.times(finding.count))
+    listed = excerpts(finding, report.trace)
+    listings = "".join(map(_listing, listed))
     page = rule_page(finding.code) if explained and report.framework == "torch" else ""  # its programs are torch's
     shown = tag("code", f"{CODE};{_LINK}", esc(finding.code)) if page else code(finding.code)
     head = tag("summary" if page else "div", f"color:{ink};font-weight:bold", esc(title), " ", shown, count)
-    head = f"<details>{head}{page}</details>" if page else head
-    listings = "".join(_listing(excerpt) for excerpt in excerpts(finding, report.trace))
-    fix_css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:6px 0"
-    fix = tag("div", fix_css, tag("b", "", esc(_("Fix: "))), prose(finding.fix))
     why = tag("div", "margin:4px 0 0", prose(finding.message))
+    if page:  # of the finding that is the verdict, the sentences that say it again unfold as well
+        told = finding is report.findings[0] and finding.is_alarm and bool(listed)
+        head, why = f"<details>{head}{why if told else ''}{page}</details>", "" if told else why
+    fix_css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:6px 0"
+    fix = tag("div", fix_css, tag("b", "", esc(_("Fix: "))), prose(sentences(finding.fix, diffs.price(finding))))
     css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:8px 12px;margin:0 0 10px"
     return tag("div", css, head, listings, fix, diffs.to_markup(finding), proofs.to_markup(finding), why)
 

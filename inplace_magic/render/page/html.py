@@ -61,7 +61,7 @@ def fragment_of(
         tag("p", f"margin:8px 14px;color:{style.MUTED_INK}", prose(reading.part)) if reading.part else "",
         finding_cards(report, most=FEW_CARDS if reading.rows < MANY_ROWS else MANY_CARDS),
         sentence_section(_("Faults of inplace_magic"), trace.faults, opened=True),
-        details(_("Autograd graph"), drawn, opened="graph" in opened) if drawn else "",
+        details(_title(reading), drawn, opened="graph" in opened) if drawn else "",
         memory_section(reading, opened="memory" in opened),
         line_section(reading, opened="lines" in opened),
         timeline,
@@ -103,6 +103,11 @@ def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     )
 
 
+def _title(reading: Reading) -> str:
+    """What the picture is; autograd's graph only where a call made a node of it."""
+    return _("Autograd graph") if reading.report.trace.nodes else _("Tensors and calls")
+
+
 def _picture(reading: Reading, raw: bool) -> tuple[str, list[list[str]]]:
     """The graph, or why there is none, and what nobody sees of it; its titles are not needed where its facts are."""
     try:
@@ -110,6 +115,6 @@ def _picture(reading: Reading, raw: bool) -> tuple[str, list[list[str]]]:
     except InplaceMagicError as error:
         return tag("p", f"color:{style.MUTED_INK}", prose(str(error))), []
     css = f"max-width:100%;height:auto;background:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
-    alt = sentences(_("Autograd graph."), verdict(reading.report))
+    alt = sentences(_("{title}.").format(title=_title(reading)), verdict(reading.report))
     shown, unseen = embedded(svg)
     return image(shown, alt, css, class_="inplace-magic-graph"), unseen

@@ -104,7 +104,7 @@ def kept_remark(kept: Kept) -> str:
         return ""
     if kept.origin == "clone of the input" and kept.call is not None:
         return _("`{call}` is in-place, yet autograd cloned {size} first").format(
-            call=kept.call.name, size=f"{kept.saved.nbytes or 0:,} B"
+            call=kept.call.name, size=words.bytes_of(kept.saved.nbytes or 0)
         )
     told = [_(_ORIGIN[kept.origin])] if kept.origin in _ORIGIN else []
     if kept.also_kept_by:

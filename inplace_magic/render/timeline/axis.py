@@ -45,7 +45,7 @@ def axis(places: Places, bottom: int) -> str:
     if _has_several_sources(places):
         for start, stop, name in _alike(names, places):
             label = fitting(name, stop - start - 4, 10)
-            if name and label != "…":
+            if name and label not in ("", "…"):
                 title = f"<title>{esc(name)}</title>" if label != name else ""
                 parts.append(
                     f'<text class="v" x="{(start + stop) / 2:g}" y="{bottom + 14 + ROW}">{title}{esc(label)}</text>'
