@@ -68,6 +68,7 @@ has looked at the round; after that the round serves development, and what is fo
 | 7 | 12 of 20 | 20 of 20 | 11 of 20 | 13 of 20 |
 | 8 | 4 of 20 | 19 of 20 | – | 11 of 20 |
 | 9 | 3 of 20 | 20 of 20 | – | 7 of 20 |
+| 10 | 5 of 20 | 18 of 20 | – | 5 of 20 |
 
 The version before is the one before the first round, which knew none of these families of rules. Round 7, half of it
 after forum threads and documentation, lies nearer to the programs that rules were made for than the others do: some of

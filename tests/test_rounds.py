@@ -87,6 +87,21 @@ NOT_YET_FOUND = {
     "silent_seals_on_an_ice_floe": "scores of an argument are lowered by their own measure, and no tensor is given",
     "silent_diffusion_of_a_salt": "positions are brought back into their box, as many programs mean to",
     "silent_spread_of_observed_torques": "a short name for a state that is there to be changed",
+    "silent_heat_pump_with_a_lagged_critic": "a second name of one network that nothing says was to stand still",
+    "silent_greenhouse_frames_in_a_replay": "a dictionary handed out twice holds the same tensors, which a method rolls",
+    "silent_spin_chain_with_copied_nodes": "two objects around one tensor, made by a constructor",
+    "silent_two_speakers_scored_by_one_batch": "a view of an argument is filled, as masks are",
+    "silent_hardest_portion_of_road_signs": "a sum that began as the first entry of a list, over several lines",
+    "silent_bands_of_a_ground_motion_record": "two buffers of a pool in turn, for three results",
+    "silent_loads_on_two_weighbridges": "a class attribute that two objects add to, in a loop over them",
+    "silent_height_of_treated_seedlings": "an array that is shuffled in place, by a library",
+    "silent_rates_of_a_two_stage_fit": "a dictionary is filled, and no tensor is written",
+    "silent_irrigation_policy_with_noise": "a vector of parameters is a copy, and nobody reads it again",
+    "silent_doubt_about_a_skin_lesion": "a module in place on a tensor that is kept for several passes",
+    "silent_gaps_in_the_sap_flow": "an array that NumPy writes in place, by a flag",
+    "silent_hidden_layer_of_a_small_listener": "an entry of a dictionary was replaced, and no tensor was written",
+    "silent_rented_bicycles_hour_by_hour": "sparse tensors around one buffer, whose values nobody sees written",
+    "silent_risk_of_a_grain_portfolio": "an array that NumPy writes in place, by a function",
 }
 """Failures that no rule gives an alarm for so far, and why."""
 

@@ -33,6 +33,15 @@ def is_read_by_both(story: Story, call: CallEvent, mutation: Mutation, owned: Ow
     return next(story.readers(mutation.tensor, call.index, counts), None) is not None
 
 
+def declared_in_place(story: Story, call: CallEvent, read: CallEvent, tensor: int) -> bool:
+    """Whether a custom ``Function`` wrote its input and said so with ``mark_dirty``: what was written then has the
+    history of that function, also for those who held it before."""
+    owner = call.callsite.function.rpartition(".")[0].rpartition(".")[2] if call.callsite is not None else ""
+    given = next((meta for meta in read.inputs if meta.tensor == tensor), None)
+    node = story.nodes.get(given.node) if given is not None and given.node is not None else None
+    return bool(owner) and node is not None and node.name == f"{owner}Backward"
+
+
 def is_over(story: Story, owned: Owned, read: CallEvent, at: Callsite, tensor: int) -> bool:
     """Whether the name that a write gave the tensor stands for something else by the time of a read, or from this very
     statement on: ``actual = clamp_(x)``, a look at it, and then ``actual = clamp_max(x)``, is one step after the other.

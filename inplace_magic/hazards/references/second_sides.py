@@ -89,6 +89,8 @@ def _bound_at(story: Story, call: CallEvent) -> int | None:
     names, site, one = operands_of(call, story.bindings.view_texts), call.callsite, call.inputs[0]
     if site is None or len(names) != 2:
         return None
+    if not site.direct:
+        return _handed_at(story, call, {name for name in names if name is not None})
     if None in names:
         return call.index
     times = []
@@ -100,6 +102,19 @@ def _bound_at(story: Story, call: CallEvent) -> int | None:
         return min(times)  # what the older write gave was kept under a name of its own
     gave_back = [at for at in times if any(meta.tensor == one.tensor for meta in story.calls[at].inputs)]
     return max(times) if len(times) == 2 else gave_back[0] if gave_back else None
+
+
+def _handed_at(story: Story, call: CallEvent, names: set[str]) -> int:
+    """For a call that library code made: the last one in a statement that gave one of the arguments its name, and that
+    got the tensor, as ``before = Normal(mean, scale)`` does; the call itself where there is none."""
+    site, taken = call.callsite, call.index
+    for earlier in story.given_to.get(call.inputs[0].tensor, ()):
+        if earlier.index >= call.index:
+            break
+        place = earlier.callsite
+        if place is not None and place.same_run(site) and names.intersection(place.targets or ()):
+            taken = earlier.index
+    return taken
 
 
 def given_since(story: Story, call: CallEvent, write: Write) -> bool:

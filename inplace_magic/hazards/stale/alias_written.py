@@ -40,7 +40,12 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.references.meant_writes import is_over, is_read_by_both, moves_its_argument
+from inplace_magic.hazards.references.meant_writes import (
+    declared_in_place,
+    is_over,
+    is_read_by_both,
+    moves_its_argument,
+)
 from inplace_magic.hazards.references.owners import Owned, owners_of, whole_of_a_part
 from inplace_magic.hazards.references.rereading import (
     comes_later,
@@ -180,6 +185,8 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         for read in story.readers(tensor, call.index, counts):
             for at, path, name in said[read.callsite] if read.parent is None else ():
                 if not reads_it_as(read, at, tensor, path) or not reads_what_was_written(read, call, mutation):
+                    continue
+                if declared_in_place(story, call, read, tensor):
                     continue
                 anew = _bound_anew(story, owned, path, call.index, read.index, tensor)
                 if names[name] is None and moves_its_argument(story, call, mutation, owned):

@@ -189,6 +189,8 @@ def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorM
     site = call.callsite
     if site is None or "._base" in site.expression:
         return False
+    if not site.direct and one.tensor == other.tensor and all(out.dtype == "bool" for out in call.outputs):
+        return False  # a library asks so whether a value is a number: `value == value`
     names = operands_of(call, story.bindings.view_texts)
     return len(names) == 2 and names[0] != names[1]
 
