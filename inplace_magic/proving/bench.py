@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from inplace_magic.api import watch
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.proofs import GradientError
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 from inplace_magic.source.hunks import Hunk, Whose, by_text
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from inplace_magic.rerun.outcome import Outcome
     from inplace_magic.rerun.program import Program
     from inplace_magic.rerun.run import Failure, Runner
+    from inplace_magic.rerun.saves import ChangedSave, Saves
+    from inplace_magic.rerun.slopes import Slope
 
 Changes = dict[Whose, list[Hunk]]
 
@@ -66,10 +70,74 @@ class Bench:
         return not compare(self.meant.outcome, again.outcome).differences
 
     @cached_property
+    def wrong_gradients(self) -> tuple[GradientError, ...]:
+        """How far the gradients of the program as it is written are from those of its forward, the worst first. Empty
+        where none is further than rounding takes it, where the program takes none, and where it cannot be told: it
+        raises, or packs saved tensors itself."""
+        from inplace_magic.rerun.outcome import gradient_errors
+
+        written, meant = self.written, self.meant
+        if written.failure is not None or meant.failure is not None or meant.own_hooks:
+            return ()
+        return tuple(gradient_errors(written.outcome, meant.outcome))
+
+    def changed_saves(self) -> tuple[list[ChangedSave], list[CallEvent]]:
+        """The saved tensors that were other ones when backward read them, and the calls of that run.
+
+        Raises:
+            CompareError: the program cannot be run.
+            Repeated: as :meth:`run`.
+        """
+        from inplace_magic.rerun.saves import saves_compared
+
+        observer = watch(lang=language())
+        saves: list[Saves] = []
+
+        def around() -> ExitStack:
+            stack = self._guarded()
+            saves.append(stack.enter_context(saves_compared(lambda: observer.recorded)))
+            return stack
+
+        with self._staged.program({}) as program:
+            again = watched(self._runner(program, around), self._staged.cells, observer)
+            return list(saves[0].changed.values()), again.calls
+
+    def matters(self, numbers: Collection[int]) -> bool:
+        """Whether the gradients are other ones when backward gets some saved tensors as they were when saved.
+
+        Args:
+            numbers: of the saved tensors, in the order of saving.
+        """
+        from inplace_magic.rerun.outcome import gradient_errors
+        from inplace_magic.rerun.saves import saves_compared
+
+        def around() -> ExitStack:
+            stack = self._guarded()
+            stack.enter_context(saves_compared(copied=numbers))
+            return stack
+
+        with self._staged.program({}) as program:
+            outcome, failure = self._runner(program, around).outcome(taken=True)
+        return failure is None and bool(gradient_errors(self.written.outcome, outcome))
+
+    @cached_property
     def first_loss(self) -> Any:
         """What the first backward begins with, computed without autograd, which so refuses nothing; None if unknown."""
         with self._staged.program({}) as program:
             return self._runner(program, self._guarded).first_roots()
+
+    def slope(self, changes: Changes) -> Slope | None:
+        """The slope of the loss of the program with changes, by its gradients and by finite differences; None where
+        that cannot be told.
+
+        Raises:
+            CompareError: the program cannot be run.
+            Repeated: as :meth:`run`.
+        """
+        from inplace_magic.rerun.slopes import slope_of
+
+        with self._staged.program(changes) as program:
+            return slope_of(self._runner(program, self._guarded))
 
     def changes(self, diffs: Iterable[str]) -> Changes:
         """What some diffs change.
@@ -126,19 +194,20 @@ class Bench:
         return Runner(program, None, self._staged.quiet, around=around)
 
 
-def watched(runner: Runner, cells: dict[str, int]) -> Report:
+def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None) -> Report:
     """The report of one run on copies.
 
     Args:
         runner: of the program.
         cells: execution count by compiled file name, for code of other cells.
+        observer: what watches; None: a new one.
     """
     from inplace_magic.rerun.program import CellProgram, StoryProgram
 
     program = runner.program
     assert isinstance(program, (CellProgram, StoryProgram))
     story = program if isinstance(program, StoryProgram) else StoryProgram((program,))
-    observer = watch(lang=language())
+    observer = observer or watch(lang=language())
     error: Exception | None = None
     with runner.stage() as copies:
         for part in story.parts:

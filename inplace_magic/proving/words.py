@@ -33,6 +33,12 @@ SAME_LOSS = N_(
     "without autograd, is the same bits."
 )
 SAME_GRADIENTS = N_("Every gradient is, bit for bit, that of the forward pass as it is written.")
+SLOPE = N_("By finite differences in float64, its gradients are the derivative of the loss that it computes.")
+NOT_THE_SLOPE = N_(
+    "By finite differences in float64, its gradients are not the derivative of the loss that it computes: along a "
+    "random direction they give {gradient}, the loss {difference}. So it is where something is detached or written "
+    "past autograd."
+)
 RAISES = N_("With it the program still raises: {error}")
 STAYS = N_("With it the finding stays.")
 HARM = N_("With it another finding comes: {code}.")
@@ -95,6 +101,13 @@ def of_errors(errors: Sequence[GradientError]) -> tuple[Told, ...]:
     if worst.relative is None:
         return (Told(WRONG_FROM_ZERO, values),)
     return (Told(WRONG_NOW, (*values, ("size", _percent(worst.relative)))),)
+
+
+def of_slope(gradient: float, difference: float, *, agrees: bool) -> tuple[Told, ...]:
+    """Whether the gradients are the derivative of the loss, in a sentence."""
+    if agrees:
+        return (Told(SLOPE),)
+    return (Told(NOT_THE_SLOPE, (("gradient", f"{gradient:.4g}"), ("difference", f"{difference:.4g}"))),)
 
 
 def of_which(name: str) -> str:
