@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from inplace_magic.comparing.comparison import Comparison
     from inplace_magic.errors import CompareError, CopyError, InplaceMagicError, OptionError, ReportFormatError
     from inplace_magic.hazards import Hazard
+    from inplace_magic.proving.why import why
     from inplace_magic.record.options import WatchOptions
     from inplace_magic.record.places import Callsite
     from inplace_magic.record.trace import Trace
@@ -41,6 +42,7 @@ _PUBLIC = {
     "compare": "comparing.compare",
     "schedule": "scheduling",
     "watch": "api",
+    "why": "proving.why",
 }
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "schedule",
     "unload_ipython_extension",
     "watch",
+    "why",
 ]
 
 
