@@ -79,10 +79,9 @@ def counted(case: dict[str, Any], source: str, before: Any, after: Any) -> tuple
     if kept:
         row["cured, as the author says" if cured(source, kept) else "not cured"] += 1
     good = row["cured, as the author says"]
-    return (
-        row,
-        f"{f'RULE REFUTED {refuted} ' if refuted else ''}{new.code}: {new.proof.verdict}{' cured' if good else ' NOT CURED' if kept else ''}: {new.proof.reason}",
-    )
+    marks = [f"RULE REFUTED {refuted}"] if refuted else []
+    marks += ["cured" if good else "NOT CURED"] if kept else []
+    return row, f"{new.code}: {new.proof.verdict} {' '.join(marks)}: {new.proof.reason}"
 
 
 def main() -> int:

@@ -120,8 +120,8 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
         more = (Told(words.SAME_GRADIENTS), *more)
     hooks = (Told(words.OWN_HOOKS),) if meant.own_hooks else ()
     kept = differences[:MOST_DIFFERENCES]
-    told = (first, *hooks, *_slope(bench, cured), *more)
-    return proof_of("other numbers", *told, differences=kept, gradient_errors=errors)
+    sentences = (first, *hooks, *_slope(bench, cured), *more)
+    return proof_of("other numbers", *sentences, differences=kept, gradient_errors=errors)
 
 
 def _slope(bench: Bench, cured: _Cured) -> tuple[Told, ...]:

@@ -1,4 +1,4 @@
-"""``inplace_magic.why()``: why a script failed that was not watched, asked where its error is handled or in a debugger."""
+"""``inplace_magic.why()``: why a script failed that nobody watched, asked where its error is handled, or later."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from inplace_magic.api import analyze
 from inplace_magic.errors import CompareError, CopyError
-from inplace_magic.language import _, language
+from inplace_magic.hazards import Hazard
+from inplace_magic.language import _
 from inplace_magic.proving.prove import proven
 from inplace_magic.record.blindness import RAN_AGAIN
 from inplace_magic.record.trace import Trace
@@ -59,14 +60,14 @@ def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
 
 def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tuple[Report | None, str]:
     """The report of the lines run again; None, and why, where that does not fail in the same way."""
-    from inplace_magic.capture.torch import describe
     from inplace_magic.rerun.guard import Repeated
     from inplace_magic.rerun.handled import handled
+    from inplace_magic.rerun.run import Failure, failure_text
 
     reason = ""
     for block in handled(raised.__traceback__, asker):
         try:
-            report = _of_block(block, describe.error_text(raised), allowed=allowed)
+            report = _of_block(block, failure_text(Failure(raised, backward=False)), allowed=allowed)
         except Repeated as stopped:
             reason = stopped.sentence
         except CompareError as refused:
@@ -126,4 +127,24 @@ def _told_by_the_graph(raised: BaseException, reason: str) -> Report:
                 reason=reason.rstrip(".")
             )
         )
-    return replace(analyze(trace), language=language())
+    report = analyze(trace)
+    return replace(report, findings=tuple(_nobody_saw(hazard) for hazard in report.findings))
+
+
+def _nobody_saw(hazard: Hazard) -> Hazard:
+    """A finding of a graph alone, in words that say what is not in it."""
+    message = _(
+        "{tensor} was written in place after {node} had saved it for backward: it is at version {found}, and backward "
+        "expects version {expected}. Which line wrote it is not known, since nothing was watched."
+    )
+    told = message.format(
+        tensor=f"`{hazard.variable}`" if hazard.variable else _("A tensor"),
+        node=hazard.saved_by or _("a node"),
+        found=hazard.found_version,
+        expected=hazard.expected_version,
+    )
+    advice = _(
+        "Run the lines from the forward pass on again within `with inplace_magic.watch() as w:`; `w.report` names the "
+        "line that wrote."
+    )
+    return replace(hazard, message=told, fix=advice)

@@ -18,7 +18,6 @@ from inplace_magic.errors import CompareError
 from inplace_magic.language import _
 from inplace_magic.rerun.blocks import Block
 
-
 _MOST = 4
 """Functions that are tried one after the other."""
 

@@ -31,7 +31,7 @@ Quiet = Callable[[], AbstractContextManager[Any]]
 class Failure:
     """What a variant raised."""
 
-    error: Exception
+    error: BaseException
     backward: bool
     """True when the code itself ran, and backward of its result raised."""
 

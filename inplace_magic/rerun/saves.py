@@ -1,8 +1,8 @@
 """Which of the values that autograd saved were other ones when backward read them.
 
 Beside a copy of everything that is saved stands the saved memory itself; when backward asks for it, both are compared.
-So a write is told by what it did, whoever made it: PyTorch, NumPy, a kernel that does not count. As :mod:`.oracle`, this
-is a run of its own on copies, never a watch of the user's.
+So a write is told by what it did, whoever made it: PyTorch, NumPy, a kernel that does not count. As :mod:`.oracle`,
+this is a run of its own on copies, never a watch of the user's.
 """
 
 from __future__ import annotations

