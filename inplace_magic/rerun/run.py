@@ -102,11 +102,17 @@ class Runner:
         try:
             return copy_state(self._state, program.roots, program.namespace)
         except CopyError:
-            old = bound_first(program.codes)
-            if program.namespace is None or not old:
+            if not self.forget_old_names():
                 raise
-        self._state = find_state(program.codes, program.roots, program.namespace, without=old)
         return copy_state(self._state, program.roots, program.namespace)
+
+    def forget_old_names(self) -> bool:
+        """Leaves out of the copies what the program binds before it reads it; whether there is any such name."""
+        program = self.program
+        old = bound_first(program.codes) if program.namespace is not None else frozenset()
+        if old:
+            self._state = find_state(program.codes, program.roots, program.namespace, without=old)
+        return bool(old)
 
     def outcome(self, *, taken: bool = False) -> tuple[Outcome, Failure | None]:
         """What a run leaves behind. Where it makes no gradients itself, those of its result are taken.
