@@ -132,7 +132,8 @@ class _Looking(TorchFunctionMode):
         self.reads: dict[int, list[int]] = {}
         """By the number of the call, which of the leaves among its arguments are read for the first time."""
         self.unsure = False
-        """Whether one was read before, where no graph was made: its values may have gone on another way."""
+        """Whether one was read before, where no graph was made: its values may have gone on another way. Or one has
+        another dtype."""
         self._count = 0
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -144,6 +145,7 @@ class _Looking(TorchFunctionMode):
         if new and torch.is_grad_enabled() and any(_graphs_in(result, 0)):
             self.reads[number] = new
             self.leaves += [given[place] for place in new]
+            self.unsure |= any(given[place].dtype != torch.float64 for place in new)
         elif new and not torch.is_grad_enabled() and name not in _NO_VALUES and not name.endswith("_"):
             self.unsure = True
         return result
@@ -170,7 +172,7 @@ class _Moving(TorchFunctionMode):
 
 def _leaves_in(value: Any, depth: int) -> Iterator[torch.Tensor]:
     for tensor in _tensors_in(value, depth):
-        if describe.requires_grad(tensor) and describe.grad_fn(tensor) is None and tensor.dtype == torch.float64:
+        if describe.requires_grad(tensor) and describe.grad_fn(tensor) is None:
             yield tensor
 
 
