@@ -35,6 +35,15 @@ class Ran:
     failure: Failure | None
     own_hooks: bool = False
     """Whether saved-tensor hooks of the program's own packed, where ours were to."""
+    passes: int = 0
+    """How many backwards began."""
+    stopped: bool = False
+    """Whether it was stopped before the next of them."""
+
+
+MORE_PASSES = 8
+"""Backwards that a run makes after the one at which the program as it is written raised: a long loop is not run to its
+end."""
 
 
 class Bench:
@@ -158,18 +167,28 @@ class Bench:
             Repeated: it was about to do what cannot be done on copies.
         """
         from inplace_magic.rerun.oracle import Reach, saved_values_copied
+        from inplace_magic.rerun.taken import Passes, backwards_counted
 
         reaches: list[Reach] = []
+        counts: list[Passes] = []
+        most = self._most if changes or copied else None
 
         def around() -> AbstractContextManager[Any]:
             stack = self._guarded()
+            counts.append(stack.enter_context(backwards_counted(most)))
             if copied:
                 reaches.append(stack.enter_context(saved_values_copied()))
             return stack
 
         with self._staged.program(changes) as program:
             outcome, failure = self._runner(program, around).outcome(taken=True)
-        return Ran(outcome, failure, any(reach.own_hooks for reach in reaches))
+        own = any(reach.own_hooks for reach in reaches)
+        return Ran(outcome, failure, own, counts[-1].begun, counts[-1].stopped)
+
+    @property
+    def _most(self) -> int | None:
+        """Backwards up to which runs go; None where the program as it is written runs to its end."""
+        return None if self.written.failure is None else self.written.passes + MORE_PASSES
 
     def watched(self, changes: Changes) -> Report:
         """The report of a run with changes.
@@ -178,8 +197,15 @@ class Bench:
             CompareError: it cannot be run.
             Repeated: as :meth:`run`.
         """
+        from inplace_magic.rerun.taken import backwards_counted
+
+        def around() -> AbstractContextManager[Any]:
+            stack = self._guarded()
+            stack.enter_context(backwards_counted(self._most if changes else None))
+            return stack
+
         with self._staged.program(changes) as program:
-            return watched(self._runner(program, self._guarded), self._staged.cells)
+            return watched(self._runner(program, around), self._staged.cells)
 
     def _guarded(self) -> ExitStack:
         from inplace_magic.rerun.guard import harmless
@@ -203,6 +229,7 @@ def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None
         observer: what watches; None: a new one.
     """
     from inplace_magic.rerun.program import CellProgram, StoryProgram
+    from inplace_magic.rerun.taken import Stopped
 
     program = runner.program
     assert isinstance(program, (CellProgram, StoryProgram))
@@ -214,6 +241,8 @@ def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None
             observer.start(cell=part.cell, filename=part.filename, source=part.source)
             try:
                 story.run_part(part)
+            except Stopped:
+                break
             except Exception as raised:  # the program's own, which belongs to its report
                 if isinstance(raised, NameError) and raised.name in copies.refused:
                     raise

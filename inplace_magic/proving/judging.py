@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inplace_magic.errors import CompareError
 from inplace_magic.hazards import Hazard
 from inplace_magic.proving import words
-from inplace_magic.proving.bench import Bench, Changes, Ran
+from inplace_magic.proving.bench import MORE_PASSES, Bench, Changes, Ran
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
 from inplace_magic.report import Report
@@ -94,6 +94,8 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
 
     ran, meant = cured.ran, bench.meant
     more = (*((Told(words.TOGETHER),) if cured.together else ()), *words.of_errors(errors))
+    if ran.stopped:
+        more = (Told(words.STOPPED, (("count", str(MORE_PASSES)),)), *more)
     if meant.failure is not None:
         same = same_bits(bench.first_loss, ran.outcome.roots)
         told = Told(words.SAME_LOSS if same else words.REFUSED)

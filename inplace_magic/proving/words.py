@@ -54,6 +54,9 @@ OWN_HOOKS = N_(
     "The program packs what autograd saves by hooks of its own, as checkpointing does, which the copies of the "
     "comparison do not reach."
 )
+STOPPED = N_(
+    "All runs were stopped {count} backward passes after the one that failed, so this is said of the passes until then."
+)
 TOGETHER = N_("It takes the fixes of the other findings as well.")
 NOT_HERE = N_("The program that this report is about is not in this process, so it cannot be run again.")
 NO_DIFF = N_("No change of lines is known that could be tried.")

@@ -30,6 +30,17 @@ def diff_lines(finding: Hazard) -> list[str]:
     return [*lines[:MAX_LINES], said.format(count=more)]
 
 
+def is_tried(finding: Hazard) -> bool:
+    """Whether there is a fix as a diff that was tried and not refuted, so that a button may copy it."""
+    tried = finding.proof is not None and finding.proof.verdict in ("proven", "other numbers")
+    return tried and 0 < finding.diff.count("\n") < MAX_LINES
+
+
+def corrected(finding: Hazard) -> str:
+    """The lines as the fix has them."""
+    return "\n".join(line[1:] for line in finding.diff.split("\n") if line[:1] == "+")
+
+
 def price(finding: Hazard) -> str:
     """``This costs one copy of 32 B.``; empty where the fix copies nothing, or how much is not known."""
     if not finding.diff or finding.price_bytes is None:
@@ -53,4 +64,5 @@ def to_markup(finding: Hazard) -> str:
     )
     cost = price(finding)
     note = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:0 0 6px", esc(cost)) if cost else ""
-    return tag("pre", css, "\n".join(rows)) + note
+    marked = {"class_": "inplace-magic-fix"} if is_tried(finding) else {}
+    return tag("pre", css, "\n".join(rows), **marked) + note

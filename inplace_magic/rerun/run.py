@@ -20,7 +20,7 @@ from inplace_magic.rerun.outcome import Outcome, backward_of
 from inplace_magic.rerun.program import Program
 from inplace_magic.rerun.settings import cuda_is_used, same_settings
 from inplace_magic.rerun.state import bound_first, find_state
-from inplace_magic.rerun.taken import gradients_noted, values_only
+from inplace_magic.rerun.taken import Stopped, gradients_noted, values_only
 from inplace_magic.rerun.twins import Copies, copy_state, in_place
 
 Quiet = Callable[[], AbstractContextManager[Any]]
@@ -126,7 +126,10 @@ class Runner:
                 before = Outcome()
                 self._add_given(before, copies)
                 marks = before.gradient_marks()
-                value = self.program.run(copies.roots)
+                try:
+                    value = self.program.run(copies.roots)
+                except Stopped:
+                    value = None
                 for name, output in self.program.outputs(value):
                     left.add("output", name, output)
                 self._add_given(left, copies)

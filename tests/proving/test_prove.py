@@ -392,3 +392,14 @@ def test_where_the_program_packs_saved_tensors_itself_nothing_is_called_proven(i
 
     assert proofs
     assert all(proof is not None and proof.verdict != "proven" for proof in proofs)
+
+
+def test_a_long_loop_is_stopped_some_passes_after_the_one_that_failed(ip: Any) -> None:
+    cell = "for n in range(1000):\n    assert n < 20\n    y = torch.sigmoid(x)\n    y.mul_(2)\n    y.sum().backward()"
+    report = watched(ip, cell)
+
+    proof = first(report.prove()).proof
+
+    assert proof is not None
+    assert proof.verdict == "proven"
+    assert "stopped 8 backward passes after the one that failed" in proof.reason
