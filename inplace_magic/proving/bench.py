@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from contextlib import AbstractContextManager, ExitStack
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,19 @@ if TYPE_CHECKING:
     from inplace_magic.rerun.slopes import Slope
 
 Changes = dict[Whose, list[Hunk]]
+
+
+_each_run: ContextVar[Callable[[], object] | None] = ContextVar("each_run", default=None)
+
+
+@contextmanager
+def each_run(tick: Callable[[], object]) -> Iterator[None]:
+    """While the block runs, `tick` is called before each run of a program, as for a progress bar."""
+    before = _each_run.set(tick)
+    try:
+        yield
+    finally:
+        _each_run.reset(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +74,7 @@ class Bench:
         self._staged = staged
         self._trace = trace
         self._allowed = allowed
+        self._warned = False
 
     @cached_property
     def meant(self) -> Ran:
@@ -134,6 +150,18 @@ class Bench:
         """What the first backward begins with, computed without autograd, which so refuses nothing; None if unknown."""
         with self._staged.program({}) as program:
             return self._runner(program, self._guarded).first_roots()
+
+    def price(self, changes: Changes) -> tuple[int, float]:
+        """Bytes of the tensors that a run of the program with changes makes, and its seconds.
+
+        Raises:
+            CompareError: the program cannot be run.
+            Repeated: as :meth:`run`.
+        """
+        from inplace_magic.rerun.prices import price_of
+
+        with self._staged.program(changes) as program:
+            return price_of(self._runner(program, self._guarded))
 
     def slope(self, changes: Changes) -> Slope | None:
         """The slope of the loss of the program with changes, by its gradients and by finite differences; None where
@@ -217,7 +245,13 @@ class Bench:
     def _runner(self, program: Program, around: Any) -> Runner:
         from inplace_magic.rerun.run import Runner
 
-        return Runner(program, None, self._staged.quiet, around=around)
+        runner = Runner(program, None, self._staged.quiet, around=around)
+        if not self._warned and runner.warning:
+            print(runner.warning, file=sys.stderr)
+        self._warned = True
+        if (tick := _each_run.get()) is not None:
+            tick()
+        return runner
 
 
 def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None) -> Report:

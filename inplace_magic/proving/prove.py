@@ -14,6 +14,7 @@ from inplace_magic.hazards.fixes.candidates import candidates
 from inplace_magic.language import use_language
 from inplace_magic.proving import unruled, words
 from inplace_magic.proving.bench import Bench
+from inplace_magic.proving.cheapest import cheapest
 from inplace_magic.proving.judging import is_worth_showing, judged, measured
 from inplace_magic.record.proofs import Told, proof_of
 from inplace_magic.report import Report
@@ -76,7 +77,7 @@ def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> 
     if hazard.diff:
         proof = judged(bench, report, hazard, diffs)
         if proof.verdict != "refuted":
-            return replace(hazard, proof=proof)
+            return cheapest(bench, report, replace(hazard, proof=proof))
         refuted = proof
     count, best = 0, None
     about_saved = hazard.severity == "error" or hazard.saved is not None  # of others no run tells what is right

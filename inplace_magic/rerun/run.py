@@ -18,6 +18,7 @@ from inplace_magic.rerun.flags import inplace_flags
 from inplace_magic.rerun.flops import Counts, counting
 from inplace_magic.rerun.outcome import Outcome, backward_of
 from inplace_magic.rerun.program import Program
+from inplace_magic.rerun.room import too_little_room
 from inplace_magic.rerun.settings import cuda_is_used, same_settings
 from inplace_magic.rerun.state import bound_first, find_state
 from inplace_magic.rerun.taken import Stopped, gradients_noted, values_only
@@ -105,6 +106,11 @@ class Runner:
             if not self.forget_old_names():
                 raise
         return copy_state(self._state, program.roots, program.namespace)
+
+    @property
+    def warning(self) -> str:
+        """What to say before the first run: that there is little room for copies; empty where there is enough."""
+        return too_little_room(self._state.tensors)
 
     def forget_old_names(self) -> bool:
         """Leaves out of the copies what the program binds before it reads it; whether there is any such name."""
