@@ -36,8 +36,8 @@ SAME_GRADIENTS = N_("Every gradient is, bit for bit, that of the forward pass as
 SLOPE = N_("By finite differences in float64, its gradients are the derivative of the loss that it computes.")
 NOT_THE_SLOPE = N_(
     "By finite differences in float64, its gradients are not the derivative of the loss that it computes: along a "
-    "random direction they give {gradient}, the loss {difference}. This happens where something is detached, or written "
-    "past autograd."
+    "random direction they give {gradient}, the loss {difference}. This happens where something is detached, or "
+    "written past autograd."
 )
 CHEAPEST = N_(
     "Of {count} fixes that are proven it is the cheapest: with it a run makes tensors of {nbytes} B, with the next one "
