@@ -65,7 +65,8 @@ def told(value: Any, depth: int = 0) -> Any:
 def everything(shell: Any, folder: Path) -> dict[str, Any]:
     """The user's names and what they hold, generators, settings, files."""
     numpy = sys.modules.get("numpy")
-    names = {k: told(v) for k, v in shell.user_ns.items() if k not in OURS and not k.startswith("_i")}
+    own = ("_i", "__")  # IPython itself takes `__warningregistry__` away before each cell
+    names = {k: told(v) for k, v in shell.user_ns.items() if k not in OURS and not k.startswith(own)}
     return {
         "names": names,
         "generators": (bits(torch.get_rng_state()), random.getstate(), str(numpy.random.get_state()) if numpy else ""),
