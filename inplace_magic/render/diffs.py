@@ -33,7 +33,7 @@ def diff_lines(finding: Hazard) -> list[str]:
 def is_tried(finding: Hazard) -> bool:
     """Whether there is a fix as a diff that was tried and not refuted, so that a button may copy it."""
     tried = finding.proof is not None and finding.proof.verdict in ("proven", "other numbers")
-    return tried and 0 < finding.diff.count("\n") < MAX_LINES
+    return tried and bool(finding.diff) and finding.diff.count("\n") < MAX_LINES
 
 
 def corrected(finding: Hazard) -> str:
