@@ -71,7 +71,7 @@ def counted(case: dict[str, Any], source: str, before: Any, after: Any) -> tuple
     row["fix offered"] = int(bool(old.diff))
     row[new.proof.verdict if old.diff or new.diff else "no fix"] += 1
     row["gradient error measured"] = int(any(hazard.proof.gradient_errors for _old, hazard in pairs))
-    refuted = [before.code for before, after in pairs if before.diff and after.diff != before.diff]
+    refuted = [one.code for one, other in pairs if one.diff and one.diff not in shown_or_priced(other)]
     row["rule's fix refuted"] = int(bool(refuted))
     kept = [
         hazard.diff for _old, hazard in pairs if hazard.diff and hazard.proof.verdict in ("proven", "other numbers")
@@ -82,6 +82,11 @@ def counted(case: dict[str, Any], source: str, before: Any, after: Any) -> tuple
     marks = [f"RULE REFUTED {refuted}"] if refuted else []
     marks += ["cured" if good else "NOT CURED"] if kept else []
     return row, f"{new.code}: {new.proof.verdict} {' '.join(marks)}: {new.proof.reason}"
+
+
+def shown_or_priced(hazard: Any) -> set[str]:
+    """The diffs of a finding that were not refuted: the one that is shown, and dearer ones."""
+    return {hazard.diff, *(price.diff for price in hazard.proof.prices)}
 
 
 def main() -> int:
