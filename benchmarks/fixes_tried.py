@@ -36,7 +36,7 @@ SYMPTOMS = {
     "harmless": "healthy",
 }
 COLUMNS = ("programs", "found", "fix offered", "proven", "other numbers", "refuted", "not tried", "no fix")
-TRUTH = ("cured, as the author says", "not cured", "gradient error measured")
+TRUTH = ("rule's fix refuted", "cured, as the author says", "not cured", "gradient error measured")
 
 
 def tried(shell: Any, source: str) -> tuple[Any, Any]:
@@ -62,7 +62,8 @@ def cured(source: str, diffs: list[str]) -> bool:
 def counted(case: dict[str, Any], source: str, before: Any, after: Any) -> tuple[Counter[str], str]:
     """What one program adds to its row, and a line on it."""
     row = Counter({"programs": 1})
-    pairs = [(a, b) for a, b in zip(before.hazards, after.hazards, strict=True) if a.severity in ("error", "silent")]
+    serious = [[each for each in report.hazards if each.severity in ("error", "silent")] for report in (before, after)]
+    pairs = list(zip(*serious, strict=False))  # behind them stand findings that only the runs showed
     if not pairs:
         return row, "no finding"
     row["found"] = 1
@@ -70,16 +71,22 @@ def counted(case: dict[str, Any], source: str, before: Any, after: Any) -> tuple
     row["fix offered"] = int(bool(old.diff))
     row[new.proof.verdict if old.diff or new.diff else "no fix"] += 1
     row["gradient error measured"] = int(any(hazard.proof.gradient_errors for _old, hazard in pairs))
+    refuted = [one.code for one, other in pairs if one.diff and one.diff not in shown_or_priced(other)]
+    row["rule's fix refuted"] = int(bool(refuted))
     kept = [
         hazard.diff for _old, hazard in pairs if hazard.diff and hazard.proof.verdict in ("proven", "other numbers")
     ]
     if kept:
         row["cured, as the author says" if cured(source, kept) else "not cured"] += 1
     good = row["cured, as the author says"]
-    return (
-        row,
-        f"{new.code}: {new.proof.verdict}{' cured' if good else ' NOT CURED' if kept else ''}: {new.proof.reason}",
-    )
+    marks = [f"RULE REFUTED {refuted}"] if refuted else []
+    marks += ["cured" if good else "NOT CURED"] if kept else []
+    return row, f"{new.code}: {new.proof.verdict} {' '.join(marks)}: {new.proof.reason}"
+
+
+def shown_or_priced(hazard: Any) -> set[str]:
+    """The diffs of a finding that were not refuted: the one that is shown, and dearer ones."""
+    return {hazard.diff, *(price.diff for price in hazard.proof.prices)}
 
 
 def main() -> int:

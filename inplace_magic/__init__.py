@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from inplace_magic.comparing.comparison import Comparison
     from inplace_magic.errors import CompareError, CopyError, InplaceMagicError, OptionError, ReportFormatError
     from inplace_magic.hazards import Hazard
+    from inplace_magic.proving.why import why
     from inplace_magic.ranks.watched import watched
     from inplace_magic.record.options import WatchOptions
     from inplace_magic.record.places import Callsite
@@ -43,6 +44,7 @@ _PUBLIC = {
     "schedule": "scheduling",
     "watch": "api",
     "watched": "ranks.watched",
+    "why": "proving.why",
 }
 
 __all__ = [
@@ -64,6 +66,7 @@ __all__ = [
     "unload_ipython_extension",
     "watch",
     "watched",
+    "why",
 ]
 
 

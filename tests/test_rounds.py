@@ -88,7 +88,7 @@ NOT_YET_FOUND = {
     "silent_diffusion_of_a_salt": "positions are brought back into their box, as many programs mean to",
     "silent_spread_of_observed_torques": "a short name for a state that is there to be changed",
     "silent_heat_pump_with_a_lagged_critic": "a second name of one network that nothing says was to stand still",
-    "silent_greenhouse_frames_in_a_replay": "a dictionary handed out twice holds the same tensors, which a method rolls",
+    "silent_greenhouse_frames_in_a_replay": "a dictionary handed out twice holds tensors that a method rolls",
     "silent_spin_chain_with_copied_nodes": "two objects around one tensor, made by a constructor",
     "silent_two_speakers_scored_by_one_batch": "a view of an argument is filled, as masks are",
     "silent_hardest_portion_of_road_signs": "a sum that began as the first entry of a list, over several lines",

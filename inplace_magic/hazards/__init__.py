@@ -77,7 +77,7 @@ from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _, use_language
 from inplace_magic.record.trace import Trace
 
-__all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_hazards"]
+__all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_cure", "find_hazards"]
 
 RULES: tuple[Rule, ...] = (
     saved_tensor_overwritten.RULE,
@@ -194,6 +194,12 @@ def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...]
     return tuple(_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in grouped(found)), tuple(
         faults
     )
+
+
+def find_cure(story: Story, hazard: Hazard) -> Hazard:
+    """A finding that no rule made, with the fix that the rule of its code would give it."""
+    cures = {code: known for rule in RULES for code, known in rule.cures.items()}
+    return _cured(story, hazard, cures.get(hazard.code, Cures()), [])
 
 
 def _cured(story: Story, hazard: Hazard, cures: Cures, faults: list[str]) -> Hazard:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 DELAY = 1.0
 """Seconds before a bar appears; shorter work shows none."""
+DELAY_OF_RUNS = 2.0
+"""The same of runs whose number is not known beforehand."""
 
 
 def is_somebody_there(shell: Any = None) -> bool:
@@ -23,6 +26,27 @@ def is_somebody_there(shell: Any = None) -> bool:
     if isinstance(parent, dict):
         return bool(parent.get("content", {}).get("allow_stdin"))
     return sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def runs_shown(name: str, shell: Any = None) -> Iterator[None]:
+    """While the block runs, each run on copies is counted by a bar on stderr, where somebody is there and it takes
+    longer than :data:`DELAY_OF_RUNS`.
+
+    Args:
+        name: of the command.
+        shell: IPython's shell.
+    """
+    from inplace_magic.proving.bench import each_run
+
+    if not is_somebody_there(shell):
+        yield
+        return
+    from tqdm import tqdm
+
+    look = "{desc}: {n} {unit}, {elapsed}"
+    with tqdm(desc=name, unit="runs", delay=DELAY_OF_RUNS, leave=False, bar_format=look) as bar, each_run(bar.update):
+        yield
 
 
 def steps(count: int, *, shell: Any = None) -> Iterable[int]:

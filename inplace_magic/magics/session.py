@@ -21,6 +21,7 @@ from inplace_magic.magics.cells import cell_numbers
 from inplace_magic.magics.fix import KEPT
 from inplace_magic.magics.hint import hint_for
 from inplace_magic.magics.output import show, show_widget
+from inplace_magic.magics.progress import runs_shown
 from inplace_magic.magics.rerunning import Cells
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.record.options import ShowOptions
@@ -213,7 +214,9 @@ def proved(report: Report, origin: Cells | None) -> Report:
         origin: how the cell can be run again later.
     """
     try:
-        return replace(report.prove(), origin=origin)  # the copies of before the cell are no longer needed
+        with runs_shown("--prove", origin.shell if origin is not None else None):
+            report = report.prove()
+        return replace(report, origin=origin)  # the copies of before the cell are no longer needed
     except KeyboardInterrupt:
         print(_("inplace_magic: interrupted; the fixes were not tried, and your variables are as the cell left them."))
     except Exception as error:  # a boundary: the cell has its result already, and keeps it

@@ -15,6 +15,7 @@ from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.explaining import explained, not_again
 from inplace_magic.magics.options import Parser, parse_line
+from inplace_magic.magics.progress import runs_shown
 
 if TYPE_CHECKING:
     from inplace_magic.magics.session import Failed
@@ -117,7 +118,8 @@ def _explain(host: Host, number: int, options: Options, *, allowed: bool) -> Non
 
     errors = {cell: failed.error for cell, failed in host.failed.items()}
     try:
-        outcome = explained(host.shell, number, errors, allowed=allowed)
+        with runs_shown(NAME, host.shell):
+            outcome = explained(host.shell, number, errors, allowed=allowed)
     except Repeated as stopped:
         told = _("Cell In[{number}] was not run to its end again: {what}. `%inplace_why {number} --yes` does it again.")
         raise UsageError(told.format(number=number, what=stopped.sentence)) from None

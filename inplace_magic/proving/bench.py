@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, ExitStack
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from inplace_magic.api import watch
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.proofs import GradientError
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 from inplace_magic.source.hunks import Hunk, Whose, by_text
@@ -19,8 +23,23 @@ if TYPE_CHECKING:
     from inplace_magic.rerun.outcome import Outcome
     from inplace_magic.rerun.program import Program
     from inplace_magic.rerun.run import Failure, Runner
+    from inplace_magic.rerun.saves import ChangedSave, Saves
+    from inplace_magic.rerun.slopes import Slope
 
 Changes = dict[Whose, list[Hunk]]
+
+
+_each_run: ContextVar[Callable[[], object] | None] = ContextVar("each_run", default=None)
+
+
+@contextmanager
+def each_run(tick: Callable[[], object]) -> Iterator[None]:
+    """While the block runs, `tick` is called before each run of a program, as for a progress bar."""
+    before = _each_run.set(tick)
+    try:
+        yield
+    finally:
+        _each_run.reset(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +50,15 @@ class Ran:
     failure: Failure | None
     own_hooks: bool = False
     """Whether saved-tensor hooks of the program's own packed, where ours were to."""
+    passes: int = 0
+    """How many backwards began."""
+    stopped: bool = False
+    """Whether it was stopped before the next of them."""
+
+
+MORE_PASSES = 8
+"""Backwards that a run makes after the one at which the program as it is written raised: a long loop is not run to its
+end."""
 
 
 class Bench:
@@ -46,6 +74,7 @@ class Bench:
         self._staged = staged
         self._trace = trace
         self._allowed = allowed
+        self._warned = False
 
     @cached_property
     def meant(self) -> Ran:
@@ -66,10 +95,86 @@ class Bench:
         return not compare(self.meant.outcome, again.outcome).differences
 
     @cached_property
+    def wrong_gradients(self) -> tuple[GradientError, ...]:
+        """How far the gradients of the program as it is written are from those of its forward, the worst first. Empty
+        where none is further than rounding takes it, where the program takes none, and where it cannot be told: it
+        raises, or packs saved tensors itself."""
+        from inplace_magic.rerun.outcome import gradient_errors
+
+        written, meant = self.written, self.meant
+        if written.failure is not None or meant.failure is not None or meant.own_hooks:
+            return ()
+        return tuple(gradient_errors(written.outcome, meant.outcome))
+
+    def changed_saves(self) -> tuple[list[ChangedSave], list[CallEvent]]:
+        """The saved tensors that were other ones when backward read them, and the calls of that run.
+
+        Raises:
+            CompareError: the program cannot be run.
+            Repeated: as :meth:`run`.
+        """
+        from inplace_magic.rerun.saves import saves_compared
+
+        observer = watch(lang=language())
+        saves: list[Saves] = []
+
+        def around() -> ExitStack:
+            stack = self._guarded()
+            saves.append(stack.enter_context(saves_compared(lambda: observer.recorded)))
+            return stack
+
+        with self._staged.program({}) as program:
+            again = watched(self._runner(program, around), self._staged.cells, observer)
+            return list(saves[0].changed.values()), again.calls
+
+    def matters(self, numbers: Collection[int]) -> bool:
+        """Whether the gradients are other ones when backward gets some saved tensors as they were when saved.
+
+        Args:
+            numbers: of the saved tensors, in the order of saving.
+        """
+        from inplace_magic.rerun.outcome import gradient_errors
+        from inplace_magic.rerun.saves import saves_compared
+
+        def around() -> ExitStack:
+            stack = self._guarded()
+            stack.enter_context(saves_compared(copied=numbers))
+            return stack
+
+        with self._staged.program({}) as program:
+            outcome, failure = self._runner(program, around).outcome(taken=True)
+        return failure is None and bool(gradient_errors(self.written.outcome, outcome))
+
+    @cached_property
     def first_loss(self) -> Any:
         """What the first backward begins with, computed without autograd, which so refuses nothing; None if unknown."""
         with self._staged.program({}) as program:
             return self._runner(program, self._guarded).first_roots()
+
+    def price(self, changes: Changes) -> tuple[int, float]:
+        """Bytes of the tensors that a run of the program with changes makes, and its seconds.
+
+        Raises:
+            CompareError: the program cannot be run.
+            Repeated: as :meth:`run`.
+        """
+        from inplace_magic.rerun.prices import price_of
+
+        with self._staged.program(changes) as program:
+            return price_of(self._runner(program, self._guarded))
+
+    def slope(self, changes: Changes) -> Slope | None:
+        """The slope of the loss of the program with changes, by its gradients and by finite differences; None where
+        that cannot be told.
+
+        Raises:
+            CompareError: the program cannot be run.
+            Repeated: as :meth:`run`.
+        """
+        from inplace_magic.rerun.slopes import slope_of
+
+        with self._staged.program(changes) as program:
+            return slope_of(self._runner(program, self._guarded))
 
     def changes(self, diffs: Iterable[str]) -> Changes:
         """What some diffs change.
@@ -90,18 +195,28 @@ class Bench:
             Repeated: it was about to do what cannot be done on copies.
         """
         from inplace_magic.rerun.oracle import Reach, saved_values_copied
+        from inplace_magic.rerun.taken import Passes, backwards_counted
 
         reaches: list[Reach] = []
+        counts: list[Passes] = []
+        most = self._most if changes or copied else None
 
         def around() -> AbstractContextManager[Any]:
             stack = self._guarded()
+            counts.append(stack.enter_context(backwards_counted(most)))
             if copied:
                 reaches.append(stack.enter_context(saved_values_copied()))
             return stack
 
         with self._staged.program(changes) as program:
             outcome, failure = self._runner(program, around).outcome(taken=True)
-        return Ran(outcome, failure, any(reach.own_hooks for reach in reaches))
+        own = any(reach.own_hooks for reach in reaches)
+        return Ran(outcome, failure, own, counts[-1].begun, counts[-1].stopped)
+
+    @property
+    def _most(self) -> int | None:
+        """Backwards up to which runs go; None where the program as it is written runs to its end."""
+        return None if self.written.failure is None else self.written.passes + MORE_PASSES
 
     def watched(self, changes: Changes) -> Report:
         """The report of a run with changes.
@@ -110,8 +225,15 @@ class Bench:
             CompareError: it cannot be run.
             Repeated: as :meth:`run`.
         """
+        from inplace_magic.rerun.taken import backwards_counted
+
+        def around() -> AbstractContextManager[Any]:
+            stack = self._guarded()
+            stack.enter_context(backwards_counted(self._most if changes else None))
+            return stack
+
         with self._staged.program(changes) as program:
-            return watched(self._runner(program, self._guarded), self._staged.cells)
+            return watched(self._runner(program, around), self._staged.cells)
 
     def _guarded(self) -> ExitStack:
         from inplace_magic.rerun.guard import harmless
@@ -123,28 +245,38 @@ class Bench:
     def _runner(self, program: Program, around: Any) -> Runner:
         from inplace_magic.rerun.run import Runner
 
-        return Runner(program, None, self._staged.quiet, around=around)
+        runner = Runner(program, None, self._staged.quiet, around=around)
+        if not self._warned and runner.warning:
+            print(runner.warning, file=sys.stderr)
+        self._warned = True
+        if (tick := _each_run.get()) is not None:
+            tick()
+        return runner
 
 
-def watched(runner: Runner, cells: dict[str, int]) -> Report:
+def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None) -> Report:
     """The report of one run on copies.
 
     Args:
         runner: of the program.
         cells: execution count by compiled file name, for code of other cells.
+        observer: what watches; None: a new one.
     """
     from inplace_magic.rerun.program import CellProgram, StoryProgram
+    from inplace_magic.rerun.taken import Stopped
 
     program = runner.program
     assert isinstance(program, (CellProgram, StoryProgram))
     story = program if isinstance(program, StoryProgram) else StoryProgram((program,))
-    observer = watch(lang=language())
+    observer = observer or watch(lang=language())
     error: Exception | None = None
     with runner.stage() as copies:
         for part in story.parts:
             observer.start(cell=part.cell, filename=part.filename, source=part.source)
             try:
                 story.run_part(part)
+            except Stopped:
+                break
             except Exception as raised:  # the program's own, which belongs to its report
                 if isinstance(raised, NameError) and raised.name in copies.refused:
                     raise

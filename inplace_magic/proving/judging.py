@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inplace_magic.errors import CompareError
 from inplace_magic.hazards import Hazard
 from inplace_magic.proving import words
-from inplace_magic.proving.bench import Bench, Changes, Ran
+from inplace_magic.proving.bench import MORE_PASSES, Bench, Changes, Ran
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
 from inplace_magic.report import Report
@@ -24,6 +24,7 @@ class _Cured:
     """A run with changes that the finding does not survive."""
 
     ran: Ran
+    changes: Changes
     together: bool
 
 
@@ -60,12 +61,7 @@ def measured(bench: Bench, hazard: Hazard) -> tuple[GradientError, ...]:
     saved values only."""
     if hazard.severity != "silent" or hazard.saved is None:
         return ()
-    from inplace_magic.rerun.outcome import gradient_errors
-
-    written, meant = bench.written, bench.meant
-    if written.failure is not None or meant.failure is not None or meant.own_hooks:
-        return ()
-    return tuple(gradient_errors(written.outcome, meant.outcome)[:MOST_DIFFERENCES])
+    return bench.wrong_gradients[:MOST_DIFFERENCES]
 
 
 def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *, together: bool) -> _Cured | Proof:
@@ -90,7 +86,7 @@ def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *
     ran = bench.run(changes)
     if ran.failure is not None:
         return proof_of("refuted", words.with_error(words.RAISES, failure_text(ran.failure)))
-    return _Cured(ran, together)
+    return _Cured(ran, changes, together)
 
 
 def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[GradientError, ...]) -> Proof:
@@ -98,10 +94,12 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
 
     ran, meant = cured.ran, bench.meant
     more = (*((Told(words.TOGETHER),) if cured.together else ()), *words.of_errors(errors))
+    if ran.stopped:
+        more = (Told(words.STOPPED, (("count", str(MORE_PASSES)),)), *more)
     if meant.failure is not None:
         same = same_bits(bench.first_loss, ran.outcome.roots)
         told = Told(words.SAME_LOSS if same else words.REFUSED)
-        return proof_of("other numbers", told, *more, gradient_errors=errors)
+        return proof_of("other numbers", told, *_slope(bench, cured), *more, gradient_errors=errors)
     lost = [name for group, name in meant.outcome.values if group == "gradient" and name.endswith(".grad")]
     lost = [name for name in lost if ("gradient", name) not in ran.outcome.values]
     if lost:
@@ -124,7 +122,14 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
         more = (Told(words.SAME_GRADIENTS), *more)
     hooks = (Told(words.OWN_HOOKS),) if meant.own_hooks else ()
     kept = differences[:MOST_DIFFERENCES]
-    return proof_of("other numbers", first, *hooks, *more, differences=kept, gradient_errors=errors)
+    sentences = (first, *hooks, *_slope(bench, cured), *more)
+    return proof_of("other numbers", *sentences, differences=kept, gradient_errors=errors)
+
+
+def _slope(bench: Bench, cured: _Cured) -> tuple[Told, ...]:
+    """What finite differences say of the gradients with the fix; nothing where they cannot tell."""
+    slope = bench.slope(cured.changes)
+    return words.of_slope(slope.by_gradient, slope.by_difference, agrees=slope.agrees) if slope is not None else ()
 
 
 _Line = tuple[int | None, str | None, int]

@@ -12,8 +12,9 @@ from inplace_magic.errors import CompareError, InplaceMagicError
 from inplace_magic.hazards import Hazard
 from inplace_magic.hazards.fixes.candidates import candidates
 from inplace_magic.language import use_language
-from inplace_magic.proving import words
+from inplace_magic.proving import unruled, words
 from inplace_magic.proving.bench import Bench
+from inplace_magic.proving.cheapest import cheapest
 from inplace_magic.proving.judging import is_worth_showing, judged, measured
 from inplace_magic.record.proofs import Told, proof_of
 from inplace_magic.report import Report
@@ -32,32 +33,42 @@ def proven(report: Report, frame: FrameType | None, *, allowed: bool = False) ->
     """
     with use_language(report.language):
         serious = [hazard for hazard in report.findings if hazard.severity in PROVABLE]
-        if not serious:
-            return report
-        tried = _tried(report, serious, frame, allowed=allowed)
-        by_finding = {id(hazard): new for hazard, new in zip(serious, tried, strict=True)}
-        return replace(report, findings=tuple(by_finding.get(id(hazard), hazard) for hazard in report.findings))
+        tried, why = _tried(report, serious, frame, allowed=allowed)
+        tried += [replace(hazard, proof=proof_of("not tried", why)) for hazard in serious[len(tried) :]] if why else []
+        by_finding = {id(hazard): new for hazard, new in zip(serious, tried, strict=False)}
+        kept = [by_finding.get(id(hazard), hazard) for hazard in report.findings]
+        return replace(report, findings=tuple(_with_new(kept, tried[len(serious) :])))
 
 
-def _tried(report: Report, serious: Sequence[Hazard], frame: FrameType | None, *, allowed: bool) -> list[Hazard]:
+def _with_new(findings: list[Hazard], new: list[Hazard]) -> list[Hazard]:
+    """Findings with those that only the runs showed, behind the other serious ones; without warnings of their lines."""
+    blamed = {hazard.mutation for hazard in new if hazard.mutation is not None}
+    kept = [hazard for hazard in findings if hazard.severity != "warning" or hazard.mutation not in blamed]
+    serious = sum(hazard.severity in PROVABLE for hazard in kept)
+    return [*kept[:serious], *new, *kept[serious:]]
+
+
+def _tried(
+    report: Report, serious: Sequence[Hazard], frame: FrameType | None, *, allowed: bool
+) -> tuple[list[Hazard], Told | None]:
+    """The findings with their fixes tried, then those that only the runs showed; and why it stopped, where it did."""
     from inplace_magic.rerun.guard import Repeated
 
-    if report.origin is None:
-        return [replace(hazard, proof=proof_of("not tried", Told(words.NOT_HERE))) for hazard in serious]
-    diffs = [hazard.diff for hazard in serious if hazard.diff]
     tried: list[Hazard] = []
+    if report.origin is None:
+        return tried, Told(words.NOT_HERE)
+    diffs = [hazard.diff for hazard in serious if hazard.diff]
     try:
         with report.origin.begun(frame) as staged:
             bench = Bench(staged, report.trace, allowed=allowed)
             _same_again(bench, report)
             tried.extend(_one(bench, report, hazard, diffs) for hazard in serious)
+            tried.extend(_one(bench, report, hazard, [hazard.diff]) for hazard in unruled.found(bench, report))
     except Repeated as stopped:
-        why = Told(words.REPEATS, (("what", stopped.sentence),))
+        return tried, Told(words.REPEATS, (("what", stopped.sentence),))
     except InplaceMagicError as refused:
-        why = words.plain(str(refused))
-    else:
-        return tried
-    return [*tried, *(replace(hazard, proof=proof_of("not tried", why)) for hazard in serious[len(tried) :])]
+        return tried, words.plain(str(refused))
+    return tried, None
 
 
 def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Hazard:
@@ -66,7 +77,7 @@ def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> 
     if hazard.diff:
         proof = judged(bench, report, hazard, diffs)
         if proof.verdict != "refuted":
-            return replace(hazard, proof=proof)
+            return cheapest(bench, report, replace(hazard, proof=proof))
         refuted = proof
     count, best = 0, None
     about_saved = hazard.severity == "error" or hazard.saved is not None  # of others no run tells what is right

@@ -33,6 +33,17 @@ SAME_LOSS = N_(
     "without autograd, is the same bits."
 )
 SAME_GRADIENTS = N_("Every gradient is, bit for bit, that of the forward pass as it is written.")
+SLOPE = N_("By finite differences in float64, its gradients are the derivative of the loss that it computes.")
+NOT_THE_SLOPE = N_(
+    "By finite differences in float64, its gradients are not the derivative of the loss that it computes: along a "
+    "random direction they give {gradient}, the loss {difference}. This happens where something is detached, or "
+    "written past autograd."
+)
+CHEAPEST = N_(
+    "Of {count} fixes that are proven it is the cheapest: with it a run makes tensors of {nbytes} B, with the next one "
+    "of {next} B."
+)
+AS_CHEAP = N_("Of {count} fixes that are proven none is cheaper: with each a run makes tensors of {nbytes} B.")
 RAISES = N_("With it the program still raises: {error}")
 STAYS = N_("With it the finding stays.")
 HARM = N_("With it another finding comes: {code}.")
@@ -47,6 +58,9 @@ ELSEWHERE = N_("The program stops for another reason: {error}")
 OWN_HOOKS = N_(
     "The program packs what autograd saves by hooks of its own, as checkpointing does, which the copies of the "
     "comparison do not reach."
+)
+STOPPED = N_(
+    "All runs were stopped {count} backward passes after the one that failed, so this is said of the passes until then."
 )
 TOGETHER = N_("It takes the fixes of the other findings as well.")
 NOT_HERE = N_("The program that this report is about is not in this process, so it cannot be run again.")
@@ -95,6 +109,13 @@ def of_errors(errors: Sequence[GradientError]) -> tuple[Told, ...]:
     if worst.relative is None:
         return (Told(WRONG_FROM_ZERO, values),)
     return (Told(WRONG_NOW, (*values, ("size", _percent(worst.relative)))),)
+
+
+def of_slope(gradient: float, difference: float, *, agrees: bool) -> tuple[Told, ...]:
+    """Whether the gradients are the derivative of the loss, in a sentence."""
+    if agrees:
+        return (Told(SLOPE),)
+    return (Told(NOT_THE_SLOPE, (("gradient", f"{gradient:.4g}"), ("difference", f"{difference:.4g}"))),)
 
 
 def of_which(name: str) -> str:

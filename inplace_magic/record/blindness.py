@@ -31,6 +31,10 @@ WRITES_INCOMPLETE = N_(
     "torch."
 )
 WRITES_NOT_TOLD = N_("Which node refused, and so whose write it was, could not be told from the graph that failed.")
+NOT_WATCHED = N_(
+    "Nothing was watched: this is told from the graph that the error left, and which line wrote is not in it."
+)
+RAN_AGAIN = N_("Told from a second run of lines {first} to {last}, on copies of what their variables hold now.")
 TOO_LARGE = N_(
     "{count} storages ({nbytes} B) are shared with NumPy or other code outside torch and too large to be checked for "
     "writes from there; --check-values checks them."
@@ -77,8 +81,7 @@ _EARLIER = (
 SENTENCES = (
     *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP),
     *(WRITES_ALONE, WRITES_SAVER, WRITES_FORGOTTEN, WRITES_INCOMPLETE, WRITES_NOT_TOLD),
-    NOT_JUDGED,
-    *(EDITED, THREADS, PROCESSES, GAVE_WAY, FORKED),
+    *(NOT_JUDGED, NOT_WATCHED, RAN_AGAIN, EDITED, THREADS, PROCESSES, GAVE_WAY, FORKED),
     *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD, TWO_FRAMEWORKS),
     *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),
 )

@@ -30,6 +30,17 @@ class GradientError:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What the program costs with one of several fixes that are proven."""
+
+    diff: str
+    nbytes: int
+    """Of all tensors with memory of their own that one run makes."""
+    seconds: float
+    """Of the fastest of three runs."""
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """A sentence with what stands in it, so that it can be told in another language."""
 
@@ -54,6 +65,8 @@ class Proof:
     """Of a silent finding, the gradients that are wrong as the program is written, the worst first."""
     told: tuple[Told, ...] = ()
     """What `reason` is made of."""
+    prices: tuple[Price, ...] = ()
+    """Where several fixes are proven, what each costs, the one that is shown first; else empty."""
 
 
 def proof_of(verdict: Verdict, *told: Told, **facts: Any) -> Proof:

@@ -30,6 +30,17 @@ def diff_lines(finding: Hazard) -> list[str]:
     return [*lines[:MAX_LINES], said.format(count=more)]
 
 
+def is_tried(finding: Hazard) -> bool:
+    """Whether there is a fix as a diff that was tried and not refuted, so that a button may copy it."""
+    tried = finding.proof is not None and finding.proof.verdict in ("proven", "other numbers")
+    return tried and bool(finding.diff) and finding.diff.count("\n") < MAX_LINES
+
+
+def corrected(finding: Hazard) -> str:
+    """The lines as the fix has them."""
+    return "\n".join(line[1:] for line in finding.diff.split("\n") if line[:1] == "+")
+
+
 def price(finding: Hazard) -> str:
     """``This costs one copy of 32 B.``; empty where the fix copies nothing, or how much is not known."""
     if not finding.diff or finding.price_bytes is None:
@@ -51,4 +62,5 @@ def to_markup(finding: Hazard) -> str:
         f"font-family:{style.CODE_FONTS};font-size:13px;background:{style.CARD};color:{style.INK};"
         f"border:1px solid {style.LINE};padding:4px 8px;margin:4px 0;overflow-x:auto;white-space:pre"
     )
-    return tag("pre", css, "\n".join(rows))
+    marked = {"class_": "inplace-magic-fix"} if is_tried(finding) else {}
+    return tag("pre", css, "\n".join(rows), **marked)

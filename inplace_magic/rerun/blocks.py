@@ -45,6 +45,29 @@ class Block:
     def __reduce__(self) -> tuple[Any, ...]:
         return _nowhere, ()  # a copy or a pickle of its report knows no process
 
+    def statements(self, tree: ast.Module, line: int) -> list[ast.stmt]:
+        """What stands in the block.
+
+        Args:
+            tree: of the file.
+            line: on which the ``with`` stands there.
+
+        Raises:
+            CompareError: it is not there, or enters something else as well.
+        """
+        found = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.With) and node.lineno <= line <= (node.items[-1].context_expr.end_lineno or 0)
+        ]
+        if not found:
+            raise CompareError(_("The text of the watched block is not known."))
+        if len(found[-1].items) > 1:
+            raise CompareError(
+                _("Line {line} enters several contexts at once; give the watch a `with` of its own.").format(line=line)
+            )
+        return found[-1].body
+
     @contextmanager
     def begun(self, frame: FrameType | None) -> Iterator[Staged]:
         """See :class:`.Origin`."""
@@ -101,34 +124,23 @@ class Staged:
             if path is not None
         }
         hunks = texts[name][1] if name in texts else []
-        node = self._node(self.lines, self.block.line)
-        run_anew = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        new = self._node(changed(self.lines, hunks), moved(self.block.line, hunks))
+        old = self._statements(self.lines, self.block.line)
+        run_anew = range(old[0].lineno, (old[-1].end_lineno or old[-1].lineno) + 1)
+        new = self._statements(changed(self.lines, hunks), moved(self.block.line, hunks))
         try:
-            program = program_of(new.body, name=name, namespace=self.namespace, filename=name, source="")
+            program = program_of(new, name=name, namespace=self.namespace, filename=name, source="")
         except SyntaxError as error:
             raise CompareError(
-                _("The watched block cannot run outside of its function: {error} on line {line}.").format(
+                _("These lines cannot run outside of their function: {error} on line {line}.").format(
                     error=error.msg, line=error.lineno
                 )
             ) from None
         with replaced(texts, {name: run_anew}):
             yield program
 
-    def _node(self, lines: tuple[str, ...], line: int) -> ast.With:
+    def _statements(self, lines: tuple[str, ...], line: int) -> list[ast.stmt]:
         try:
             tree = ast.parse("\n".join(lines))
         except SyntaxError as error:
             raise CompareError(_("The changed text is no Python: {error}.").format(error=error.msg)) from None
-        found = [
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.With) and node.lineno <= line <= (node.items[-1].context_expr.end_lineno or 0)
-        ]
-        if not found:
-            raise CompareError(_("The text of the watched block is not known."))
-        if len(found[-1].items) > 1:
-            raise CompareError(
-                _("Line {line} enters several contexts at once; give the watch a `with` of its own.").format(line=line)
-            )
-        return found[-1]
+        return self.block.statements(tree, line)

@@ -17,10 +17,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import torch
 
+from inplace_magic.capture.callsite import library_folders
 from inplace_magic.language import _
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -99,8 +101,22 @@ def _audited(event: str, args: tuple[Any, ...]) -> None:
     kind = _EVENTS.get(event)
     if event == "open" and _opens_to_write(args):
         kind = "file"
-    if kind is not None:
+    if kind is not None and not _loads_a_library():
         _stop(kind, args[0] if args else "", met)
+
+
+def _loads_a_library() -> bool:
+    """Whether a module that is not the user's is being imported: stopped halfway, it could never be imported again."""
+    frame: FrameType | None = sys._getframe(2)
+    module = ""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "<module>":
+            module = os.path.abspath(code.co_filename)
+        elif code.co_filename.startswith("<frozen importlib") and module.startswith(library_folders()):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _opens_to_write(args: tuple[Any, ...]) -> bool:

@@ -18,9 +18,10 @@ from inplace_magic.rerun.flags import inplace_flags
 from inplace_magic.rerun.flops import Counts, counting
 from inplace_magic.rerun.outcome import Outcome, backward_of
 from inplace_magic.rerun.program import Program
+from inplace_magic.rerun.room import too_little_room
 from inplace_magic.rerun.settings import cuda_is_used, same_settings
 from inplace_magic.rerun.state import bound_first, find_state
-from inplace_magic.rerun.taken import gradients_noted, values_only
+from inplace_magic.rerun.taken import Stopped, gradients_noted, values_only
 from inplace_magic.rerun.twins import Copies, copy_state, in_place
 
 Quiet = Callable[[], AbstractContextManager[Any]]
@@ -31,7 +32,7 @@ Quiet = Callable[[], AbstractContextManager[Any]]
 class Failure:
     """What a variant raised."""
 
-    error: Exception
+    error: BaseException
     backward: bool
     """True when the code itself ran, and backward of its result raised."""
 
@@ -102,11 +103,22 @@ class Runner:
         try:
             return copy_state(self._state, program.roots, program.namespace)
         except CopyError:
-            old = bound_first(program.codes)
-            if program.namespace is None or not old:
+            if not self.forget_old_names():
                 raise
-        self._state = find_state(program.codes, program.roots, program.namespace, without=old)
         return copy_state(self._state, program.roots, program.namespace)
+
+    @property
+    def warning(self) -> str:
+        """What to say before the first run: that there is little room for copies; empty where there is enough."""
+        return too_little_room(self._state.tensors)
+
+    def forget_old_names(self) -> bool:
+        """Leaves out of the copies what the program binds before it reads it; whether there is any such name."""
+        program = self.program
+        old = bound_first(program.codes) if program.namespace is not None else frozenset()
+        if old:
+            self._state = find_state(program.codes, program.roots, program.namespace, without=old)
+        return bool(old)
 
     def outcome(self, *, taken: bool = False) -> tuple[Outcome, Failure | None]:
         """What a run leaves behind. Where it makes no gradients itself, those of its result are taken.
@@ -120,7 +132,10 @@ class Runner:
                 before = Outcome()
                 self._add_given(before, copies)
                 marks = before.gradient_marks()
-                value = self.program.run(copies.roots)
+                try:
+                    value = self.program.run(copies.roots)
+                except Stopped:
+                    value = None
                 for name, output in self.program.outputs(value):
                     left.add("output", name, output)
                 self._add_given(left, copies)

@@ -91,6 +91,46 @@ def values_only() -> Iterator[Taken]:
         torch.autograd.grad, torch.autograd.backward = grad, backward
 
 
+class Stopped(BaseException):
+    """A run has gone as far as it is to go."""
+
+
+@dataclass(slots=True)
+class Passes:
+    """The backwards of a run."""
+
+    begun: int = 0
+    stopped: bool = False
+    """Whether another one was about to begin, and the run ended there."""
+
+
+@contextmanager
+def backwards_counted(most: int | None) -> Iterator[Passes]:
+    """While the block runs, its backwards are counted, and the one after so many raises :class:`Stopped`.
+
+    Args:
+        most: None: as many as there are.
+    """
+    passes = Passes()
+    grad, backward = torch.autograd.grad, torch.autograd.backward
+
+    def counted(function: Any) -> Any:
+        def counting(*args: Any, **kwargs: Any) -> Any:
+            if most is not None and passes.begun >= most:
+                passes.stopped = True
+                raise Stopped
+            passes.begun += 1
+            return function(*args, **kwargs)
+
+        return counting
+
+    torch.autograd.grad, torch.autograd.backward = counted(grad), counted(backward)
+    try:
+        yield passes
+    finally:
+        torch.autograd.grad, torch.autograd.backward = grad, backward
+
+
 class _Enough(BaseException):
     """The first backward began."""
 

@@ -40,6 +40,19 @@ function render({ model, el }) {
         else model.send({ type: "values", key });
       }, w.values));
     }
+    const { fix } = model.get("state");
+    if (fix) {
+      const copy = control("button", w.copy, "click", async () => {
+        try {
+          await navigator.clipboard.writeText(fix);
+          note.textContent = w.copied;
+        } catch (refused) {
+          note.textContent = fix;
+        }
+      }, w.copy);
+      copy.disabled = false;  /* it needs no kernel */
+      shown.push(copy);
+    }
     tools.replaceChildren(...shown);
   }
 

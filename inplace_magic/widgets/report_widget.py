@@ -221,5 +221,7 @@ def _words() -> dict[str, str]:
         "fold": _("Fold all again"),
         "values": _("Values now"),
         "choose": _("Select a tensor first: click its box, or press Enter on it."),
+        "copy": _("Copy the corrected lines"),
+        "copied": _("Copied"),
         "no_kernel": _("No kernel answers: boxes do not open and values cannot be asked for; the rest works."),
     }

@@ -10,6 +10,7 @@ from inplace_magic.analysis.folding import LIMIT
 from inplace_magic.analysis.graph import TensorVertex
 from inplace_magic.language import use_language
 from inplace_magic.record.garbage import collection_paused
+from inplace_magic.render.diffs import corrected, is_tried
 from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.page.explorer import explorer_state
@@ -36,7 +37,8 @@ class LiveView:
         reading = self._reading
         with collection_paused(), use_language(self.report.language, self.report.framework):
             svg = to_svg(dot_of(reading, expanded=expanded, limit=limit))
-            return {"svg": svg, "timeline": self._timeline, **explorer_state(reading, expanded=expanded, limit=limit)}
+            state = explorer_state(reading, expanded=expanded, limit=limit)
+            return {"svg": svg, "timeline": self._timeline, "fix": self._fix, **state}
 
     def tensor(self, key: str) -> TensorVertex | None:
         """The tensor behind a box, or None where no tensor has that key."""
@@ -45,6 +47,11 @@ class LiveView:
     @cached_property
     def _timeline(self) -> str | None:
         return timeline_svg(self._reading)
+
+    @property
+    def _fix(self) -> str:
+        """The corrected lines of the worst finding that has a fix which was tried; empty where there is none."""
+        return next((corrected(finding) for finding in self.report.findings if is_tried(finding)), "")
 
     @cached_property
     def _tensors(self) -> dict[str, TensorVertex]:

@@ -19,9 +19,11 @@ from torch import nn
 import inplace_magic
 from inplace_magic import Hazard, Report
 from inplace_magic.hazards.fixes import candidates
+from inplace_magic.magics import progress
 from inplace_magic.proving.bench import Bench
 from inplace_magic.proving.judging import judged
 from inplace_magic.record.proofs import Proof
+from inplace_magic.rerun import guard, room
 
 PROGRAMS = Path(__file__).parent.parent / "programs" / "further"
 BROKEN = """\
@@ -392,3 +394,75 @@ def test_where_the_program_packs_saved_tensors_itself_nothing_is_called_proven(i
 
     assert proofs
     assert all(proof is not None and proof.verdict != "proven" for proof in proofs)
+
+
+def test_a_long_loop_is_stopped_some_passes_after_the_one_that_failed(ip: Any) -> None:
+    cell = "for n in range(1000):\n    assert n < 20\n    y = torch.sigmoid(x)\n    y.mul_(2)\n    y.sum().backward()"
+    report = watched(ip, cell)
+
+    proof = first(report.prove()).proof
+
+    assert proof is not None
+    assert proof.verdict == "proven"
+    assert "stopped 8 backward passes after the one that failed" in proof.reason
+
+
+def test_of_several_proven_fixes_the_cheapest_is_shown_with_what_each_costs(ip: Any) -> None:
+    cell = "big = torch.ones(1000)\ny = torch.sigmoid(x)\ny[0] = 0.0\ny.sum().backward()"
+    report = watched(ip, cell)
+    assert first(report).price_bytes == 16
+
+    proof = first(report.prove()).proof
+
+    assert proof is not None
+    assert proof.verdict == "proven"
+    assert len(proof.prices) > 1
+    assert [price.nbytes for price in proof.prices] == sorted(price.nbytes for price in proof.prices)
+    assert proof.prices[0].diff == first(report.prove()).diff
+    assert all(price.seconds > 0 and price.nbytes >= 4000 for price in proof.prices)
+    assert "fixes that are proven" in proof.reason
+
+
+def test_copies_that_take_over_half_of_what_is_free_are_told_of_beforehand(
+    ip: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = watched(ip, BROKEN)
+    report.prove()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(room, "free_bytes", lambda _device: 31)  # of 16 B and a view's 16
+
+    report.prove()
+
+    assert capsys.readouterr().err.count("over half of the 0.0 GiB that are free on the CPU") == 1
+
+
+def test_runs_are_counted_by_a_bar_where_somebody_waits(
+    ip: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "DELAY_OF_RUNS", 0.0)
+    for there in (False, True):
+        monkeypatch.setattr(progress, "is_somebody_there", lambda *_shell, there=there: there)
+        run_cell(ip, BROKEN)
+        told = run_cell(ip, "%inplace_why").err + capsys.readouterr().err
+        assert ("%inplace_why: " in told and "runs" in told) == there
+
+
+def test_a_library_is_loaded_to_its_end_whatever_it_does_then(
+    ip: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was stopped halfway could not be imported again in this session."""
+    (tmp_path / "that_writes.py").write_text(f"open({str(tmp_path / 'made')!r}, 'w').close()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    report = watched(ip, BROKEN + "import that_writes\n")
+    assert "it changes the file" in proof_of(report).reason
+
+    monkeypatch.setattr(guard, "library_folders", lambda: (str(tmp_path),))
+
+    assert proof_of(report).verdict == "proven"
+    sys.modules.pop("that_writes")
+
+
+def proof_of(report: Report) -> Proof:
+    proof = first(report.prove()).proof
+    assert proof is not None
+    return proof

@@ -204,12 +204,10 @@ def examined(
     the youngest is the one.
     """
     told = RawFailure(refusal, text, site, facts)
-    fitting = [found for found in _kept(roots) if _fits(found[2], refusal)]
-    if len(fitting) > 1:
-        fitting = [found for found in fitting if _refuses(found, text)]
-    if not fitting:
+    found = fitting_node(roots, refusal, text)
+    if found is None:
         return told
-    node, name, tensor = max(fitting, key=lambda found: node_sequence(found[0]) or 0)
+    node, name, tensor = found
     sequence, (pointer, _version) = node_sequence(node), _where(tensor)
     named = RawFailure(refusal, text, site, facts, node_name(node), sequence, name, tuple(tensor.shape))
     if sequence is None or refusal.expected is None or not pointer:
@@ -225,6 +223,20 @@ def examined(
     return RawFailure(
         refusal, text, site, facts, named.node, sequence, name, named.shape, tuple(writes), whole, forgotten
     )
+
+
+def fitting_node(roots: Iterable[Any], refusal: Refusal, text: str) -> tuple[Any, str, Any] | None:
+    """The node of a failed graph that refused, its name for what it had saved, and that tensor; None where none fits.
+
+    Args:
+        roots: nodes with which the backward began.
+        refusal: what its error told.
+        text: the error's.
+    """
+    fitting = [found for found in _kept(roots) if _fits(found[2], refusal)]
+    if len(fitting) > 1:
+        fitting = [found for found in fitting if _refuses(found, text)]
+    return max(fitting, key=lambda found: node_sequence(found[0]) or 0) if fitting else None
 
 
 def _kept(roots: Iterable[Any]) -> list[tuple[Any, str, Any]]:

@@ -25,7 +25,8 @@ computes the gradient as if it had not been. Silent where scores are masked that
 
 Where the saved tensor is small its content was compared, so a write that changed nothing is no finding. Nor is one
 whose old values were copied back before a backward ran, as finite differences do. Where the content of a small saved
-tensor changed and nobody was seen writing, the finding says so.
+tensor changed and nobody was seen writing, the finding says so. What this rule misses, ``--prove`` finds by comparing
+the gradients.
 
 Told from the record alone: the write lies between the save and the backward on the same memory and left the saved
 tensor's version as it was, or the digest of a small saved tensor is another one as backward begins.

@@ -103,6 +103,11 @@ def _hazard(story: Story, call: CallEvent, first: CallEvent, view: CallEvent) ->
     shown = wording.code(view.callsite.expression) if view.callsite is not None else _("a view")
     one_line = (call.callsite and call.callsite.line) == (first.callsite and first.callsite.line)
     onto_itself = _regions(first) == _regions(call)[::-1]
+    keep = _("Copy what is to be kept before it is overwritten: {view} with `.clone()` behind it.").format(view=shown)
+    if (
+        view.callsite is not None and not view.callsite.direct
+    ):  # a library exchanges the parts, as `random.shuffle` does
+        keep = _("Let one indexing change their order, such as `x[torch.randperm(len(x))]`, which makes a new tensor.")
     return Hazard(
         code=CODE,
         severity="silent",
@@ -122,7 +127,7 @@ def _hazard(story: Story, call: CallEvent, first: CallEvent, view: CallEvent) ->
             view=shown,
             write=_("the first assignment of that line") if one_line else wording.spot(first.callsite),
         ),
-        fix=_("Copy what is to be kept before it is overwritten: {view} with `.clone()` behind it.").format(view=shown),
+        fix=keep,
         variable=variable,
         mutation=first.callsite,
         mutations=tuple(site for site in (first.callsite, call.callsite) if site is not None),
@@ -139,7 +144,7 @@ def kept_as_a_copy(write: Written) -> Fix | None:
     origin = write.hazard.origin
     listing = listing_of(write.story.trace, origin)
     node = listing.expression_at(origin) if listing is not None and origin is not None else None
-    if origin is None or listing is None or node is None:
+    if origin is None or listing is None or node is None or not origin.direct:
         return None
     edits = edits_of(listing, [cloned(listing, node)])
     return Fix(origin, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None

@@ -17,6 +17,7 @@ from inplace_magic.analysis.graph import CallVertex, TensorVertex
 from inplace_magic.language import N_, _, clauses
 from inplace_magic.record.events import CallEvent
 from inplace_magic.render import style, words
+from inplace_magic.render.diffs import is_tried
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.paths import path_between
 from inplace_magic.render.page.packing import packed_text
@@ -25,6 +26,7 @@ from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import Roles
 from inplace_magic.render.scripts import minified, text_of
 from inplace_magic.render.theme import style_sheet
+from inplace_magic.report import Report
 
 MAX_STEPS = 150
 """Calls that the scrubber stops at; of a longer cell it stops once at each box of the picture."""
@@ -57,6 +59,8 @@ WORDS = {
     "broken": N_("The picture could not be made live: {error}. Please report it."),
 }
 """What the script writes on the screen."""
+OF_COPIES = {"copy": N_("Copy the corrected lines"), "copied": N_("Copied")}
+"""The same where a fix was tried."""
 OF_FOLDS = {
     "inside": N_("; folded in {boxes}"),
     "folded": N_("is folded; a page cannot open it, --widget and report.to_svg(expanded=['{key}']) can."),
@@ -82,9 +86,19 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(),
         "steps": _steps(drawing, reading, sources),
         "marks": _marks(drawing.roles, reading, sources),
         "sources": sources.listed(),
-        "words": {key: _(text) for key, text in {**WORDS, **(OF_FOLDS if drawing.folds else {})}.items()},
+        "words": {key: _(text) for key, text in _words(drawing, reading).items()},
         "css": style_sheet(),
     }
+
+
+def _words(drawing: Drawing, reading: Reading) -> dict[str, str]:
+    copies = OF_COPIES if has_copies(reading.report) else {}
+    return {**WORDS, **copies, **(OF_FOLDS if drawing.folds else {})}
+
+
+def has_copies(report: Report) -> bool:
+    """Whether a fix of the report was tried, and so can be copied by a button."""
+    return any(map(is_tried, report.findings))
 
 
 @cache
@@ -94,15 +108,21 @@ def script() -> str:
 
 
 @cache
-def live_script() -> str:
-    """:func:`script` and what mounts it on a report of a page, in a scope of its own."""
-    return f"(function(){{\n{script()}\n{minified(text_of('page.js'))}\n}})();"
+def live_script(*, copies: bool = False) -> str:
+    """:func:`script` and what mounts it on a report of a page, in a scope of its own.
+
+    Args:
+        copies: with buttons that copy fixes.
+    """
+    parts = ("page.js", "copies.js") if copies else ("page.js",)
+    mounted = "\n".join(minified(text_of(part)) for part in parts)
+    return f"(function(){{\n{script()}\n{mounted}\n}})();"
 
 
 @cache
-def page_script() -> str:
+def page_script(*, copies: bool = False) -> str:
     """The script of a page: :func:`live_script` packed, and what unpacks it."""
-    return minified(text_of("boot.js")).replace("LIVE", packed_text(live_script()))
+    return minified(text_of("boot.js")).replace("LIVE", packed_text(live_script(copies=copies)))
 
 
 def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tuple[str, dict[str, Any]]]:

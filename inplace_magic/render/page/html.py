@@ -16,7 +16,7 @@ from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.markup import CARD, card, details, esc, image, prose, tag
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_bar
 from inplace_magic.render.page.embedded import embedded
-from inplace_magic.render.page.explorer import explorer_state, page_script
+from inplace_magic.render.page.explorer import explorer_state, has_copies, page_script
 from inplace_magic.render.page.memory_section import memory_section, saved_section
 from inplace_magic.render.page.opened import PAGE, opened_in
 from inplace_magic.render.page.packing import packed
@@ -74,7 +74,7 @@ def fragment_of(
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
     state = {**explorer_state(reading), "rows": rows, "unseen": [keys, marks], "beside": beside_widget}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
-    return f"{start}{''.join(body)}</div><script>{page_script()}</script>"
+    return f"{start}{''.join(body)}</div><script>{page_script(copies=has_copies(report))}</script>"
 
 
 def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:

@@ -1,0 +1,150 @@
+"""``inplace_magic.why()``: why a script failed that nobody watched, asked where its error is handled, or later."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from inplace_magic.api import analyze
+from inplace_magic.errors import CompareError, CopyError
+from inplace_magic.hazards import Hazard
+from inplace_magic.language import _
+from inplace_magic.proving.prove import proven
+from inplace_magic.record.blindness import RAN_AGAIN
+from inplace_magic.record.trace import Trace
+from inplace_magic.report import Report
+
+if TYPE_CHECKING:
+    from inplace_magic.rerun.handled import Handled
+
+_ALIKE = 80
+"""Characters of an error's text that tell it from others."""
+_MOST_ROUNDS = 50
+
+
+def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
+    """The report of a failure that nobody watched, with what trying the fixes showed.
+
+    Called in the ``except`` that handles the error, the lines of its ``try`` run again, watched and on copies of what
+    their variables hold now, behind those statements above them that built the graph. Called anywhere else, as in a
+    debugger, it is the statement of your outermost function that the traceback goes through. Your variables, gradients,
+    generators and files stay as they are. Where that cannot be done, or does not fail in the same way, the graph that
+    the error left tells what had been saved and which variable was changed; who changed it is not in it, and
+    ``report.blindness`` says so.
+
+    Args:
+        error: None: the one that is being handled, else the last that nobody handled.
+        allowed: the lines may do again what they do to files, processes and the network.
+
+    Raises:
+        CompareError: there is no error, or neither way can explain it; the text says why.
+
+    Example:
+        >>> try:
+        ...     train()
+        ... except RuntimeError:
+        ...     print(inplace_magic.why().to_text())
+    """
+    raised = error or sys.exc_info()[1] or getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    if raised is None:
+        raise CompareError(_("No error is being handled, and none was left unhandled: there is nothing to explain."))
+    try:
+        report, reason = _run_again(raised, sys._getframe(1), allowed=allowed)
+    except CompareError as refused:
+        report, reason = None, str(refused)
+    return report if report is not None else _told_by_the_graph(raised, reason)
+
+
+def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tuple[Report | None, str]:
+    """The report of the lines run again; None, and why, where that does not fail in the same way."""
+    from inplace_magic.rerun.guard import Repeated
+    from inplace_magic.rerun.handled import handled
+    from inplace_magic.rerun.run import Failure, failure_text
+
+    reason = ""
+    for block in handled(raised.__traceback__, asker):
+        try:
+            report = _of_block(block, failure_text(Failure(raised, backward=False)), allowed=allowed)
+        except Repeated as stopped:
+            reason = stopped.sentence
+        except CompareError as refused:
+            reason = str(refused)
+        else:
+            if report is not None:
+                return report, ""
+            reason = _("run again from what their variables hold now, they end otherwise")
+    return None, reason
+
+
+def _of_block(block: Handled, text: str, *, allowed: bool) -> Report | None:
+    """The report of some lines run again; None where they do not raise the error.
+
+    Raises:
+        CompareError: they cannot be run again.
+        Repeated: they were about to do what cannot be done on copies.
+    """
+    from inplace_magic.proving.bench import Bench
+
+    for _round in range(_MOST_ROUNDS):
+        try:
+            with block.begun(block.frame) as staged:
+                report = Bench(staged, Trace(), allowed=allowed).watched({})
+            break
+        except CopyError as refused:
+            block = _wider(block, refused)
+    if report.trace.error is None or report.trace.error[:_ALIKE] != text[:_ALIKE]:
+        return None
+    first, last = block.lines
+    told = RAN_AGAIN.format(first=first, last=last)
+    report = replace(report, origin=block, trace=replace(report.trace, blindness=(*report.trace.blindness, told)))
+    return proven(report, block.frame, allowed=allowed)
+
+
+def _wider(block: Handled, refused: CopyError) -> Handled:
+    """The lines with the statement above that binds what cannot be copied.
+
+    Raises:
+        CopyError: none does.
+    """
+    above = block.binding(refused.variable) if refused.variable is not None else None
+    if above is None:
+        raise refused
+    return replace(block, above=above)
+
+
+def _told_by_the_graph(raised: BaseException, reason: str) -> Report:
+    from inplace_magic.rerun.alive import trace_of_graph
+
+    trace = None
+    with suppress(RuntimeError):  # a graph of another kind than those that are known
+        trace = trace_of_graph(raised)
+    if trace is None:
+        raise CompareError(
+            _("The lines cannot be run again: {reason}. And the error left no graph that tells more.").format(
+                reason=reason.rstrip(".")
+            )
+        )
+    report = analyze(trace)
+    return replace(report, findings=tuple(_nobody_saw(hazard) for hazard in report.findings))
+
+
+def _nobody_saw(hazard: Hazard) -> Hazard:
+    """A finding of a graph alone, in words that say what is not in it."""
+    message = _(
+        "{tensor} was written in place after {node} had saved it for backward: it is at version {found}, and backward "
+        "expects version {expected}. Which line wrote it is not known, since nothing was watched."
+    )
+    told = message.format(
+        tensor=f"`{hazard.variable}`" if hazard.variable else _("A tensor"),
+        node=hazard.saved_by or _("a node"),
+        found=hazard.found_version,
+        expected=hazard.expected_version,
+    )
+    advice = _(
+        "Run the lines from the forward pass on again within `with inplace_magic.watch() as w:`; `w.report` names the "
+        "line that wrote."
+    )
+    return replace(hazard, message=told, fix=advice)

@@ -1,0 +1,53 @@
+"""Whether there is room for copies: how much memory they take, and how much is free."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import torch
+
+from inplace_magic.capture.torch import describe
+from inplace_magic.language import _
+from inplace_magic.rerun.settings import cuda_is_used
+
+GIB = 1024**3
+SHARE = 0.5
+"""Of what is free: copies that take more are told of beforehand."""
+
+
+def too_little_room(tensors: Iterable[torch.Tensor]) -> str:
+    """A sentence where copies of these tensors take over half of the memory that is free; empty where they do not, or
+    where that is not known."""
+    needed: dict[str, dict[int, int]] = {}
+    for tensor in tensors:
+        storage = describe.storage(tensor)
+        address = describe.storage_address(storage) if storage is not None else None
+        if address:
+            needed.setdefault(tensor.device.type, {})[address] = storage.nbytes()
+    for device, sizes in needed.items():
+        free, wanted = free_bytes(device), sum(sizes.values())
+        if free is not None and wanted > SHARE * free:
+            return _(
+                "inplace_magic: the copies for a second run take {needed:.1f} GiB, over half of the {free:.1f} GiB "
+                "that are free on the {device}."
+            ).format(needed=wanted / GIB, free=free / GIB, device=device.upper())
+    return ""
+
+
+def free_bytes(device: str) -> int | None:
+    """The memory that is free on a kind of device; None where that is not known."""
+    if device == "cuda" and cuda_is_used():
+        return int(torch.cuda.mem_get_info()[0])
+    if device != "cpu":
+        return None
+    try:
+        with open("/proc/meminfo", encoding="ascii") as facts:  # Linux
+            lines = dict(line.split(":", 1) for line in facts)
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows; macOS has no such name
+        return None
