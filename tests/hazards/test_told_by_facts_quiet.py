@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hazards.both_ways import told
+
+from inplace_magic.record.blindness import NOT_JUDGED
 
 HEALTHY = {
     "a window of a buffer that is filled before each use": """
@@ -106,3 +109,29 @@ def test_a_healthy_look_alike_gives_no_alarm(loaded_shell: Any, tmp_path: Path, 
     found = told(loaded_shell, tmp_path, program)
     assert found.plain is None
     assert found.alarms == [[], []], [report.to_text() for report in found.reports]
+
+
+FORGETFUL = """
+    import torch
+    import inplace_magic
+
+    torch.manual_seed(0)
+    net, x = torch.nn.Linear(3, 1), torch.ones(4, 3)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    with inplace_magic.watch(max_events=8) as watched:
+        for step in range(12):
+            opt.zero_grad(set_to_none=False)
+            net(x).sum().backward()
+            opt.step()
+"""
+
+
+def test_where_calls_were_forgotten_nobody_is_told_of_what_did_not_happen(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(textwrap.dedent(FORGETFUL), encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)
+    report = names["watched"].report
+    assert report.faults == []
+    assert [hazard.code for hazard in report.hazards if hazard.severity != "info"] == []
+    assert NOT_JUDGED in report.blindness
