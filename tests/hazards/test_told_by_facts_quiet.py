@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hazards.both_ways import told
+from hazards.both_ways import ALARM, told
 
+import inplace_magic
+from inplace_magic import hazards
 from inplace_magic.record.blindness import NOT_JUDGED
+from inplace_magic.report import Report
 
 HEALTHY = {
     "a window of a buffer that is filled before each use": """
@@ -111,27 +113,20 @@ def test_a_healthy_look_alike_gives_no_alarm(loaded_shell: Any, tmp_path: Path, 
     assert found.alarms == [[], []], [report.to_text() for report in found.reports]
 
 
-FORGETFUL = """
-    import torch
-    import inplace_magic
-
-    torch.manual_seed(0)
-    net, x = torch.nn.Linear(3, 1), torch.ones(4, 3)
-    opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
-    with inplace_magic.watch(max_events=8) as watched:
-        for step in range(12):
-            opt.zero_grad(set_to_none=False)
-            net(x).sum().backward()
-            opt.step()
-"""
+OF_MANY_CALLS = Path(__file__).parent.parent / "programs" / "rounds" / "8" / "ok_raw_gradients_noted_before_clipping.py"
 
 
-def test_where_calls_were_forgotten_nobody_is_told_of_what_did_not_happen(tmp_path: Path) -> None:
-    path = tmp_path / "program.py"
-    path.write_text(textwrap.dedent(FORGETFUL), encoding="utf-8")
-    names: dict[str, Any] = {}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)
-    report = names["watched"].report
+def with_little_memory() -> Report:
+    source = OF_MANY_CALLS.read_text(encoding="utf-8")
+    with inplace_magic.watch(max_events=30) as watched:
+        exec(compile(source, str(OF_MANY_CALLS), "exec"), {"__name__": "__main__"})
+    return watched.report
+
+
+def test_where_calls_were_forgotten_nobody_is_told_of_what_did_not_happen(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = with_little_memory()
     assert report.faults == []
-    assert [hazard.code for hazard in report.hazards if hazard.severity != "info"] == []
+    assert [hazard.code for hazard in report.hazards if hazard.severity in ALARM] == []
     assert NOT_JUDGED in report.blindness
+    monkeypatch.setattr(hazards, "NEED_EVERY_CALL", frozenset())
+    assert [hazard.code for hazard in with_little_memory().hazards if hazard.severity in ALARM] != []
