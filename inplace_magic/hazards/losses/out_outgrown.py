@@ -38,13 +38,21 @@ def check(story: Story) -> Iterator[Hazard]:
     for call in story.trace.calls:
         if call.error is not None or not call.mutated or call.does("method") or call.callsite in seen:
             continue
-        before = {meta.tensor: meta for meta in call.inputs}
-        for after in call.mutated:
-            given = before.get(after.tensor)
-            if given is not None and _elements(after) > _elements(given) and _is_shared(story, after):
+        for given in call.inputs if call.mutations else ():
+            after = _grown(call, given)
+            if after is not None and _is_shared(story, given):
                 seen.add(call.callsite)
                 yield _hazard(story, call, given, after)
                 break
+
+
+def _grown(call: CallEvent, given: TensorMetadata) -> TensorMetadata | None:
+    """What a written tensor became, where that has more elements; Paddle gives it another object."""
+    written = any(mutation.tensor == given.tensor for mutation in call.mutations)
+    for after in (*call.mutated, *call.outputs) if written and given.storage is not None else ():
+        if after.storage == given.storage and after.offset == given.offset and _elements(after) > _elements(given):
+            return after
+    return None
 
 
 def _elements(meta: TensorMetadata) -> int:
