@@ -41,7 +41,7 @@ REPOSITORY = ""
 notebook lies in."""
 BRANCH = "main"
 QUICKSTART = (HERE / "quickstart.md", HERE / "zh" / "quickstart.md")
-OF_PADDLE = (HERE / "paddle" / "en.md", HERE / "paddle" / "zh.md")
+OF_PADDLE = (HERE / "of_paddle" / "en.md", HERE / "of_paddle" / "zh.md")
 """Built by name alone: an environment for PyTorch has no Paddle."""
 INSTALL = re.compile(r"^    import os\n.*^    %pip install --quiet \.\.(/\.\.)?$", re.MULTILINE | re.DOTALL)
 """How the first cell installs the checkout, or says what to do where there is none."""

@@ -13,7 +13,7 @@ import sysconfig
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from inspect import CO_NEWLOCALS
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from inplace_magic.record.places import Callsite
@@ -59,6 +59,13 @@ _LONGEST_KNOWN = 8 * _MOST_PLACES
 """Entries of a path up to which it is remembered as it is."""
 
 
+def imported(framework: str) -> ModuleType | None:
+    """The framework, if it was imported; a module of the user's that has the same name, as a game's ``paddle.py``, is
+    none."""
+    module = sys.modules.get(framework)
+    return module if hasattr(module, "Tensor") else None
+
+
 def library_folders() -> tuple[str, ...]:
     """Where code lies that is not the user's; a framework that was imported is there too, wherever it lies."""
     paths = sysconfig.get_paths()
@@ -67,7 +74,7 @@ def library_folders() -> tuple[str, ...]:
     folders.add(site.getusersitepackages())
     folders.add(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for framework in ("torch", "paddle"):
-        file = getattr(sys.modules.get(framework), "__file__", None)
+        file = getattr(imported(framework), "__file__", None)
         if file:
             folders.add(os.path.dirname(os.path.abspath(file)))
     return tuple(os.path.join(folder, "") for folder in sorted(folders) if folder)

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from inplace_magic.capture.callsite import imported
 from inplace_magic.capture.stepping_aside.late_imports import LateImports
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _
@@ -66,9 +67,10 @@ class Sessions:
         self._place = root, cell_globals, root_file
         self.active = True
         try:
-            if "torch" in sys.modules or ("paddle" not in sys.modules and find_spec("torch") is not None):
+            paddle = imported("paddle")
+            if "torch" in sys.modules or (paddle is None and find_spec("torch") is not None):
                 self._begin_torch()
-            if "paddle" in sys.modules:
+            if paddle is not None:
                 self._begin_paddle()
             for late in self._late:
                 late.begin()
@@ -113,7 +115,7 @@ class Sessions:
 
     def _begin_paddle(self) -> None:
         """Never raises: a fault of ours with Paddle leaves the block, and what is seen of PyTorch, as they are."""
-        if self._place is None or threading.get_ident() != self._thread:
+        if self._place is None or threading.get_ident() != self._thread or imported("paddle") is None:
             return
         try:
             if self._paddle is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import build
 from kernels import execute, kinds, text_of
 
-FOLDER = Path(build.__file__).parent / "paddle"
+FOLDER = Path(build.__file__).parent / "of_paddle"
 
 
 def code_of(language: str) -> list[str]:
