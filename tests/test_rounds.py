@@ -30,7 +30,6 @@ NOT_YET_FOUND = {
     "silent_critic_learns_with_both_losses": "a sum over two losses, of which one was another network's",
     "silent_accuracy_of_a_binary_probe": "a callee gave its argument another shape",
     "silent_probe_beside_the_main_head": "`detach_` of a tensor that is read on",
-    "silent_fittest_of_each_generation": "a row handed out by one method and written by another",
     "silent_two_splits_of_sensor_readings": "one dataset standardised through two subsets",
     "silent_range_seen_by_the_decoder": "a buffer of two modules became two by a conversion",
     "silent_pretrained_layers_by_name": "an entry of a dictionary was replaced, and no tensor was written",

@@ -25,17 +25,22 @@ def grouped(hazards: Iterable[Hazard]) -> list[Hazard]:
 
 def told_once(hazards: Iterable[Hazard]) -> list[Hazard]:
     """The findings without the warnings that blame a place for which there is a worse one, and without those that
-    blame one write for one read a second time, by another rule; there the later rule, which knows what the read does
-    with both, is kept."""
+    blame one write of one tensor, or one write for one read, a second time, by another rule; there the later rule,
+    which knows what the read does with both, is kept."""
     listed = list(hazards)
     blamed = {hazard.mutation for hazard in listed if hazard.severity in ("error", "silent")}
-    kept, told = [], set()
+    kept: list[Hazard] = []
+    told: set[object] = set()
+    by: dict[object, str] = {}
+    """The rule that blames a write of a tensor."""
     for hazard in reversed(listed):
         if hazard.severity == "warning":
-            key = hazard.mutation, hazard.read
-            if hazard.mutation in blamed or (None not in key and key in told):
+            read, wrote = (hazard.mutation, hazard.read), (hazard.mutation, hazard.tensor)
+            if hazard.mutation in blamed or (None not in read and read in told):
                 continue
-            told.add(key)
+            if None not in wrote and by.setdefault(wrote, hazard.code) != hazard.code:
+                continue
+            told.add(read)
         kept.append(hazard)
     return kept[::-1]
 

@@ -147,6 +147,7 @@ def test_the_course_page_says_of_each_lesson_what_it_is_about(language: str) -> 
     page = NOTEBOOKS.parent / "docs" / ("zh/notebooks.md" if language == "zh" else "notebooks.md")
     rows = re.findall(r"^\| \[.*\]\((.*)\) \| (.+) \| .+ \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
     told = [(page.parent / link).resolve().with_suffix(".md") for link, about in rows if about.endswith((".", "。"))]
+    told = [path for path in told if path.parent.name != "of_paddle"]
     assert told == [text for text in EVERY if (text.parent.name == "zh") == (language == "zh")]
 
 

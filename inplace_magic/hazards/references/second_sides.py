@@ -89,8 +89,9 @@ def _bound_at(story: Story, call: CallEvent) -> int | None:
     names, site, one = operands_of(call, story.bindings.view_texts), call.callsite, call.inputs[0]
     if site is None or len(names) != 2:
         return None
-    if not site.direct:
-        return _handed_at(story, call, {name for name in names if name is not None})
+    handed = None if site.direct else _handed_at(story, call, {name for name in names if name is not None})
+    if handed is not None:
+        return handed
     if None in names:
         return call.index
     times = []
@@ -104,10 +105,10 @@ def _bound_at(story: Story, call: CallEvent) -> int | None:
     return max(times) if len(times) == 2 else gave_back[0] if gave_back else None
 
 
-def _handed_at(story: Story, call: CallEvent, names: set[str]) -> int:
+def _handed_at(story: Story, call: CallEvent, names: set[str]) -> int | None:
     """For a call that library code made: the last one in a statement that gave one of the arguments its name, and that
-    got the tensor, as ``before = Normal(mean, scale)`` does; the call itself where there is none."""
-    site, taken = call.callsite, call.index
+    got the tensor, as ``before = Normal(mean, scale)`` does; None where there is none."""
+    site, taken = call.callsite, None
     for earlier in story.given_to.get(call.inputs[0].tensor, ()):
         if earlier.index >= call.index:
             break

@@ -54,7 +54,9 @@ def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> s
     holder = object_of(site.caller)
     if holder is None or meta is None or meta.is_trainable:
         return None
-    return holder if f"{holder}.{path[5:]}" in story.names.get(tensor, ()) else None
+    names = story.names.get(tensor, ())
+    of_the_class = f"{site.function.rpartition('.')[0]}.{path[5:]}" in names  # see `class-attribute-written`
+    return holder if f"{holder}.{path[5:]}" in names and not of_the_class else None
 
 
 def _hazard(story: Story, again: Again[str]) -> Hazard:

@@ -189,10 +189,20 @@ def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorM
     site = call.callsite
     if site is None or "._base" in site.expression:
         return False
-    if not site.direct and one.tensor == other.tensor and all(out.dtype == "bool" for out in call.outputs):
-        return False  # a library asks so whether a value is a number: `value == value`
     names = operands_of(call, story.bindings.view_texts)
+    if not site.direct and one.tensor == other.tensor and all(out.dtype == "bool" for out in call.outputs):
+        # a library also asks so whether a value is a number: `value == value`
+        return len(set(names)) > 1 and all(_stands_for(story, call, name) == one.tensor for name in names)
     return len(names) == 2 and names[0] != names[1]
+
+
+def _stands_for(story: Story, call: CallEvent, name: str | None) -> int | None:
+    """The tensor behind an argument of a line, as far as it is known."""
+    site = call.callsite
+    if site is None or name is None:
+        return None
+    bound = story.bindings.bound_last(site.function, name, call.index)
+    return bound[1] if bound is not None else story.bindings.named(site, name)
 
 
 def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, taken: int | None) -> Hazard:
