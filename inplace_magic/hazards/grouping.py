@@ -25,24 +25,32 @@ def grouped(hazards: Iterable[Hazard]) -> list[Hazard]:
 
 def told_once(hazards: Iterable[Hazard]) -> list[Hazard]:
     """The findings without the warnings that blame a place for which there is a worse one, and without those that
-    blame one write of one tensor, or one write for one read, a second time, by another rule; there the later rule,
-    which knows what the read does with both, is kept."""
+    blame one write for one read a second time, by another rule; there the later rule, which knows what the read does
+    with both, is kept. Of other warnings of one write of one tensor the first rule's is kept."""
     listed = list(hazards)
     blamed = {hazard.mutation for hazard in listed if hazard.severity in ("error", "silent")}
     kept: list[Hazard] = []
     told: set[object] = set()
-    by: dict[object, str] = {}
-    """The rule that blames a write of a tensor."""
     for hazard in reversed(listed):
         if hazard.severity == "warning":
-            read, wrote = (hazard.mutation, hazard.read), (hazard.mutation, hazard.tensor)
-            if hazard.mutation in blamed or (None not in read and read in told):
+            key = hazard.mutation, hazard.read
+            if hazard.mutation in blamed or (None not in key and key in told):
                 continue
-            if None not in wrote and by.setdefault(wrote, hazard.code) != hazard.code:
-                continue
-            told.add(read)
+            told.add(key)
         kept.append(hazard)
-    return kept[::-1]
+    return _by_one_rule(kept[::-1])
+
+
+def _by_one_rule(hazards: list[Hazard]) -> list[Hazard]:
+    """The findings without the warnings of a write of one tensor for which an earlier rule has warned."""
+    first: dict[object, str] = {}
+    kept = []
+    for hazard in hazards:
+        key = hazard.mutation, hazard.tensor
+        if hazard.severity == "warning" and None not in key and first.setdefault(key, hazard.code) != hazard.code:
+            continue
+        kept.append(hazard)
+    return kept
 
 
 def _together(group: list[Hazard]) -> Hazard:
