@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -70,7 +71,10 @@ def ran(folder: Path, *words: str, settings: str = "") -> tuple[int, str]:
         (folder / "test_it.py").write_text(SUITE)
     (folder / "pytest.ini").write_text(f"[pytest]\n{settings}\n")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", *LOADED, *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    surroundings = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    done = subprocess.run(
+        command, cwd=folder, env=surroundings, capture_output=True, text=True, timeout=300, check=False
+    )
     assert "INTERNALERROR" not in done.stdout + done.stderr
     return done.returncode, done.stdout + done.stderr
 
