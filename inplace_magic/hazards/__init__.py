@@ -178,16 +178,19 @@ def _rules_for(trace: Trace) -> tuple[Rule, ...]:
 def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
     story = Story(trace)
     found: list[Hazard] = []
+    weaker: list[Hazard] = []
     faults: list[str] = []
     for rule in rules:
         try:
-            found.extend(rule.check(story))
+            (weaker if rule.gives_way else found).extend(rule.check(story))
         except Exception as fault:  # containment: one broken rule must not hide what the others found
             faults.append(
                 _("The rule {name} failed ({fault}); its findings are missing. Please report it.").format(
                     name=rule.name, fault=f"{type(fault).__name__}: {fault}"
                 )
             )
+    blamed = {hazard.mutation for hazard in found if hazard.is_alarm}
+    found += [hazard for hazard in weaker if hazard.mutation not in blamed]
     found = quiet(told_once(found))
     found.sort(key=lambda h: (SEVERITIES.index(h.severity), not h.raised, -(h.nbytes or 0), h.call or 0))
     cures = {code: known for rule in rules for code, known in rule.cures.items()}

@@ -26,11 +26,10 @@ def grouped(hazards: Iterable[Hazard]) -> list[Hazard]:
 def told_once(hazards: Iterable[Hazard]) -> list[Hazard]:
     """The findings without the warnings that blame a place for which there is a worse one, and without those that
     blame one write for one read a second time, by another rule; there the later rule, which knows what the read does
-    with both, is kept. Of other warnings of one write of one tensor the first rule's is kept."""
+    with both, is kept."""
     listed = list(hazards)
     blamed = {hazard.mutation for hazard in listed if hazard.severity in ("error", "silent")}
-    kept: list[Hazard] = []
-    told: set[object] = set()
+    kept, told = [], set()
     for hazard in reversed(listed):
         if hazard.severity == "warning":
             key = hazard.mutation, hazard.read
@@ -38,19 +37,7 @@ def told_once(hazards: Iterable[Hazard]) -> list[Hazard]:
                 continue
             told.add(key)
         kept.append(hazard)
-    return _by_one_rule(kept[::-1])
-
-
-def _by_one_rule(hazards: list[Hazard]) -> list[Hazard]:
-    """The findings without the warnings of a write of one tensor for which an earlier rule has warned."""
-    first: dict[object, str] = {}
-    kept = []
-    for hazard in hazards:
-        key = hazard.mutation, hazard.tensor
-        if hazard.severity == "warning" and None not in key and first.setdefault(key, hazard.code) != hazard.code:
-            continue
-        kept.append(hazard)
-    return kept
+    return kept[::-1]
 
 
 def _together(group: list[Hazard]) -> Hazard:

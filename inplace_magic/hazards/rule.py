@@ -34,6 +34,8 @@ class Rule:
     check: Callable[[Story], Iterable[Hazard]]
     cures: Mapping[str, Cures] = field(default_factory=dict)
     """By code; codes that are missing have the finding's own sentence alone."""
+    gives_way: bool = False
+    """Its findings are left out where another rule blames the same place."""
 
     @property
     def name(self) -> str:

@@ -73,8 +73,6 @@ def test_one_write_that_one_line_reads_is_told_by_one_rule() -> None:
     compared = replace(alias, code="same-memory-compared")
     other = replace(compared, read=site(8))
     assert told_once([alias, compared, other]) == [compared, other]
-    one, two = replace(alias, tensor=1, read=site(8)), replace(compared, tensor=1)
-    assert told_once([one, two]) == [one]
     beside = replace(alias, mutation=finding.mutation)
     assert told_once([finding, beside]) == [finding]
 

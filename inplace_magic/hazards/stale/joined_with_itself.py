@@ -179,4 +179,4 @@ def _hazard(story: Story, call: CallEvent, tensor: int, alias: AliasStatement, w
     )
 
 
-RULE = Rule(check, {CODE: Cures((copied_where_taken,))})
+RULE = Rule(check, {CODE: Cures((copied_where_taken,))}, gives_way=True)
