@@ -1,9 +1,9 @@
 """A gradient that was noted became ``.grad`` itself, and later backwards added to it.
 
-Autograd does not copy the first gradient that reaches a leaf, if nobody else holds it under a reference that counts
-(https://docs.pytorch.org/docs/stable/autograd.html: accumulation may keep the incoming gradient itself). ``detach``
-makes another tensor on the same memory, so what a hook or the ``backward`` of a ``Function`` has put into a list is
-``.grad`` from then on, and grows with it.
+Autograd does not copy the first gradient that reaches a leaf, where nobody else counts as a holder of it
+(https://github.com/pytorch/pytorch/blob/main/torch/csrc/autograd/functions/accumulate_grad.h). ``detach`` makes another
+tensor on the same memory, so what a hook or the ``backward`` of a ``Function`` has put into a list is ``.grad`` from
+then on, and grows with it.
 
 Bad::
 

@@ -38,7 +38,7 @@ def check(story: Story) -> Iterator[Hazard]:
     for call in story.trace.calls:
         if call.error is not None or not call.mutated or call.does("method") or call.callsite in seen:
             continue
-        for given in call.inputs if call.mutations else ():
+        for given in call.inputs:
             after = _grown(call, given)
             if after is not None and _is_shared(story, given):
                 seen.add(call.callsite)

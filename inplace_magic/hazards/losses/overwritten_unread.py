@@ -24,9 +24,9 @@ Good::
 Told from the record alone: a line wrote a parameter, no call read it, and another line overwrote all of it, with other
 values. Found where the later line went over more parameters than the earlier one, all of the earlier ones among them;
 where it drew random numbers over what had been copied into the same parameters, or into all the matrices among them; or
-where it ran inside ``forward`` and
-the earlier one did not. What a layer's own constructor puts there counts for nothing, and neither do random numbers: to
-initialise first and load afterwards, or to draw a new head for a loaded model, is the right order.
+where it ran inside ``forward`` and the earlier one did not. What a layer's own constructor puts there counts for
+nothing, and neither do random numbers: to initialise first and load afterwards, or to draw a new head for a loaded
+model, is the right order.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def check(story: Story) -> Iterator[Hazard]:
             if on_purpose and _replaces(second, mutation) and not equal:
                 by_maker = _by_its_maker(story, first, before)
                 wide = reach[one] < reach[other] or reach[_run(one)] < reach[_run(other)] or by_maker
-                over_all = reach[one] == reach[other] or _matrices(story, reach[one]) <= reach[other]
-                drawn = over_all and first.does("assigns") and second.does("draws")
+                drawn = first.does("assigns") and second.does("draws")
+                drawn = drawn and (reach[one] == reach[other] or _matrices(story, reach[one]) <= reach[other])
                 inside = bool(second.modules) and not first.modules and first.does("copies in")
                 third = writes[place + 2][0] if place + 2 < len(writes) else None
                 if third is not None and not _read_between(story, storage, second.index, third.index):

@@ -90,7 +90,7 @@ def reads_it_as(read: CallEvent, at: Callsite, tensor: int, path: str) -> bool:
     if at != read.callsite or not at.direct:
         return True
     listed = expressions.operands(at.expression, method=read.does("method"))
-    operands = [node for node in listed if not _is_no_tensor(node)]
+    operands = [node for node in listed if not is_no_tensor(node)]
     if len(operands) != len(read.inputs):
         return True
     pairs = list(zip(read.inputs, operands, strict=True))
@@ -99,7 +99,8 @@ def reads_it_as(read: CallEvent, at: Callsite, tensor: int, path: str) -> bool:
     return any(given.tensor == tensor and _is_read_in(node, path) for given, node in pairs)
 
 
-def _is_no_tensor(node: ast.AST) -> bool:
+def is_no_tensor(node: ast.AST) -> bool:
+    """``2``, ``x.shape``: an operand that brings no tensor into a call."""
     return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and node.attr in WITHOUT_VALUES)
 
 

@@ -26,14 +26,11 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.clone import edits_of
-from inplace_magic.hazards.fixes.out_of_place import cloned
-from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.fixes.of_origin import expression_copied
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Region
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.listing import listing_of
 
 CODE = "swapped-through-views"
 
@@ -139,15 +136,4 @@ def _hazard(story: Story, call: CallEvent, first: CallEvent, view: CallEvent) ->
     )
 
 
-def kept_as_a_copy(write: Written) -> Fix | None:
-    """``x[0], x[1] = x[1], x[0].clone()``, ``tmp = x[0].clone()``."""
-    origin = write.hazard.origin
-    listing = listing_of(write.story.trace, origin)
-    node = listing.expression_at(origin) if listing is not None and origin is not None else None
-    if origin is None or listing is None or node is None or not origin.direct:
-        return None
-    edits = edits_of(listing, [cloned(listing, node)])
-    return Fix(origin, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None
-
-
-RULE = Rule(check, {CODE: Cures((kept_as_a_copy,))})
+RULE = Rule(check, {CODE: Cures((expression_copied,))})

@@ -92,7 +92,7 @@ def check(story: Story) -> Iterator[Hazard]:
                 seen.add(place)
                 yield both
                 break
-            if not _may_be_a_mistake(story, call, mutation):
+            if not _may_be_a_mistake(story, call.callsite, mutation):
                 continue
             found = next(_read_by_an_owner(story, call, mutation), None)
             if found is not None:
@@ -139,11 +139,11 @@ def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iter
                 yield found
 
 
-def _may_be_a_mistake(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:
     meta = story.observations.get(mutation.tensor)
-    if meta is None or meta.is_trainable or story.is_gradient(mutation) or call.callsite is None:
+    if meta is None or meta.is_trainable or story.is_gradient(mutation):
         return False  # parameters and their gradients are there to be updated
-    aliases = story.aliases.beside(call.callsite)
+    aliases = story.aliases.beside(site)
     return not _is_buffer(story, mutation) or any(are_taken_for_two(story, alias, mutation) for alias in aliases)
 
 

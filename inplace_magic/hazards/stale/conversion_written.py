@@ -16,9 +16,8 @@ Good::
 
 Told from the record: a conversion of an attribute or of an entry, or of an argument that is one, gave that very memory
 under another name, the same run of the function wrote it by that name, building on its values, and a line that says the
-attribute went on with them.
-Silent for ``detach`` and ``data``, which nobody takes for copies of state, for leaves that are trained, and where what
-was written is put back into the attribute.
+attribute went on with them. Silent for ``detach`` and ``data``, which nobody takes for copies of state, and for leaves
+that are trained.
 """
 
 from __future__ import annotations
@@ -97,8 +96,7 @@ def _name_of(call: CallEvent) -> str | None:
 
 
 def _goes_on(story: Story, storage: int | None, write: CallEvent, source: str, maker: CallEvent) -> CallEvent | None:
-    """The first call after the write that gets the memory by a line that says the attribute; None where a line had put
-    something else there before."""
+    """The first call after the write that gets the memory by a line that says the attribute."""
     attribute = re.compile(rf"{re.escape(source.rpartition('.')[2])}(?!\w)")  # of `state["average"]` all of it
     for tensor in story.bindings.by_storage.get(storage, ()) if storage is not None else ():
         for call in story.given_to.get(tensor, ()):

@@ -36,6 +36,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
+from inplace_magic.hazards.references.rereading import is_no_tensor
 from inplace_magic.hazards.references.second_sides import ran_between
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -43,7 +44,6 @@ from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
 CODE = "joined-with-itself"
 
@@ -99,14 +99,10 @@ def _given(call: CallEvent) -> list[tuple[TensorMetadata, str]]:
     nodes: list[ast.expr | None] = []
     if site is not None and site.direct:
         listed = expressions.operands(site.expression, method=call.does("method"))
-        nodes = [node for node in listed if not _is_no_tensor(node)]
+        nodes = [node for node in listed if not is_no_tensor(node)]
     if len(nodes) != len(call.inputs):
         nodes = [None] * len(call.inputs)
     return [(meta, expressions.path_text(node) or "") for meta, node in zip(call.inputs, nodes, strict=True)]
-
-
-def _is_no_tensor(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and node.attr in WITHOUT_VALUES)
 
 
 def _second_name(story: Story, call: CallEvent, names: set[str]) -> AliasStatement | None:
