@@ -1,19 +1,30 @@
 """Second names: which statements gave an object one, and which calls gave a tensor back, or another one on its memory.
 
 ``labels = ids`` says so by itself. Of ``z = self.drop(h)`` only the record tells: dropout in evaluation hands back `h`.
+So it does of ``z = self.skip(h)`` and ``z = h if keep else h.clone()``, without a call: both names were seen to hold
+one tensor when the next call came.
 """
 
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 
-from inplace_magic.record.names import AliasStatement
+from inplace_magic.analysis.held import bindings_of
+from inplace_magic.record.names import AliasStatement, Binding
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
+from inplace_magic.source.listing import whole_listing
+from inplace_magic.source.text import is_simple
+from inplace_magic.source.tops import Whose, whose
+
+_VALUES = (ast.Call, ast.IfExp, ast.BoolOp)
+"""What may give a tensor that has a name already, without saying so."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +39,14 @@ class Aliases:
         ``x = x.to(device)`` or the swap ``y, s = s, y``, after which the old name is another's."""
         copying = {_line(site) for call in self.trace.calls if call.does("sets item") and (site := call.callsite)}
         known = (*self.trace.aliases, *given_back(self.trace))
+        told = {(*_line(alias), name) for alias in known for name in (alias.target, alias.source)}
+        known = (*known, *(alias for alias, _ in self._seen if (*_line(alias), alias.target) not in told))
         bound = {(*_line(alias), alias.target) for alias in known}
         return [a for a in known if _line(a) not in copying and (*_line(a), a.source) not in bound]
+
+    @cached_property
+    def _seen(self) -> list[tuple[AliasStatement, int]]:
+        return list(seen_twice(self.trace))
 
     def beside(self, site: Callsite) -> Sequence[AliasStatement]:
         """Those of :attr:`statements` that stand in the same function."""
@@ -56,6 +73,8 @@ class Aliases:
             pair = call.inputs[0].tensor, call.outputs[0].tensor
             if call.does("may hand back") or pair[0] == pair[1]:
                 found.setdefault(_line(call.callsite), []).append(pair)
+        for alias, tensor in self._seen:
+            found.setdefault(_line(alias), []).append((tensor, tensor))
         return found
 
     @cached_property
@@ -80,6 +99,55 @@ def given_back(trace: Trace) -> Iterator[AliasStatement]:
         names = _names(site)
         if names is not None and names[0] != names[1]:
             yield AliasStatement(site.function, site.cell, site.file, site.line, *names, site.statement)
+
+
+def seen_twice(trace: Trace) -> Iterator[tuple[AliasStatement, int]]:
+    """(statement, tensor) for each name that was seen to hold what another name of its function held already, where a
+    call or a choice gave it to the second one. Each once."""
+    functions = _names_by_function(trace) if trace.bindings else {}
+    told: set[tuple[Whose, int, str, str]] = set()
+    for entry in trace.bindings:
+        key = whose(entry.place)
+        others = [n for n, bound in functions[key].items() if _held_at(bound, entry.call) == entry.tensor]
+        statement = _binding_statement(trace, entry) if len(others) > 1 else None
+        for other in others if statement is not None else ():
+            assert statement is not None
+            if other != entry.target and (key, statement.lineno, entry.target, other) not in told:
+                told.add((key, statement.lineno, entry.target, other))
+                place = entry.place
+                text = ast.unparse(statement)
+                alias = (place.function, place.cell, place.file, statement.lineno, entry.target, other, text)
+                yield AliasStatement(*alias), entry.tensor
+
+
+def _names_by_function(trace: Trace) -> dict[Whose, dict[str, list[tuple[int, int]]]]:
+    """(call, tensor) by name, oldest first, by function."""
+    found: dict[Whose, dict[str, list[tuple[int, int]]]] = {}
+    results = (entry for entry in bindings_of(trace) if entry.how == "assigned" and entry.target.isidentifier())
+    for entry in sorted((*results, *trace.bindings), key=lambda entry: entry.call):
+        names = found.setdefault(whose(entry.place), {})
+        names.setdefault(entry.target, []).append((entry.call, entry.tensor))
+    return found
+
+
+def _held_at(bound: list[tuple[int, int]], call: int) -> int | None:
+    last = bisect_right(bound, call, key=itemgetter(0)) - 1
+    return bound[last][1] if last >= 0 else None
+
+
+def _binding_statement(trace: Trace, entry: Binding) -> ast.Assign | None:
+    """The last statement above the place where a name was seen that can have given it a tensor with a name."""
+    listing = whole_listing(trace, entry.place)
+    found: ast.Assign | None = None
+    for node in listing.stores.get(entry.target, ()) if listing is not None else ():
+        assert listing is not None
+        statement = listing.parents.get(node)
+        if not isinstance(statement, ast.Assign) or not is_simple(statement) or node.lineno > entry.place.line:
+            continue
+        same = getattr(listing.scope_of(statement), "name", "<module>") == entry.place.function.rpartition(".")[2]
+        if same and (found is None or found.lineno < statement.lineno):
+            found = statement
+    return found if found is not None and isinstance(found.value, _VALUES) else None
 
 
 def _names(site: Callsite) -> tuple[str, str] | None:

@@ -37,6 +37,8 @@ class Bindings:
     """(function, name) by tensor: what assignments bound it, oldest first."""
     scopes: dict[tuple[str, str], list[tuple[int, int]]] = field(default_factory=dict)
     """(call, tensor) by function and name: what assignments bound the name to, oldest first."""
+    seen: dict[tuple[str, str], list[tuple[int, int]]] = field(default_factory=dict)
+    """The same of what the name was seen to hold, where no call's result tells it."""
     view_texts: frozenset[str] = frozenset()
     """Subscript expressions that took a view of a tensor (and not an item of a list)."""
     made_at: dict[int, Callsite] = field(default_factory=dict)
@@ -68,6 +70,9 @@ class Bindings:
                 function = entry.place.function
                 bound.setdefault(entry.tensor, []).append((function, entry.target))
                 scopes.setdefault((function, entry.target), []).append((entry.call, entry.tensor))
+        seen: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        for entry in trace.bindings:
+            seen.setdefault((entry.place.function, entry.target), []).append((entry.call, entry.tensor))
         for tensor, names in bound.items():
             kept = known.get(tensor) if len(names) > 1 else None
             first = next((name for _, name in names if name in kept), None) if kept is not None else None
@@ -94,13 +99,16 @@ class Bindings:
                 subscripts.add(site.expression)
         nodes = map(expressions.parse, subscripts)
         texts = frozenset(ast.unparse(node) if node is not None else "" for node in nodes)
-        return cls(namespace, owners, local, bound, scopes, texts, made_at, by_storage, frozenset(activations))
+        return cls(namespace, owners, local, bound, scopes, seen, texts, made_at, by_storage, frozenset(activations))
 
     def bound_last(self, function: str, name: str, before: int) -> tuple[int, int] | None:
-        """(call, tensor) of the last assignment to a name of a function before a call; None where there is none."""
-        bound = self.scopes.get((function, name), [])
-        last = bisect_left(bound, before, key=itemgetter(0)) - 1
-        return bound[last] if last >= 0 else None
+        """(call, tensor) of what a name of a function was bound to last before a call; None where nobody saw it."""
+        found = None
+        for bound in (self.seen.get((function, name), ()), self.scopes.get((function, name), ())):
+            last = bisect_left(bound, before, key=itemgetter(0)) - 1
+            if last >= 0 and (found is None or bound[last][0] >= found[0]):
+                found = bound[last]
+        return found
 
     def name(self, tensor: int) -> str | None:
         """The best name of a tensor anywhere: the namespace's, else the one that an assignment gave it last."""

@@ -8,30 +8,12 @@ or in library code.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.names import Binding, How
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
-
-How = Literal["assigned", "stored", "returned"]
-"""``h = f(x)``; ``kept.append(f(x))`` and ``kept = [f(x) for …]``; ``return f(x)``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """A name, attribute, slot, container or return value that holds a tensor from a call on."""
-
-    tensor: int
-    call: int
-    """Index of the call whose result it is."""
-    target: str
-    """``h``, ``self.memory``, ``kept["pre"]``; ``kept[]`` for an entry that has no plain key; ``return``."""
-    how: How
-    place: Callsite
-    """The expression, with its function and the places that led to this run of it."""
 
 
 def bindings_of(trace: Trace) -> Iterator[Binding]:

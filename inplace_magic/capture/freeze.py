@@ -93,8 +93,9 @@ def frozen_trace(
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
     giving = {raw[SITE] for raw in log.calls if raw[FACTS].exports} if log.foreign else set()
+    calls = tuple(freezer.call(closed_call(raw)) for raw in sorted(log.calls, key=itemgetter(0)))
     return Trace(
-        calls=tuple(freezer.call(closed_call(raw)) for raw in sorted(log.calls, key=itemgetter(0))),
+        calls=calls,
         nodes=frozen_nodes(nodes.records, pending),
         saved=frozen_saved(nodes.records),
         storages=frozen_storages(identity.storages),
@@ -108,6 +109,7 @@ def frozen_trace(
             for raw in log.foreign
         ),
         aliases=sources.aliases(),
+        bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
         sources=sources.texts(),
         loops=sources.loops() if log.kept else (),
         hooked_modules=namespace.hooked_modules,

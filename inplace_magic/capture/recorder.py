@@ -109,7 +109,7 @@ class Recorder:
         call.site = site = self.sites.note(frame, facts.code)
         if site is not None and site >= self._places_met:
             self._places_met = site + 1
-            self.passing_names.look(frame)
+            self.passing_names.look(frame, log.begun, site)
         if self._digests:
             self._look_at_shared_memory(site)
         observer = self._observer

@@ -3,8 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from inplace_magic.record.places import Callsite
+
+How = Literal["assigned", "stored", "returned", "seen"]
+"""``h = f(x)``; ``kept.append(f(x))`` and ``kept = [f(x) for …]``; ``return f(x)``; anything else, as ``h = x``, or
+the parameters of a function: the name was seen to hold the tensor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name, attribute, slot, container or return value that holds a tensor from a call on."""
+
+    tensor: int
+    call: int
+    """Index of the call whose result it is, or of the last one before the name was seen to hold it."""
+    target: str
+    """``h``, ``self.memory``, ``kept["pre"]``; ``kept[]`` for an entry that has no plain key; ``return``."""
+    how: How
+    place: Callsite
+    """The expression, with its function and the places that led to this run of it; of a name that was seen, where its
+    function stood then."""
 
 
 @dataclass(frozen=True, slots=True)

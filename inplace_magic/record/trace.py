@@ -17,6 +17,7 @@ from inplace_magic.record.events import CallEvent, ForeignWrite, OpEvent, Unseen
 from inplace_magic.record.memory import MemoryReading, Storage
 from inplace_magic.record.names import (
     AliasStatement,
+    Binding,
     InplaceModule,
     KeptByHook,
     LocalName,
@@ -44,6 +45,8 @@ class Trace:
     unseen: tuple[UnseenWrite, ...] = ()
     foreign: tuple[ForeignWrite, ...] = ()
     aliases: tuple[AliasStatement, ...] = ()
+    bindings: tuple[Binding, ...] = ()
+    """Those that no call tells, as it does of its result (``Callsite.targets``), oldest first."""
     loops: tuple[LoopStatement, ...] = ()
     """Where `kept_by_hooks` says anything: the loops that may be over it."""
     hooked_modules: tuple[str, ...] = ()

@@ -3,12 +3,12 @@ read while it runs: whenever a call comes from a place that was not met before."
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
+from inplace_magic.capture.naming.holders import Holders
 from inplace_magic.capture.naming.reach import Kinds, within_reach
 from inplace_magic.capture.naming.scope import locals_of, was_executed
 
@@ -58,24 +58,38 @@ class PassingNames:
     """By ``id`` of the code and by name."""
     _steps: int = 0
 
-    def look(self, frame: FrameType | None) -> None:
-        """Reads the names of the running functions. One that only waits for what it called is not read again."""
+    def __post_init__(self) -> None:
+        self.holders = Holders(self.identity.known, self.kinds.tensor)
+        """What each name held, and since when."""
+
+    def look(self, frame: FrameType | None, begun: int, site: int) -> None:
+        """Reads the names of the running functions. One that only waits for what it called is not read again.
+
+        Args:
+            frame: the innermost one.
+            begun: the number of calls so far.
+            site: number of the place that a call comes from.
+        """
+        level = 0
         while frame is not None and self._steps < _MOST_STEPS:
             code = frame.f_code
             mine, is_last = self.is_users(code)
+            stands = code, frame.f_lasti
+            if mine and self._stands.get(id(frame)) != stands:
+                self._stands[id(frame)] = stands
+                names = locals_of(frame)
+                self.holders.note(frame, names, begun, site, level)
+                if not is_last and names and code.co_name != "forward" and code.co_name[0] != "<":
+                    self.seen[id(code)] = code, self._names_in(code, names)
             if is_last:
-                return  # the names in sight of the block are read at its end
-            if mine and code.co_flags & inspect.CO_OPTIMIZED and code.co_name != "forward" and code.co_name[0] != "<":
-                stands = code, frame.f_lasti
-                if self._stands.get(id(frame)) != stands:
-                    self._stands[id(frame)] = stands
-                    self.seen[id(code)] = code, self._names_in(frame)
+                return  # what the names in sight of the block lead to is read at its end
+            level += mine
             frame = frame.f_back
 
-    def _names_in(self, frame: FrameType) -> dict[str, int]:
-        followed = self._followed.setdefault(id(frame.f_code), {})
+    def _names_in(self, code: CodeType, names: dict[str, Any]) -> dict[str, int]:
+        followed = self._followed.setdefault(id(code), {})
         found: list[tuple[int, str, int]] = []
-        for name, value in locals_of(frame).items():
+        for name, value in names.items():
             if was_executed(value):
                 continue
             reached = followed.get(name)

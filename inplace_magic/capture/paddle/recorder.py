@@ -244,7 +244,7 @@ class Recorder:
         site = self.sites.note(frame)
         if site is not None and site >= self._places_met:
             self._places_met = site + 1
-            self.passing_names.look(frame)
+            self.passing_names.look(frame, self.begun, site)
         self.looks.site = site
         return site
 
