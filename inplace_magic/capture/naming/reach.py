@@ -1,17 +1,22 @@
 """The tensors and modules that a name leads to.
 
 Only plain containers are entered (dict, list, tuple, deque, a module's own tables, the attributes of objects whose
-class the user defined in the notebook, and the tensors of such a class itself), and only by reading their storage: no
-property, ``__getattr__`` or ``__iter__`` of the user's runs.
+class the user defined, and the tensors of such a class itself), and only by reading their storage: no property,
+``__getattr__`` or ``__iter__`` of the user's runs.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any
+
+from inplace_magic.capture.callsite import library_folders
 
 _MAX_ITEMS = 1_000
 _MAX_DEPTH = 3
@@ -69,11 +74,31 @@ def _items(value: Any, kinds: Kinds) -> list[tuple[str, Any]]:
         ]
     if kind in (list, tuple, deque):
         return [(f"[{i}]", item) for i, item in enumerate(islice(value, _MAX_ITEMS))]
-    if kind is type and value.__module__ == "__main__":
+    if kind is type and _is_users(type.__dict__["__module__"].__get__(value)):
         return [(f".{name}", item) for name, item in list(vars(value).items()) if isinstance(item, kinds.tensor)]
-    if kind.__module__ == "__main__" and isinstance(getattr(value, "__dict__", None), dict):
-        return [(f".{name}", item) for name, item in list(vars(value).items())[:_MAX_ITEMS]]
+    if _is_users(type.__dict__["__module__"].__get__(kind)):
+        return [(f".{name}", item) for name, item in list(_attributes(value).items())[:_MAX_ITEMS]]
     return []
+
+
+def _attributes(value: object) -> dict[str, Any]:
+    """What an object keeps its attributes in; without a look at what its class says of ``__getattribute__``."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_users(module: object) -> bool:
+    """Whether the user wrote a module of this name: a notebook, a script, or a file that is not an installed one."""
+    return isinstance(module, str) and (module == "__main__" or _is_not_installed(module))
+
+
+@lru_cache(maxsize=1_000)
+def _is_not_installed(module: str) -> bool:
+    file = _attributes(sys.modules.get(module)).get("__file__")
+    return isinstance(file, str) and not os.path.abspath(file).startswith(library_folders())
 
 
 def _module_items(module: Any, kinds: Kinds) -> list[tuple[str, Any]]:
