@@ -23,9 +23,6 @@ from inplace_magic.source.listing import whole_listing
 from inplace_magic.source.text import is_simple
 from inplace_magic.source.tops import Whose, whose
 
-_VALUES = (ast.Call, ast.IfExp, ast.BoolOp)
-"""What may give a tensor that has a name already, without saying so."""
-
 
 @dataclass(frozen=True)
 class Aliases:
@@ -102,8 +99,8 @@ def given_back(trace: Trace) -> Iterator[AliasStatement]:
 
 
 def seen_twice(trace: Trace) -> Iterator[tuple[AliasStatement, int]]:
-    """(statement, tensor) for each name that was seen to hold what another name of its function held already, where a
-    call or a choice gave it to the second one. Each once."""
+    """(statement, tensor) for each name that was seen to hold what another name of its function held already, and that
+    got it from a call which was given the other one, or from a choice between that and a new tensor. Each once."""
     functions = _names_by_function(trace) if trace.bindings else {}
     told: set[tuple[Whose, int, str, str]] = set()
     for entry in trace.bindings:
@@ -112,7 +109,9 @@ def seen_twice(trace: Trace) -> Iterator[tuple[AliasStatement, int]]:
         statement = _binding_statement(trace, entry) if len(others) > 1 else None
         for other in others if statement is not None else ():
             assert statement is not None
-            if other != entry.target and (key, statement.lineno, entry.target, other) not in told:
+            if other == entry.target or not _may_give_back(statement.value, other):
+                continue
+            if (key, statement.lineno, entry.target, other) not in told:
                 told.add((key, statement.lineno, entry.target, other))
                 place = entry.place
                 text = ast.unparse(statement)
@@ -136,7 +135,7 @@ def _held_at(bound: list[tuple[int, int]], call: int) -> int | None:
 
 
 def _binding_statement(trace: Trace, entry: Binding) -> ast.Assign | None:
-    """The last statement above the place where a name was seen that can have given it a tensor with a name."""
+    """The last assignment to a name above the place where it was seen."""
     listing = whole_listing(trace, entry.place)
     found: ast.Assign | None = None
     for node in listing.stores.get(entry.target, ()) if listing is not None else ():
@@ -147,7 +146,22 @@ def _binding_statement(trace: Trace, entry: Binding) -> ast.Assign | None:
         same = getattr(listing.scope_of(statement), "name", "<module>") == entry.place.function.rpartition(".")[2]
         if same and (found is None or found.lineno < statement.lineno):
             found = statement
-    return found if found is not None and isinstance(found.value, _VALUES) else None
+    return found
+
+
+def _may_give_back(value: ast.expr, name: str) -> bool:
+    """Whether an expression, ``self.skip(x)`` or ``x if keep else x.clone()``, looks as if it made a tensor, and may
+    give `x`. A choice between two names says which of them is meant."""
+    if isinstance(value, ast.IfExp):
+        branches = (value.body, value.orelse)
+        return any(map(_makes, branches)) and any(isinstance(n, ast.Name) and n.id == name for n in branches)
+    return _makes(value) and any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(value))
+
+
+def _makes(value: ast.expr) -> bool:
+    called = value.func if isinstance(value, ast.Call) else None
+    says = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "_")
+    return not str(says).endswith("_")
 
 
 def _names(site: Callsite) -> tuple[str, str] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from builders import made, site, tensor, wrote
 from hazards.running import cure, example, plainly, watched
 
@@ -204,3 +205,41 @@ def test_which_of_two_names_an_unseen_function_wrote_is_not_guessed(tmp_path: Pa
     )
     assert watched(tmp_path, setup, solver.format(handed="residual")).codes() == set()
     assert watched(tmp_path, setup, solver.format(handed="state")).codes() == set()
+
+
+GIVEN_BACK = """
+def prepared(x, train):
+    return x + torch.randn_like(x) if train else x
+x = torch.tensor([-1.0, 1.0])
+skip = nn.Identity()
+flag = True
+"""
+GIVING_BACK = ["y = skip(x)", "y = prepared(x, False)", "y = x if flag else x.clone()"]
+LEAVING_ALONE = ["y = prepared(x, True)", "y = x.clone() if flag else x", "y = skip(x) + 1"]
+
+
+@pytest.mark.parametrize("second", GIVING_BACK)
+def test_a_second_name_that_no_text_tells_is_seen(tmp_path: Path, second: str) -> None:
+    program = f"{second}\ny.mul_(2)\nz = x * y\n"
+    assert plainly(tmp_path, GIVEN_BACK, program).names["z"].tolist() == [4.0, 4.0], "PyTorch alone gives no error"
+    finding = watched(tmp_path, GIVEN_BACK, program).the(rule.CODE)
+    assert finding.variable == "y"
+    assert second in finding.message
+    assert any(
+        line in cure(finding) for line in (f"+    {second}.clone()", "+    y = (x if flag else x.clone()).clone()")
+    )
+
+
+@pytest.mark.parametrize(
+    ("second", "read"),
+    [*((second, "y * 2") for second in GIVING_BACK), *((second, "x * y") for second in LEAVING_ALONE)],
+)
+def test_it_is_no_finding_where_there_are_two_tensors_or_the_old_name_is_not_read(
+    tmp_path: Path, second: str, read: str
+) -> None:
+    assert rule.CODE not in watched(tmp_path, GIVEN_BACK, f"{second}\ny.mul_(2)\nz = {read}\n").codes()
+
+
+def test_a_choice_between_two_names_says_which_is_meant(tmp_path: Path) -> None:
+    chosen = "other = x * 3\ny = x if flag else other\ny.mul_(2)\nz = x * y\n"
+    assert rule.CODE not in watched(tmp_path, GIVEN_BACK, chosen).codes()

@@ -61,7 +61,7 @@ class Holders:
             names = frame.f_globals
             own = {name: dict.get(names, name) for name in code.co_names}
         for name, value in own.items():
-            if not isinstance(value, self.tensor) or name[0] == "_":
+            if not issubclass(type(value), self.tensor) or name[0] == "_":
                 continue
             record = self.known(value)
             if record is None:

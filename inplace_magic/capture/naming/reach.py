@@ -48,7 +48,7 @@ def walk(path: str, value: Any, kinds: Kinds) -> Iterator[tuple[int, str, Any]]:
 
 
 def _walk(path: str, value: Any, depth: int, seen: set[int], kinds: Kinds) -> Iterator[tuple[int, str, Any]]:
-    if isinstance(value, kinds.tensor):
+    if issubclass(type(value), kinds.tensor):  # `isinstance` would ask the value for its `__class__`
         yield depth, path, value
         grad = kinds.gradient(value) if kinds.gradient is not None else None
         if grad is not None:
@@ -57,7 +57,7 @@ def _walk(path: str, value: Any, depth: int, seen: set[int], kinds: Kinds) -> It
     if id(value) in seen or depth > _MAX_DEPTH:
         return
     seen.add(id(value))
-    is_module = isinstance(value, kinds.module)
+    is_module = issubclass(type(value), kinds.module)
     if is_module:
         yield depth, path, value
     for step, item in _items(value, kinds):
@@ -75,7 +75,7 @@ def _items(value: Any, kinds: Kinds) -> list[tuple[str, Any]]:
     if kind in (list, tuple, deque):
         return [(f"[{i}]", item) for i, item in enumerate(islice(value, _MAX_ITEMS))]
     if kind is type and _is_users(type.__dict__["__module__"].__get__(value)):
-        return [(f".{name}", item) for name, item in list(vars(value).items()) if isinstance(item, kinds.tensor)]
+        return [(f".{name}", item) for name, item in list(vars(value).items()) if issubclass(type(item), kinds.tensor)]
     if _is_users(type.__dict__["__module__"].__get__(kind)):
         return [(f".{name}", item) for name, item in list(_attributes(value).items())[:_MAX_ITEMS]]
     return []
@@ -109,7 +109,7 @@ def _module_items(module: Any, kinds: Kinds) -> list[tuple[str, Any]]:
         for name, item in (state.get(table) or {}).items():
             if item is not None:
                 items.append((f"[{name}]" if indexed and name.isdigit() else f".{name}", item))
-    items += [(f".{name}", item) for name, item in state.items() if isinstance(item, kinds.tensor)]
+    items += [(f".{name}", item) for name, item in state.items() if issubclass(type(item), kinds.tensor)]
     return items
 
 

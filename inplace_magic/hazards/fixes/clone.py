@@ -196,9 +196,8 @@ def at_the_second_name(write: Written) -> Fix | None:
     site, listing = write.site, write.listing
     if not listing.whole or write.path is None:
         return None
-    for alias in write.story.trace.aliases:
-        here = (alias.function, alias.cell, alias.file) == (site.function, site.cell, site.file)
-        if not here or alias.line >= site.line or write.path not in (alias.target, alias.source):
+    for alias in write.story.aliases.beside(site):
+        if alias.line >= site.line or write.path not in (alias.target, alias.source):
             continue
         statement = listing.statement_on(alias.line)
         other = alias.source if alias.target == write.path else alias.target

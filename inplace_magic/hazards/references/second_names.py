@@ -64,6 +64,15 @@ def names_given_at_once(alias: AliasStatement) -> bool:
     return isinstance(node, ast.Assign) and len(node.targets) > 1 and all(isinstance(t, ast.Name) for t in node.targets)
 
 
+def with_clone(statement: str) -> str:
+    """An assignment, as text, that assigns a copy of its value."""
+    node = expressions.parse(statement)
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.IfExp):
+        return f"{statement}.clone()"
+    value = ast.get_source_segment(statement, node.value) or ast.unparse(node.value)
+    return statement.replace(value, f"({value}).clone()")
+
+
 def sums_its_list(story: Story, owned: Owned, alias: AliasStatement) -> bool:
     """``fused = levels[0]`` above ``for level in levels[1:]: fused += level``: a sum over a list that begins with the
     list's own first entry."""

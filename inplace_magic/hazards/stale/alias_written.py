@@ -3,7 +3,7 @@
 ``labels = ids`` makes no copy, and neither does a call with ``inplace=True``: ``y = relu(x)`` then gives ``x`` itself
 back, so ``x`` holds the rectified values. Whoever reads the old name afterwards gets the new values, without an error.
 ``x.detach()`` is on the same memory, and ``x.float()``, ``x.cpu()``, ``x.to(device)`` and ``x.contiguous()`` give ``x``
-itself where there is nothing to convert.
+itself where there is nothing to convert. So do ``nn.Identity`` and any function that returns what it was given.
 
 Bad::
 
@@ -64,6 +64,7 @@ from inplace_magic.hazards.references.second_names import (
     names_given_at_once,
     on_the_same_memory,
     sums_its_list,
+    with_clone,
 )
 from inplace_magic.hazards.references.second_sides import ran_between
 from inplace_magic.hazards.rule import Cures, Rule
@@ -259,7 +260,7 @@ def _hazard(
             )
         else:
             fix = _("Make a copy where the second name is given: {code}.").format(
-                code=wording.code(alias.text + ".clone()")
+                code=wording.code(with_clone(alias.text))
             )
     else:
         fix = _("Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{name}.clone()`).")
