@@ -8,6 +8,7 @@ from __future__ import annotations
 
 NOT_FOR_PADDLE: dict[str, str] = {
     "array-shares-memory": "`numpy()` copies, and so do `to_tensor` and `from_numpy`",
+    "array-written-inside": "`numpy()` copies",
     "buffer-gathered": "`to_tensor` and `from_numpy` copy; by DLPack alone is memory shared, which a watch does not "
     "see being written",
     "frozen-but-moved": "Paddle's optimizers pass over a parameter with `stop_gradient=True`",

@@ -8,6 +8,7 @@ from collections.abc import Set
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.statements import (
     actions,
+    arrays_written,
     mentions,
     opens_the_pass,
     runs_after,
@@ -42,6 +43,9 @@ def only_between(
         if (first.end_line or first.line) < node.lineno and (node.end_lineno or node.lineno) < end
     ]
     found = [node for node in found if any(code not in seen for code in actions(node, text.lines))]
+    begun = [node for node in simple_statements(tree, first.function) if _hands_on(node, first)]
+    if len(begun) == 1 and not came_round:
+        return begun[0]
     writing = [node for node in found if any(writes_to(node, name) for name in names)]
     naming = [node for node in found if any(mentions(node, name) for name in names)]
     candidates = (writing or naming or found) if alone else writing
@@ -58,3 +62,10 @@ def only_between(
         ]
         candidates = [*below, *above][:1]
     return candidates[0] if len(candidates) == 1 else None
+
+
+def _hands_on(node: ast.stmt, place: Callsite) -> bool:
+    """Whether a statement hands the value of the expression at a place to a function that writes it, as
+    ``np.fill_diagonal(x.numpy(), 0)`` does."""
+    here = node.lineno <= place.line <= (node.end_lineno or node.lineno)
+    return here and any(ast.unparse(array) == place.expression for array in arrays_written(node))

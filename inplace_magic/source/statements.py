@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inplace_magic.source.text import is_simple, statements_inside
-from inplace_magic.source.vocabulary import NOT_ALWAYS_COPIES
+from inplace_magic.source.vocabulary import ARRAY_WRITERS, NOT_ALWAYS_COPIES
 
 
 def segment(lines: list[str], line: int, end_line: int, column: int, end_column: int) -> str:
@@ -109,7 +109,10 @@ def actions(node: ast.stmt, lines: list[str]) -> list[str]:
 
 
 def writes_to(node: ast.stmt, name: str) -> bool:
-    """Whether a statement assigns in place to something that begins with `name`."""
+    """Whether a statement assigns in place to something that begins with `name`, or hands that to a function of NumPy
+    which writes it."""
+    if any(name == ast.unparse(array) for array in arrays_written(node)):
+        return True
     targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets if isinstance(node, ast.Assign) else []
     for target in targets:
         root: ast.expr = target
@@ -119,6 +122,20 @@ def writes_to(node: ast.stmt, name: str) -> bool:
         if isinstance(root, ast.Name) and root.id == name and not plain:
             return True
     return False
+
+
+def arrays_written(node: ast.stmt) -> Iterator[ast.expr]:
+    """What a statement hands to functions of NumPy that write it."""
+    for call in ast.walk(node):
+        if not isinstance(call, ast.Call):
+            continue
+        yield from (keyword.value for keyword in call.keywords if keyword.arg == "out")
+        if not isinstance(call.func, ast.Attribute) or call.func.attr not in ARRAY_WRITERS:
+            continue
+        anew = any(k.arg == "copy" and getattr(k.value, "value", None) is False for k in call.keywords)
+        if call.func.attr != "nan_to_num" or anew:
+            method = call.func.attr in ("fill", "sort")
+            yield from (call.func.value,) if method else call.args[:1]
 
 
 def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool:

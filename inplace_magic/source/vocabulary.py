@@ -30,3 +30,10 @@ WITHOUT_VALUES = frozenset(
     )
 )
 """Methods and attributes by which a tensor tells something that does not depend on its values."""
+
+ARRAY_WRITERS = frozenset(
+    ("fill_diagonal", "copyto", "put", "place", "putmask", "put_along_axis", "shuffle", "nan_to_num", "fill", "sort")
+)
+"""Functions and methods of NumPy that write the array that they are given: its first argument, or what a method is
+called on (https://numpy.org/doc/stable/reference/generated/numpy.fill_diagonal.html and the pages beside it).
+``nan_to_num`` does so with ``copy=False``; a function with ``out=`` writes that."""

@@ -18,6 +18,7 @@ from inplace_magic.hazards.gradients import (
     gradient_not_cleared,
     gradient_not_renewed,
     gradient_scaled_early,
+    history_cut,
     kept_gradient_added_to,
     step_without_gradients,
 )
@@ -35,6 +36,7 @@ from inplace_magic.hazards.losses import (
     values_cut_off,
 )
 from inplace_magic.hazards.stale import (
+    array_written_inside,
     buffer_gathered,
     conversion_written,
     handed_part_written,
@@ -70,6 +72,20 @@ PAGES = {
             "def train_on(x):\n    sums.append(x.sum().item())",
             ("pool[i] = image",),
             "sums",
+        ),
+        Page(
+            history_cut,
+            "x, w = (torch.ones(3, requires_grad=True) for _ in range(2))\nh = x * 2\n"
+            "def probe(t):\n    return t.sum()",
+            ("aside = probe(h.detach_())",),
+            "x.grad is None",
+            "loss.backward()",
+        ),
+        Page(
+            array_written_inside,
+            "import numpy as np\ndistances = torch.rand(3, 3) + 1",
+            ("np.fill_diagonal(table, np.inf)",),
+            "total.isinf().item()",
         ),
         Page(
             joined_with_itself,

@@ -97,6 +97,75 @@ HEALTHY = {
             opt.zero_grad(set_to_none=False)
         spread = torch.stack(log).std(0)
         """,
+    "a state cut off by a statement of its own": """
+        w = torch.ones(3, requires_grad=True)
+        h = torch.zeros(3)
+        for step in range(3):
+            h = torch.tanh(h + w)
+            h.sum().backward()
+            h.detach_()
+        """,
+    "a result cut off where it is returned, and read without a gradient": """
+        w = torch.ones(3, requires_grad=True)
+        def measured(x):
+            loss = (x * w).sum()
+            loss.backward()
+            return loss.detach_()
+        losses = [measured(torch.ones(3)) for step in range(2)]
+        mean = torch.stack(losses).mean()
+        """,
+    "a loss cut off in the line that keeps it, after its backward": """
+        w, kept = torch.ones(3, requires_grad=True), []
+        for step in range(2):
+            loss = (w * 2).sum()
+            loss.backward()
+            kept.append(loss.detach_())
+            (loss * w).sum().backward()
+        """,
+    "an array filled by a function that is called to do it": """
+        import numpy as np
+        def clear_diagonal(x):
+            np.fill_diagonal(x.numpy(), 0)
+        distances = torch.rand(3, 3) * 2
+        clear_diagonal(distances)
+        total = distances.sum()
+        """,
+    "a copy of the array that a function writes": """
+        import numpy as np
+        def closest(distances):
+            table = distances.numpy().copy()
+            np.fill_diagonal(table, np.inf)
+            return table.argmin()
+        distances = torch.rand(3, 3) * 2
+        pair = closest(distances)
+        total = distances.sum()
+        """,
+    "a buffer read in by a function that says how much": """
+        import numpy as np
+        def read_into(buffer, values):
+            room = buffer.numpy()
+            np.copyto(room, values)
+            return len(values)
+        buffer = torch.zeros(4)
+        count = read_into(buffer, np.ones(4, dtype=np.float32))
+        total = buffer.sum()
+        """,
+    "the state of an environment that each step moves": """
+        import numpy as np
+        def step(state, push):
+            array = state.numpy()
+            array += push
+            return float(array.sum())
+        state = torch.rand(3) * 2
+        for push in range(3):
+            reward = step(state, push)
+            action = state * 2
+        """,
+    "a target given its last dimension by a statement": """
+        logits, target = torch.rand(4, 1), torch.rand(4) * 2
+        target.unsqueeze_(1)
+        loss = (logits - target).pow(2).mean()
+        """,
     "votes that bytes can hold": """
         votes = torch.zeros(4, dtype=torch.uint8)
         for voter in range(255):

@@ -19,6 +19,13 @@ _LONGEST = 1_000
 """Calls up to which a function is looked at as a whole; a longer one is no helper."""
 
 
+def reshaped(call: CallEvent) -> bool:
+    """Whether a call gave a tensor another shape, as ``unsqueeze_`` does, and left its values and their order."""
+    shapes = {meta.tensor: meta.shape for meta in call.inputs}
+    changed = any(shapes.get(meta.tensor, meta.shape) != meta.shape for meta in call.mutated)
+    return call.kind == "metadata" and changed and not call.does("turns")
+
+
 def is_read_by_both(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> bool:
     """Whether a write gave the tensor a second name, as ``probs = logs.exp_()`` does, and its function reads it by that
     one later on: it is taken for another tensor then. A sum that gets a name is still a sum."""

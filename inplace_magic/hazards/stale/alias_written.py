@@ -45,6 +45,7 @@ from inplace_magic.hazards.references.meant_writes import (
     is_over,
     is_read_by_both,
     moves_its_argument,
+    reshaped,
 )
 from inplace_magic.hazards.references.owners import Owned, owners_of, whole_of_a_part
 from inplace_magic.hazards.references.rereading import (
@@ -81,7 +82,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place whose other name was read afterwards."""
     seen: set[tuple[object, ...]] = set()
     for call in story.trace.calls:
-        written = call.kind == "in-place" or call.does("turns")
+        written = call.kind == "in-place" or call.does("turns") or reshaped(call)
         if not written or call.error is not None or call.callsite is None:
             continue
         place = (call.callsite.cell, call.callsite.file, call.callsite.line)
@@ -163,7 +164,8 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         and (not buffer or (alias is not None and are_taken_for_two(story, alias, mutation)))
     }
     handed_out = hands_out_another_name(owned)
-    if not buffer and (handed_out or is_read_by_both(story, call, mutation, owned)):
+    inside = owned.site != call.callsite or not reshaped(call)  # `x.unsqueeze_(1)` says itself what it does
+    if not buffer and inside and (handed_out or is_read_by_both(story, call, mutation, owned)):
         names.setdefault(owned.path, None)
     if not names:
         return None
@@ -291,6 +293,11 @@ def _hazard(
         message = _(
             "`{name}` is read by {read}, but {write} had swapped its dimensions: {how}. PyTorch gives no error; the "
             "read sees the swapped ones."
+        )
+    if reshaped(call):
+        message = _(
+            "`{name}` is read by {read}, but {write} had given it another shape: {how}. PyTorch gives no error; the "
+            "read sees the new one."
         )
     part = wording.code(writing.expression) if writing is not None else ""
     return finding(

@@ -29,8 +29,7 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.fixes.clone import edits_of
-from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.fixes.array_copied import array_copied
 from inplace_magic.hazards.references.slots import read_parts, runs_again
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -156,14 +155,6 @@ def _hazard(story: Story, call: CallEvent, write: Write, kept: str) -> Hazard:
         tensor=write.mutation.tensor if write.mutation is not None else call.inputs[0].tensor,
         write=write,
     )
-
-
-def array_copied(write: Written) -> Fix | None:
-    """``history.append(w.detach().numpy().copy())``."""
-    listing, origin = write.listing, write.hazard.origin
-    node = listing.expression_at(origin) if origin is not None else None
-    edits = edits_of(listing, [(node, f"{listing.text(node)}.copy()")]) if node is not None else ()
-    return Fix(write.site, listing, edits) if edits else None
 
 
 RULE = Rule(check, {CODE: Cures((array_copied,))})
