@@ -33,15 +33,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.array_copied import array_copied
+from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent, ForeignWrite
+from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 
@@ -50,29 +52,19 @@ CODE = "array-written-inside"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
-    seen: set[Callsite] = set()
-    for write in story.trace.foreign:
-        if write.callsite is None or write.callsite in seen:
-            continue
-        seen.add(write.callsite)
-        given = _given_out(story, write)
-        if given is None or not _is_another_s(story, given):
-            continue
-        read = _read_afterwards(story, given, write)
-        if read is not None and not _goes_on(story, write, read):
-            yield _hazard(story, given, write, read)
+    given = (call for call in story.trace.calls if story.trace.foreign and call.does("gives array") and call.inputs)
+    references = (
+        Reference(call.inputs[0].tensor, call.inputs[0].storage, call.index, call.callsite)
+        for call in given
+        if _is_another_s(story, call)
+    )
+    for stale in gone_stale(story, references, _written_inside, partial(_read_outside, story)):
+        yield _hazard(story, stale)
 
 
-def _given_out(story: Story, write: ForeignWrite) -> CallEvent | None:
-    """The call, in the run of the function that wrote, that gave out the memory last."""
-    found = None
-    for call in story.trace.calls:
-        if call.index >= write.noticed:
-            break
-        if call.does("gives array") and call.inputs and call.inputs[0].storage == write.storage:
-            same = call.callsite is not None and call.callsite.same_run(write.callsite)
-            found = call if same else None
-    return found
+def _written_inside(given: Reference, write: Write) -> bool:
+    """Whether code outside PyTorch wrote in the run of the function that gave the memory out."""
+    return write.call is None and write.site is not None and write.site.same_run(given.place)
 
 
 def _is_another_s(story: Story, given: CallEvent) -> bool:
@@ -98,28 +90,26 @@ def _is_it(source: str, site: Callsite) -> bool:
     return source in (site.targets or ()) or site.expression.startswith(f"{source}.")
 
 
-def _read_afterwards(story: Story, given: CallEvent, write: ForeignWrite) -> CallEvent | None:
-    """The first call outside that run of the function that reads the memory, unless it was written anew before."""
-    site = given.callsite
-    assert site is not None
+def _read_outside(story: Story, given: Reference, write: Write) -> CallEvent | None:
+    """The first call outside that run of the function that reads the memory, unless it was written anew before, or is
+    written from outside PyTorch in other runs as well, as a state is."""
+    place = given.place
+    assert place is not None
     for call in story.trace.calls:
-        if call.index < write.noticed or all(meta.storage != write.storage for meta in call.inputs):
+        if call.index < write.at or all(meta.storage != given.storage for meta in call.inputs):
             continue
-        inside = call.callsite is not None and any(site.same_run(place) for place in call.callsite.chain)
         if call.does("overwrites"):
             return None
+        inside = call.callsite is not None and any(place.same_run(site) for site in call.callsite.chain)
         if not inside and call.error is None and not call.does("gives array"):
-            return call
+            others = story.foreign_writes[given.storage or 0]
+            return call if all(given.since < other.noticed <= call.index for other in others) else None
     return None
 
 
-def _goes_on(story: Story, write: ForeignWrite, read: CallEvent) -> bool:
-    """Whether the memory was written from outside again after the read."""
-    return any(other.noticed > read.index for other in story.foreign_writes[write.storage])
-
-
-def _hazard(story: Story, given: CallEvent, write: ForeignWrite, read: CallEvent) -> Hazard:
-    name = story.bindings.name(given.inputs[0].tensor)
+def _hazard(story: Story, stale: Stale) -> Hazard:
+    given, name = stale.reference.place, story.bindings.name(stale.reference.tensor)
+    array = wording.code(given.expression) if given is not None else _("the array")
     return finding(
         CODE,
         "warning",
@@ -127,19 +117,17 @@ def _hazard(story: Story, given: CallEvent, write: ForeignWrite, read: CallEvent
             "{read} reads {tensor}, but {write} had written it: {array} is an array on its memory, and no copy. "
             "PyTorch gives no error; the read sees the new values."
         ).format(
-            read=wording.spot(read.callsite),
-            write=wording.spot(write.callsite),
-            array=wording.code(given.callsite.expression) if given.callsite is not None else _("the array"),
+            read=wording.spot(stale.read.callsite),
+            write=wording.spot(stale.write.site),
+            array=array,
             tensor=f"`{name}`" if name else _("a tensor"),
         ),
-        fix=_("Work on a copy: {array} with `.copy()` behind it.").format(
-            array=wording.code(given.callsite.expression) if given.callsite is not None else _("the array")
-        ),
+        fix=_("Work on a copy: {array} with `.copy()` behind it.").format(array=array),
         variable=name,
-        origin=given.callsite,
-        read=read,
-        tensor=given.inputs[0].tensor,
-        write=Write(None, None, write.noticed, site=write.callsite),
+        origin=given,
+        read=stale.read,
+        tensor=stale.reference.tensor,
+        write=stale.write,
     )
 
 
