@@ -4,8 +4,9 @@
     python notebooks/build.py 01 zh/03     build some: a beginning of the path in notebooks/, the language may be left out
     python notebooks/build.py paddle       build the lesson on Paddle, where paddle is installed (`.venv-paddle`)
     python notebooks/build.py --check      build and write nothing; fail where a kept notebook differs from what was built
-    python notebooks/build.py --run        run and write nothing; fail where a cell fails (another version of the tools
-                                           than the one whose outputs are kept)
+    python notebooks/build.py --run        run one after the other in one kernel, made as good as new in between, and write
+                                           nothing; fail where a cell fails (another version of the tools than the one
+                                           whose outputs are kept)
 
 A lesson asks before it shows, so its outputs are kept folded: JupyterLab and Notebook show them after a click, or when the
 cell is run. The quickstart's are open, and so are all of them on the documentation site.
@@ -22,6 +23,7 @@ import re
 import sys
 import sysconfig
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -85,8 +87,11 @@ def main() -> int:
         os.environ.setdefault("GLOG_minloglevel", "3")  # else Paddle says on stderr at what time a node raised
     chosen = [text for text in known if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
     began = time.perf_counter()
-    with ProcessPoolExecutor() as processes:
-        results = list(processes.map(_timed, chosen))
+    if arguments.run:
+        results = list(built_in_one_kernel(chosen))
+    else:
+        with ProcessPoolExecutor() as processes:
+            results = list(processes.map(_timed, chosen))
     failures = 0
     for text, (content, failure, seconds) in zip(chosen, results, strict=True):
         kept = text.with_suffix(".ipynb")
@@ -143,7 +148,41 @@ def published(notebook: Any, text: Path) -> Any:
 def built(text: Path) -> tuple[str, str]:
     """The executed notebook as the text of its file, and what failed."""
     notebook = notebook_of(text)
-    client = NotebookClient(
+    return _executed(_client(notebook, text.parent), notebook, text)
+
+
+def built_in_one_kernel(texts: list[Path]) -> Iterator[tuple[str, str, float]]:
+    """Several notebooks with what failed of each and the seconds. What a kernel loads before its first cell is most of
+    the time that one takes; so they run in one, which is made as good as new before each: no names, no cells, no modules
+    of the package, and its first cell is number one again."""
+    client = _client(nbformat.v4.new_notebook(), HERE)
+    with client.setup_kernel(cwd=str(HERE), cleanup_kc=True):
+        for text in texts:
+            began = time.perf_counter()
+            client.nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"{AS_NEW}_as_new({str(text.parent)!r})")])
+            client.execute(cleanup_kc=False)
+            client.nb = notebook_of(text)
+            content, failure = _executed(client, client.nb, text, cleanup_kc=False)
+            yield content, failure, time.perf_counter() - began
+
+
+AS_NEW = """\
+def _as_new(folder):
+    import gc, os, sys
+    shell = get_ipython()
+    shell.extension_manager.unload_extension("inplace_magic")
+    shell.reset(new_session=True)
+    shell.InteractiveTB.set_mode("Context")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "inplace_magic"]:
+        del sys.modules[name]
+    gc.collect()
+    os.chdir(folder)
+"""
+"""A cell that takes away what the notebook before has left."""
+
+
+def _client(notebook: Any, folder: Path) -> NotebookClient:
+    return NotebookClient(
         notebook,
         kernel_name="python3",
         timeout=300,
@@ -151,11 +190,14 @@ def built(text: Path) -> tuple[str, str]:
         coalesce_streams=True,
         store_widget_state=False,
         extra_arguments=["--log-level=ERROR"],
-        resources={"metadata": {"path": str(text.parent)}},
+        resources={"metadata": {"path": str(folder)}},
         config=kernel_sockets(),
     )
+
+
+def _executed(client: NotebookClient, notebook: Any, text: Path, **settings: Any) -> tuple[str, str]:
     try:
-        client.execute()
+        client.execute(**settings)
     except CellExecutionError as error:
         return "", f"a cell failed\n{error}"
     for cell in notebook.cells:

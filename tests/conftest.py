@@ -21,6 +21,13 @@ import inplace_magic
 # a second thread only waits for the first, on a busy machine ten times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Where it finds this package, jsonschema builds 38 grammars when nbformat imports it: seconds in each worker, for the
+# formats of strings that no notebook has. None stands for what cannot be imported.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+collect_ignore = ["programs", "healthy/programs"]
+"""Labelled programs are no tests, whatever their names end in."""
+
 RUN_ON = ("torch", "ipython", "ipykernel", "ipywidgets", "anywidget", "traitlets", "pandas", "numpy")
 
 SLOW = (

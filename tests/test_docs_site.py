@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from browser.front_ends import INSTALL, launch
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 import inplace_magic
 
@@ -89,22 +90,28 @@ QUERIES = {
 }
 
 
-@pytest.mark.parametrize("where", QUERIES)
-def test_a_search_finds_pages_of_one_language(site: Path, where: str) -> None:
-    page_name, query, chinese = QUERIES[where]
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = launch(playwright)
-        if browser is None:
+        launched = launch(playwright)
+        if launched is None:
             pytest.skip(INSTALL)
-        page = browser.new_page()
-        page.goto((site / page_name).as_uri())
-        page.locator(".sidebar-search").fill(query)
-        page.locator(".sidebar-search").press("Enter")
-        page.wait_for_url("**/search.html?*")
-        page.locator(".search-summary, #search-results > p").filter(has_text=re.compile(r"\d")).first.wait_for()
-        page.wait_for_timeout(1000)  # results are listed one by one
-        found = page.locator("#search-results ul.search > li > a").evaluate_all("all => all.map(a => a.href)")
-        browser.close()
+        yield launched
+        launched.close()
+
+
+@pytest.mark.parametrize("where", QUERIES)
+def test_a_search_finds_pages_of_one_language(site: Path, browser: Browser, where: str) -> None:
+    page_name, query, chinese = QUERIES[where]
+    page = browser.new_page()
+    page.goto((site / page_name).as_uri())
+    page.locator(".sidebar-search").fill(query)
+    page.locator(".sidebar-search").press("Enter")
+    page.wait_for_url("**/search.html?*")
+    page.locator(".search-summary, #search-results > p").filter(has_text=re.compile(r"\d")).first.wait_for()
+    page.wait_for_timeout(1000)  # results are listed one by one
+    found = page.locator("#search-results ul.search > li > a").evaluate_all("all => all.map(a => a.href)")
+    page.close()
     assert found
     assert {"/zh/" in address for address in found} == {chinese}
 

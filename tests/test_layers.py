@@ -171,11 +171,9 @@ def _modules(node: ast.AST) -> list[str]:
         inside = [f"{node.module}.{alias.name}" for alias in node.names]
         files = [module for module in inside if (PACKAGE.parent / f"{module.replace('.', '/')}.py").exists()]
         return files or [node.module or ""]
-    if isinstance(node, ast.Call) and ast.unparse(node.func) in (
-        "import_module",
-        "importlib.import_module",
-        "__import__",
-    ):
+    called = getattr(node, "func", None)
+    if getattr(called, "attr", getattr(called, "id", "")) in ("import_module", "__import__"):
+        assert isinstance(node, ast.Call)
         return [str(argument.value) for argument in node.args[:1] if isinstance(argument, ast.Constant)]
     return []
 

@@ -24,12 +24,11 @@ HEAD = "def main():\n    global SILENTLY_WRONG\n"
 
 
 def figures_of(name: str, source: str, above: int) -> dict[str, bool]:
-    plain, wrong, _ = score.outcome_of_file(source, None)
-    watched, watched_wrong, namespace = score.outcome_of_file(source, "calls")
-    assert (score.said(plain), wrong) == (score.said(watched), watched_wrong)
+    original = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    error, wrong, namespace = score.outcome_of_file(source, "calls")
+    assert (score.said(error), wrong) == score.plainly(original)
     report: Any = namespace["report"]
     assert report.faults == []
-    original = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     return dict(score.judge(CASES[name], original, report, above=above))
 
 

@@ -102,7 +102,7 @@ NOT_YET_FOUND = {
 @pytest.mark.parametrize(("name", "folder"), [pytest.param(*key, id=key[0]) for key in CASES])
 def test_a_program_of_a_round(loaded_shell: Any, name: str, folder: Path) -> None:
     source, case = (folder / f"{name}.py").read_text(encoding="utf-8"), CASES[name, folder]
-    error, wrong, _names = score.outcome_of_file(source, None)
+    error, wrong = score.plainly(source)
     assert error is None
     assert wrong == (case["symptom"] == "silent_wrong"), "by PyTorch alone the program is not what its label says"
     report, pairs = score.score(loaded_shell, case, source, "calls")

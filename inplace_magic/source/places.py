@@ -1,28 +1,25 @@
 """Source text: instruction offsets -> lines, expressions and statements; after the watch, never during it.
 
-A file's text is held against the code that ran (:mod:`.versions`): of a module that was edited since it was loaded, no
-line is quoted that did not run.
+Of a module that was edited since it was loaded, no line is quoted that did not run (:mod:`.files`).
 """
 
 from __future__ import annotations
 
 import ast
-import linecache
-import sys
-import tokenize
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
-from importlib.machinery import SourceFileLoader
-from types import CodeType, ModuleType
+from types import CodeType
 
 from inplace_magic.record.names import AliasStatement, LoopStatement, SourceText
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.between import only_between
-from inplace_magic.source.positions import Position, node_of, positions
+from inplace_magic.source.files import Files, function_of
+from inplace_magic.source.positions import node_of
 from inplace_magic.source.statements import (
     alias_pairs,
     in_force,
+    indent_of,
     innermost,
     segment,
     shared_defaults,
@@ -30,23 +27,9 @@ from inplace_magic.source.statements import (
     statements_by_function,
 )
 from inplace_magic.source.targets import targets_at
-from inplace_magic.source.text import Function, Text, first_line_of, text_of
-from inplace_magic.source.versions import Compiled, Loads, Twin
+from inplace_magic.source.text import Text, characters
 
 _Whose = tuple[str, int | None, str | None]
-
-
-@dataclass(eq=False)
-class _File:
-    """A file, or a cell, as it was met so far."""
-
-    versions: list[Text]
-    """Its text, and where that is not what ran also the text that the disk has now."""
-    may_be_older: bool
-    """Whether it can have been changed since its code was compiled; a cell cannot."""
-    read_again: bool = False
-    edited: bool = False
-    """Whether code of it ran that no version of the text explains."""
 
 
 class Sources:
@@ -70,33 +53,30 @@ class Sources:
         if filename is not None and cell is not None:
             self._cells[filename] = cell
         self._shown = {filename: text.splitlines()} if filename is not None and text else {}
-        self._files: dict[str, _File] = {}
+        self._files = Files((*self._cells, *self._shown))
         self._texts: dict[_Whose, Text] = {}
         """The text of each function that was met, where it is known."""
         self._defaults = cache(shared_defaults)  # of this report; a long function has many calls
-        self._codes: dict[int, tuple[CodeType, Twin | None]] = {}
-        self._positions: dict[int, tuple[CodeType, list[Position]]] = {}
-        self._compiled, self._loads = Compiled(), Loads()
         self._between: dict[tuple[Callsite, Callsite | None, tuple[str, ...], bool], Callsite | None] = {}
 
     def locate(self, code: CodeType, lasti: int, caller: Callsite | None) -> Callsite:
         """The place of one instruction."""
         filename = code.co_filename
-        cell = self._cells.get(filename)
-        twin = self._twin(code, lasti)
+        cell, path = self._where(filename)
+        twin = self._files.twin(code, lasti)
         place = Callsite(
-            line=self._position(code, lasti)[0] or 0,
+            line=self._files.position(code, lasti)[0] or 0,
             cell=cell,
-            file=None if cell is not None or filename.startswith("<") else filename,
+            file=path,
             caller=caller,
             parameters=code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
             function=getattr(code, "co_qualname", code.co_name),
         )
         if twin is None:
-            self._files[filename].edited = True
+            self._files.file(filename).edited = True
             return replace(place, outdated=True)
         text, code = twin.text, twin.code
-        line, end_line, column, end_column = self._position(code, lasti)
+        line, end_line, column, end_column = self._files.position(code, lasti)
         around = text.statements_on(line) if line else []
         if line and (end_line is None or column is None or end_column is None):
             node = node_of(around, code, lasti, line)
@@ -110,8 +90,8 @@ class Sources:
         expression = ""
         if end_line is not None and column is not None and end_column is not None:
             expression = segment(lines, line, end_line, column, end_column)
-            column, end_column = _characters(lines, line, column), _characters(lines, end_line, end_column)
-        function = _function_of(text, code)
+            column, end_column = characters(lines, line, column), characters(lines, end_line, end_column)
+        function = function_of(text, code)
         found = replace(
             place,
             line=line,
@@ -124,56 +104,56 @@ class Sources:
             statement=statement,
             targets=targets,
             shared_defaults=self._defaults(function.node) if function is not None else (),
-            indent=_indent_of(holding, line, lines),
+            indent=indent_of(holding, line, lines),
         )
         self._texts.setdefault(_whose(found), text)
         return found
 
     def function_at(self, code: CodeType) -> ast.FunctionDef | None:
         """The definition of a function, where it stands in a file or cell of which calls were recorded."""
-        twin = self._twin(code, 0) if code.co_filename in self._files else None
-        function = _function_of(twin.text, twin.code) if twin is not None else None
-        node = function.node if function is not None else None
+        twin = self._files.twin(code, 0) if code.co_filename in self._files else None
+        found = function_of(twin.text, twin.code) if twin is not None else None
+        node = found.node if found is not None else None
         return node if isinstance(node, ast.FunctionDef) else None
 
     def place_of(self, code: CodeType, node: ast.expr) -> Callsite | None:
         """The place of an expression in the function that :meth:`function_at` gave for `code`."""
-        twin = self._twin(code, 0)
+        twin = self._files.twin(code, 0)
         if twin is None:
             return None
         filename, lines = code.co_filename, twin.text.lines
-        cell = self._cells.get(filename)
+        cell, path = self._where(filename)
         holding = innermost(twin.text.statements_on(node.lineno), node.lineno, node.col_offset)
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return Callsite(
             line=node.lineno,
             text=self._shown_line(filename, twin.text, node.lineno),
             cell=cell,
-            file=None if cell is not None or filename.startswith("<") else filename,
+            file=path,
             end_line=end_line,
-            column=_characters(lines, node.lineno, node.col_offset),
-            end_column=_characters(lines, end_line, end),
+            column=characters(lines, node.lineno, node.col_offset),
+            end_column=characters(lines, end_line, end),
             expression=segment(lines, node.lineno, end_line, node.col_offset, end),
             statement=statement_text(holding, lines),
-            indent=_indent_of(holding, node.lineno, lines),
+            indent=indent_of(holding, node.lineno, lines),
         )
 
     @property
     def edited(self) -> tuple[str, ...]:
         """The files that were changed since their code was loaded, as far as code of them ran that they no longer
         hold."""
-        return tuple(name for name, file in self._files.items() if file.edited)
+        return tuple(name for name, file in self._files if file.edited)
 
     def expression_at(self, code: CodeType, lasti: int) -> str:
         """Source of the expression that one instruction stands for, in whatever file; empty where it is not known.
         Nothing but its own lines is parsed, so it costs as little in a long file as in a short one."""
-        line, end_line, column, end_column = self._position(code, lasti)
+        line, end_line, column, end_column = self._files.position(code, lasti)
         if line and (end_line is None or column is None or end_column is None):
             node = node_of([], code, lasti, line)
             return ast.unparse(node) if node is not None else ""
         if not line or end_line is None or column is None or end_column is None:
             return ""
-        return segment(self._file(code.co_filename).versions[0].lines, line, end_line, column, end_column)
+        return segment(self._files.file(code.co_filename).versions[0].lines, line, end_line, column, end_column)
 
     def only_statement_between(
         self,
@@ -244,7 +224,7 @@ class Sources:
             column=node.col_offset,
             end_column=node.end_col_offset,
             text=self._shown_line(self._filename(first), text, node.lineno),
-            indent=_indent_of(node, node.lineno, text.lines),
+            indent=indent_of(node, node.lineno, text.lines),
             expression=code,
             statement=code,
             targets=targets_at(node, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)),
@@ -252,17 +232,14 @@ class Sources:
         )
 
     def _filename(self, site: Callsite) -> str | None:
-        if site.file is not None:
-            return site.file
-        return next((name for name in self._shown if self._cells.get(name) == site.cell), None)
+        return site.file or next((name for name in self._shown if self._cells.get(name) == site.cell), None)
 
     def texts(self) -> tuple[SourceText, ...]:
         """The files and cells that hold the places found so far, where one text explains all that ran of them; not the
         watched cell."""
         found: list[SourceText] = []
-        for filename, file in self._files.items():
-            cell = self._cells.get(filename)
-            path = None if cell is not None or filename.startswith("<") else filename
+        for filename, file in self._files:
+            cell, path = self._where(filename)
             located = any(where == [cell, path] for _, *where in self._texts)
             one = len(file.versions) == 1 and not file.edited and file.versions[0].tree is not None
             if located and one and filename not in self._shown and (cell, path) != (None, None):
@@ -296,13 +273,10 @@ class Sources:
     def _statements(self) -> Iterator[tuple[str, int | None, str | None, Text, ast.stmt]]:
         """(function, cell, file, its text, statement) of all that the files and cells with places found so far hold; of
         a file that was changed, what is in the functions that ran."""
-        for filename, file in self._files.items():
-            cell = self._cells.get(filename)
-            path = None if cell is not None or filename.startswith("<") else filename
+        for filename, file in self._files:
+            cell, path = self._where(filename)
             for text in file.versions:
-                ran = {
-                    function for (function, *where), its in self._texts.items() if where == [cell, path] and its is text
-                }
+                ran = {name for (name, *where), its in self._texts.items() if where == [cell, path] and its is text}
                 everything = not file.edited and len(file.versions) == 1 and (ran or filename in self._shown)
                 if not (everything or ran) or text.tree is None:
                     continue
@@ -310,104 +284,15 @@ class Sources:
                     if everything or function in ran:
                         yield function, cell, path, text, node
 
+    def _where(self, filename: str) -> tuple[int | None, str | None]:
+        """The cell that a compiled file name stands for, or the file."""
+        cell = self._cells.get(filename)
+        return cell, None if cell is not None or filename.startswith("<") else filename
+
     def _shown_line(self, filename: str | None, text: Text, line: int) -> str:
-        shown = self._shown.get(filename) if filename is not None else None
-        if shown is None:
+        if filename is None or filename not in self._shown:
             return text.line(line)
-        return shown[line - 1].strip() if 0 < line <= len(shown) else ""
-
-    def _position(self, code: CodeType, lasti: int) -> Position:
-        known = self._positions.get(id(code))
-        if known is None:
-            known = self._positions[id(code)] = code, positions(code)
-        position = lasti // 2
-        line, end_line, column, end_column = known[1][position] if position < len(known[1]) else (0, None, None, None)
-        return line, end_line, column, end_column
-
-    def _twin(self, code: CodeType, lasti: int) -> Twin | None:
-        """The text of an instruction; None where no version of it that can be had is the one that ran."""
-        file = self._file(code.co_filename)
-        if not file.may_be_older:
-            return Twin(file.versions[0], code)
-        if id(code) not in self._codes:
-            self._codes[id(code)] = code, self._found(lambda text: self._compiled.twin(code, text), file, code)
-        whole = self._codes[id(code)][1]
-        if whole is not None:
-            return whole
-        line, _, column, _ = self._position(code, lasti)
-
-        def stands(text: Text) -> Twin | None:
-            there = not line or self._loads.stand_in(text, code, line, column)  # nothing is quoted from no line
-            return Twin(text, code) if there else None
-
-        found = self._found(stands, file, code)
-        return Twin(file.versions[0], code) if found is None and _is_rewritten(code.co_filename) else found
-
-    def _found(self, look: Callable[[Text], Twin | None], file: _File, code: CodeType) -> Twin | None:
-        """What the versions of a file's text give; the disk is read anew where those known give nothing."""
-        for text in file.versions:
-            twin = look(text)
-            if twin is not None:
-                return twin
-        if not file.read_again:
-            file.read_again = True
-            lines = _on_disk(code.co_filename)
-            if lines is not None and lines != file.versions[0].lines:
-                file.versions.append(text_of(tuple(lines)))
-                return look(file.versions[-1])
-        return None
-
-    def _file(self, filename: str) -> _File:
-        if filename not in self._files:
-            text = text_of(tuple(line.rstrip("\n") for line in linecache.getlines(filename)))
-            entry = linecache.cache.get(filename)
-            on_disk = entry is not None and len(entry) > 1 and entry[1] is not None  # and not put there, as cells are
-            older = on_disk and filename not in self._cells and filename not in self._shown
-            self._files[filename] = _File([text], older)
-        return self._files[filename]
-
-
-def _is_rewritten(filename: str) -> bool:
-    """Whether a module's loader compiles something else than the text of its file: pytest rewrites every ``assert``,
-    type checkers add calls. Its lines are those of the text."""
-    for module in list(sys.modules.values()):
-        names = vars(module) if type(module) is ModuleType else {}
-        if names.get("__file__") == filename:
-            loader = getattr(names.get("__spec__"), "loader", None)
-            return loader is not None and type(loader) is not SourceFileLoader
-    return False
-
-
-def _on_disk(filename: str) -> list[str] | None:
-    try:
-        with tokenize.open(filename) as file:
-            return [line.rstrip("\n") for line in file]
-    except (OSError, SyntaxError, ValueError):
-        return None
-
-
-def _function_of(text: Text, code: CodeType) -> Function | None:
-    """The function of a text that a code object is."""
-    name = getattr(code, "co_qualname", None)
-    if name is not None:
-        return text.function(name, code.co_firstlineno)
-    beginning = (
-        each for each in text.functions.get(code.co_name, ()) if first_line_of(each.node) == code.co_firstlineno
-    )
-    return next(beginning, None)
-
-
-def _indent_of(statement: ast.stmt | None, line: int, lines: list[str]) -> str:
-    """The white space before a statement that has tabs there, or begins above `line`."""
-    text = lines[statement.lineno - 1] if statement is not None and statement.lineno <= len(lines) else ""
-    white = text[: len(text) - len(text.lstrip())]
-    return white if "\t" in white or (statement is not None and statement.lineno < line) else ""
-
-
-def _characters(lines: list[str], line: int, column: int) -> int:
-    if not 0 < line <= len(lines):
-        return column
-    return len(lines[line - 1].encode()[:column].decode(errors="replace"))
+        return "".join(self._shown[filename][line - 1 : line]).strip() if line > 0 else ""
 
 
 def _whose(site: Callsite) -> _Whose:

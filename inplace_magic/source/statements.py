@@ -255,3 +255,10 @@ def _computed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tupl
         for argument, default in pairs
         if default is not None and not isinstance(default, ast.Constant) and argument.arg not in bound
     )
+
+
+def indent_of(statement: ast.stmt | None, line: int, lines: list[str]) -> str:
+    """The white space before a statement that has tabs there, or begins above `line`."""
+    text = lines[statement.lineno - 1] if statement is not None and statement.lineno <= len(lines) else ""
+    white = text[: len(text) - len(text.lstrip())]
+    return white if "\t" in white or (statement is not None and statement.lineno < line) else ""

@@ -176,3 +176,10 @@ def _functions(tree: ast.Module) -> Iterator[Function]:
                 yield from visit(child, prefix, classes, unit)
 
     yield from visit(tree, "", (), None)
+
+
+def characters(lines: list[str], line: int, column: int) -> int:
+    """A column in characters, from one in bytes, as Python counts them."""
+    if not 0 < line <= len(lines):
+        return column
+    return len(lines[line - 1].encode()[:column].decode(errors="replace"))

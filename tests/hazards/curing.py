@@ -11,13 +11,14 @@ from typing import Any
 import torch
 from cells import run_cell
 from hazards.patching import patched
+from programs.score import unshown
 
 from inplace_magic.report import Report
 
 
 def watch_cell(shell: Any, source: str) -> Report:
     """The report of a cell with that source below the magic line."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), unshown():
         warnings.simplefilter("ignore")
         run_cell(shell, f"%%inplace_watch --out report\n{source}")
     report = shell.user_ns["report"]

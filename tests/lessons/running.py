@@ -20,6 +20,11 @@ def run(text: Path) -> list[Any]:
     """Runs a lesson as it is built; gives its code cells."""
     content, failure = BUILD.built(text)
     assert failure == "", named(text)
+    return code_cells(content)
+
+
+def code_cells(content: str) -> list[Any]:
+    """The code cells of a notebook, from the text of its file."""
     notebook = nbformat.reads(content, as_version=4)  # type: ignore[no-untyped-call]  # nbformat has no types
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 

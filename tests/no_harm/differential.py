@@ -90,9 +90,9 @@ class Comparison:
     """What the plain run raised."""
 
 
-def compare(program: Program, mode: Mode) -> Comparison:
-    """The differences between a plain run and one under `mode`."""
-    plain = run(program, "plain")
+def compare(program: Program, mode: Mode, plain: Outcome | None = None) -> Comparison:
+    """The differences between a plain run, which may have been made before, and one under `mode`."""
+    plain = plain or run(program, "plain")
     other = run(program, mode)
     differences = differing_paths(plain.facts, other.facts)
     noise: list[str] = []

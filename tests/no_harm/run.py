@@ -11,7 +11,7 @@ import argparse
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import torch
-from no_harm.differential import MODES, Comparison, Mode, compare
+from no_harm.differential import MODES, Comparison, Mode, compare, run
 from no_harm.exclusions import CHANGED_BY_ANY_DISPATCH_MODE
 from no_harm.lists import LISTS
 
@@ -78,17 +78,18 @@ class Tally:
         return lines + [f"  no samples: {entry}" for entry in self.unmade]
 
 
-def tally(title: str, mode: Mode, limit: int, wanted: Callable[[str], bool] = lambda _: True) -> Tally:
-    """Compares the programs of one list.
+def tallies(
+    title: str, modes: Sequence[Mode], limit: int, wanted: Callable[[str], bool] = lambda _: True
+) -> list[Tally]:
+    """Compares the programs of one list, each run once plainly and once under each mode.
 
     Args:
         title: a key of :data:`LISTS`.
-        mode: what to compare a plain run with.
+        modes: what to compare a plain run with.
         limit: programs per operator.
         wanted: which operators, by name.
     """
-    result = Tally(title, mode)
-    began = time.perf_counter()
+    results = [Tally(title, mode) for mode in modes]
     for name, programs in LISTS[title](limit):
         if not wanted(name):
             continue
@@ -97,11 +98,16 @@ def tally(title: str, mode: Mode, limit: int, wanted: Callable[[str], bool] = la
                 warnings.simplefilter("ignore")
                 made = list(programs)
         except Exception as error:  # the database's own sample makers may need what is not installed; said by name
-            result.unmade.append(f"{name} ({type(error).__name__}: {str(error)[:120]})")
+            for result in results:
+                result.unmade.append(f"{name} ({type(error).__name__}: {str(error)[:120]})")
             continue
-        result.done += [compare(program, mode) for program in made]
-    result.seconds = time.perf_counter() - began
-    return result
+        for program in made:
+            plain = run(program, "plain")
+            for result in results:
+                began = time.perf_counter()
+                result.done.append(compare(program, result.mode, plain))
+                result.seconds += time.perf_counter() - began
+    return results
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -117,9 +123,9 @@ def main(arguments: list[str] | None = None) -> int:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     failed = False
-    for mode in options.modes or ["calls", "ops"]:
-        for title in options.titles or LISTS:
-            result = tally(title, mode, options.limit, lambda name: options.only is None or options.only in name)
+    for title in options.titles or LISTS:
+        modes = options.modes or ["calls", "ops"]
+        for result in tallies(title, modes, options.limit, lambda name: options.only is None or options.only in name):
             print(result.summary(), flush=True)
             for line in result.exceptions():
                 print(line, flush=True)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from types import CodeType, FrameType
 from typing import Any
 
 import pytest
@@ -57,16 +62,44 @@ def busy_program() -> Any:
     return [weight, weight.grad, norm.running_mean, norm.num_batches_tracked, out.detach(), buffer, seen, text]
 
 
+@pytest.fixture(scope="module")
+def plain() -> Any:
+    """What the program leaves without a watch."""
+    seed_everything()
+    return value_facts(busy_program())
+
+
+@pytest.fixture(scope="module")
+def reached() -> set[str]:
+    """The functions of ours that a watch of the program reaches, at one of the levels. Where none of the others is
+    called, none can fail."""
+    with _noting() as seen:
+        for level in LEVELS:
+            with inplace_magic.watch(level=level):
+                seed_everything()
+                busy_program()
+    assert len(seen) > 300
+    return seen
+
+
+@pytest.fixture(scope="module")
+def reached_by_an_error() -> set[str]:
+    """Those that a watch reaches which the user's error ends."""
+    with _noting() as seen, pytest.raises(ZeroDivisionError), inplace_magic.watch():
+        _fail()
+    assert len(seen) > 100
+    return seen
+
+
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_fault_in_any_function_of_ours_changes_nothing_and_is_said(
-    name: str, level: str, monkeypatch: pytest.MonkeyPatch
+    name: str, level: str, plain: Any, reached: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target = TARGETS[name]
-    seed_everything()
-    plain = value_facts(busy_program())
-    reached = _break(target, monkeypatch)
+    if name not in reached:
+        return
+    calls = _break(TARGETS[name], monkeypatch)
     watch = inplace_magic.watch(level=level)
     seed_everything()
     with watch:
@@ -74,14 +107,18 @@ def test_fault_in_any_function_of_ours_changes_nothing_and_is_said(
     assert differing_paths(plain, value_facts(result)) == []
     assert torch_modes() == []
     assert watch.report is not None
-    if reached:
+    if calls:
         assert any("Injected" in line for line in watch.report.faults)
         assert all("report it" in line for line in watch.report.faults)
 
 
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_fault_of_ours_does_not_take_the_place_of_the_users_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fault_of_ours_does_not_take_the_place_of_the_users_error(
+    name: str, reached_by_an_error: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name not in reached_by_an_error:
+        return
     _break(TARGETS[name], monkeypatch)
     with pytest.raises(ZeroDivisionError, match="mine") as caught, inplace_magic.watch():
         _fail()
@@ -178,6 +215,28 @@ def test_every_broken_renderer_says_so_and_leaves_the_others(monkeypatch: pytest
 
 def _raise(*_: Any, **__: Any) -> Any:
     raise Injected("broken")
+
+
+@contextmanager
+def _noting() -> Iterator[set[str]]:
+    """The names of the functions of ours that are called within it, in any thread."""
+    names: dict[CodeType, list[str]] = {}
+    for name, target in TARGETS.items():
+        names.setdefault(inspect.unwrap(target.function).__code__, []).append(name)
+    seen: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            seen.update(names.get(frame.f_code, ()))
+
+    before = sys.getprofile()
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield seen
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
 
 
 def _break(target: Target, monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -162,7 +162,7 @@ MESSES = {
     "replaces torch.add": (
         "import torch\nold = torch.add\ntorch.add = lambda *a, **k: 'theirs'\nr = torch.add(1, 2)\ntorch.add = old"
     ),
-    "recurses without end": (  # at a low limit: IPython searches all modules for each frame that it shows
+    "recurses without end": (
         "import sys, torch\ndef f(x): return f(x.add(1))\nlimit = sys.getrecursionlimit()\nsys.setrecursionlimit(400)\n"
         "try:\n    f(torch.ones(1))\nfinally:\n    sys.setrecursionlimit(limit)"
     ),
@@ -181,6 +181,7 @@ MESSES = {
 def test_messy_cell_ends_as_it_ends_unwatched_and_leaves_nothing_hooked(
     mess: str, level: str, loaded_shell: Any, recwarn: pytest.WarningsRecorder
 ) -> None:
+    loaded_shell.InteractiveTB.set_mode("Minimal")  # else IPython searches all modules for each of 300 frames
     plain = _ending(loaded_shell, MESSES[mess])
     watched = _ending(loaded_shell, f"%%inplace_watch --level {level}\n{MESSES[mess]}")
     assert watched == plain

@@ -19,7 +19,7 @@ from no_harm.differential import Mode, Program, compare, run
 from no_harm.exclusions import NOT_ON_CPU
 from no_harm.lists import LISTS
 from no_harm.operators import dtype_for, full_name, operator_database
-from no_harm.run import Tally, tally
+from no_harm.run import Tally, tallies
 
 ONE_IN = {"op_db": 4, "op_db in place": 2, "op_db errors": 4, "binary_ufuncs": 4, "modules": 2}
 """Share of the operators of a list that runs here; the other lists run whole."""
@@ -35,10 +35,14 @@ def sampled(title: str, name: str) -> bool:
 
 
 @cache
-def results(title: str, level: Mode) -> Tally:
+def both(title: str) -> dict[Mode, Tally]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return tally(title, level, 2, lambda name: sampled(title, name))
+        return dict(zip(LEVELS, tallies(title, LEVELS, 2, lambda name: sampled(title, name)), strict=True))
+
+
+def results(title: str, level: Mode) -> Tally:
+    return both(title)[level]
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -31,6 +31,8 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,16 +67,35 @@ def statement_of(source):
     return first
 
 
+@contextmanager
+def unshown():
+    """A watched cell makes its report here and no page of it: to have the picture drawn takes longer than most programs."""
+    from inplace_magic.magics import session
+
+    shown, session.show = session.show, lambda *_, **__: None
+    try:
+        yield
+    finally:
+        session.show = shown
+
+
 def outcome(shell, cell):
-    """(exception type, text, SILENTLY_WRONG) of running `cell` in a fresh namespace, and the namespace."""
+    """(exception type, text, SILENTLY_WRONG) of running `cell` in a fresh namespace, and the namespace. No page is made."""
     shell.reset(new_session=False)
-    with capture_output(), warnings.catch_warnings():
+    with capture_output(), warnings.catch_warnings(), unshown():
         warnings.simplefilter("ignore")
         if cell.startswith("%%"):
             shell.run_cell("%load_ext inplace_magic")
         result = shell.run_cell(cell)
     error = result.error_in_exec or result.error_before_exec or shell.user_ns.get("_watched_error")
     return error, shell.user_ns.get("SILENTLY_WRONG"), dict(shell.user_ns)
+
+
+@cache
+def plainly(source):
+    """What is said of a program by itself, as a file: its exception, and SILENTLY_WRONG. Asked once, however often."""
+    error, wrong, _ = outcome_of_file(source, None)
+    return said(error), wrong
 
 
 def outcome_of_file(source, level):
@@ -172,16 +193,16 @@ def judge(case, source, report, above=1):
 
 def score(shell: Any, case: dict, source: str, level: str = "calls", how: str = "cell") -> tuple[Any, list[tuple[str, bool]]]:
     """The report of one program, None where the watch gave none, and its (figure, right) pairs."""
-    if how == "cell":
-        error, wrong, _ = outcome(shell, source)
-        magic = f"%%inplace_watch --out report --level {level}\n"
-        watched_error, watched_wrong, namespace = outcome(shell, magic + source)
+    if how == "script":
+        error, wrong, _ = outcome_of_script(source, None)
+        plain = said(error), wrong
+        error, wrong, namespace = outcome_of_script(source, level)
     else:
-        run = outcome_of_file if how == "file" else outcome_of_script
-        error, wrong, _ = run(source, None)
-        watched_error, watched_wrong, namespace = run(source, level)
+        plain = plainly(source)
+        magic = f"%%inplace_watch --out report --level {level}\n"
+        error, wrong, namespace = outcome(shell, magic + source) if how == "cell" else outcome_of_file(source, level)
     report = namespace.get("report")
-    figures = [("same", said(error) == said(watched_error) and wrong == watched_wrong)]
+    figures = [("same", plain == (said(error), wrong))]
     if report is None:
         figures.append(("culprit" if case["symptom"] != "harmless" else "quiet", False))
     else:

@@ -1,0 +1,135 @@
+"""What ran of a file or cell: the version of its text that a code object was compiled from, and the lines in it.
+
+A file's text is held against the code that ran (:mod:`.versions`): where it was edited since it was loaded, the disk is
+read again, and of code that neither text explains nothing is known.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import tokenize
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from types import CodeType, ModuleType
+
+from inplace_magic.source.positions import Position, positions
+from inplace_magic.source.text import Function, Text, first_line_of, text_of
+from inplace_magic.source.versions import Compiled, Loads, Twin
+
+
+@dataclass(eq=False)
+class File:
+    """A file, or a cell, as it was met so far."""
+
+    versions: list[Text]
+    """Its text, and where that is not what ran also the text that the disk has now."""
+    may_be_older: bool
+    """Whether it can have been changed since its code was compiled; a cell cannot."""
+    read_again: bool = False
+    edited: bool = False
+    """Whether code of it ran that no version of the text explains."""
+
+
+class Files:
+    """Files and cells by compiled file name, as they were met so far.
+
+    Args:
+        cells: the names of those that are cells, whose text cannot be older than their code.
+    """
+
+    def __init__(self, cells: Iterable[str]) -> None:
+        self._cells = frozenset(cells)
+        self._files: dict[str, File] = {}
+        self._codes: dict[int, tuple[CodeType, Twin | None]] = {}
+        self._positions: dict[int, tuple[CodeType, list[Position]]] = {}
+        self._compiled, self._loads = Compiled(), Loads()
+
+    def __contains__(self, filename: str) -> bool:
+        return filename in self._files
+
+    def __iter__(self) -> Iterator[tuple[str, File]]:
+        return iter(self._files.items())
+
+    def file(self, filename: str) -> File:
+        """One of them, met now if it was not before."""
+        if filename not in self._files:
+            text = text_of(tuple(line.rstrip("\n") for line in linecache.getlines(filename)))
+            entry = linecache.cache.get(filename)
+            on_disk = entry is not None and len(entry) > 1 and entry[1] is not None  # and not put there, as cells are
+            older = on_disk and filename not in self._cells
+            self._files[filename] = File([text], older)
+        return self._files[filename]
+
+    def position(self, code: CodeType, lasti: int) -> Position:
+        """Lines and columns of one instruction."""
+        known = self._positions.get(id(code))
+        if known is None:
+            known = self._positions[id(code)] = code, positions(code)
+        position = lasti // 2
+        line, end_line, column, end_column = known[1][position] if position < len(known[1]) else (0, None, None, None)
+        return line, end_line, column, end_column
+
+    def twin(self, code: CodeType, lasti: int) -> Twin | None:
+        """The text of an instruction; None where no version of it that can be had is the one that ran."""
+        file = self.file(code.co_filename)
+        if not file.may_be_older:
+            return Twin(file.versions[0], code)
+        if id(code) not in self._codes:
+            self._codes[id(code)] = code, self._found(lambda text: self._compiled.twin(code, text), file, code)
+        whole = self._codes[id(code)][1]
+        if whole is not None:
+            return whole
+        line, _, column, _ = self.position(code, lasti)
+
+        def stands(text: Text) -> Twin | None:
+            there = not line or self._loads.stand_in(text, code, line, column)  # nothing is quoted from no line
+            return Twin(text, code) if there else None
+
+        found = self._found(stands, file, code)
+        return Twin(file.versions[0], code) if found is None and _is_rewritten(code.co_filename) else found
+
+    def _found(self, look: Callable[[Text], Twin | None], file: File, code: CodeType) -> Twin | None:
+        """What the versions of a file's text give; the disk is read anew where those known give nothing."""
+        for text in file.versions:
+            twin = look(text)
+            if twin is not None:
+                return twin
+        if not file.read_again:
+            file.read_again = True
+            lines = _on_disk(code.co_filename)
+            if lines is not None and lines != file.versions[0].lines:
+                file.versions.append(text_of(tuple(lines)))
+                return look(file.versions[-1])
+        return None
+
+
+def function_of(text: Text, code: CodeType) -> Function | None:
+    """The function of a text that a code object is."""
+    name = getattr(code, "co_qualname", None)
+    if name is not None:
+        return text.function(name, code.co_firstlineno)
+    beginning = (
+        each for each in text.functions.get(code.co_name, ()) if first_line_of(each.node) == code.co_firstlineno
+    )
+    return next(beginning, None)
+
+
+def _is_rewritten(filename: str) -> bool:
+    """Whether a module's loader compiles something else than the text of its file: pytest rewrites every ``assert``,
+    type checkers add calls. Its lines are those of the text."""
+    for module in list(sys.modules.values()):
+        names = vars(module) if type(module) is ModuleType else {}
+        if names.get("__file__") == filename:
+            loader = getattr(names.get("__spec__"), "loader", None)
+            return loader is not None and type(loader) is not SourceFileLoader
+    return False
+
+
+def _on_disk(filename: str) -> list[str] | None:
+    try:
+        with tokenize.open(filename) as file:
+            return [line.rstrip("\n") for line in file]
+    except (OSError, SyntaxError, ValueError):
+        return None
