@@ -1,13 +1,14 @@
 """Frozen dataclasses to JSON's plain types and back, strictly: a saved report is data from a stranger.
 
 Reading builds only the dataclasses named by the type hints, and only from values of the hinted types. Nothing is
-imported, evaluated or unpickled on the way.
+imported, evaluated or unpickled on the way. How a type is read is worked out once, as a function of the value.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import types
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -23,11 +24,23 @@ INT64_MIN, UINT64_MAX = -(2**63), 2**64 - 1
 
 def to_plain(value: Any) -> Any:
     """Dataclasses become dicts, tuples lists; numbers, strings and None stay."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    kind: Any = type(value)
+    if kind in _PLAIN:
+        return value
+    names = _names_of(kind)
+    if names is not None:
+        return {name: to_plain(getattr(value, name)) for name in names}
     if isinstance(value, (tuple, list)):
         return [to_plain(item) for item in value]
     return value
+
+
+_PLAIN = frozenset((int, str, type(None), bool, float))
+
+
+@cache
+def _names_of(kind: Any) -> tuple[str, ...] | None:
+    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
 
 
 def from_plain(hint: type[T], value: Any, where: str = "report") -> T:
@@ -37,75 +50,129 @@ def from_plain(hint: type[T], value: Any, where: str = "report") -> T:
     Raises:
         ReportFormatError: a value of another type than hinted; the text names the place.
     """
-    result: T = _read(hint, value, where)
+    try:
+        wanted: Any = hint
+        result: T = _reader(wanted)(value)
+    except _Damage as damage:
+        place = where + "".join(reversed(damage.steps))
+        raise ReportFormatError(damage.told.format(place=place, **damage.facts)) from None
     return result
 
 
-def _read(hint: Any, value: Any, where: str) -> Any:
-    origin = get_origin(hint)
-    if dataclasses.is_dataclass(hint):
-        return _read_dataclass(hint, value, where)
-    if origin is tuple:
-        if not isinstance(value, list):
-            raise _mismatch("a list", value, where)
-        item = get_args(hint)[0]
-        if get_origin(item) is Literal:  # a newer version may know more words
-            value = [entry for entry in value if not isinstance(entry, str) or entry in get_args(item)]
-        return tuple(_read(item, entry, f"{where}[{i}]") for i, entry in enumerate(value))
-    if origin in (Union, types.UnionType):
-        return _read_union(get_args(hint), value, where)
-    if origin is Literal:
-        if not isinstance(value, str) or value not in get_args(hint):
-            words = get_args(hint)
-            raise _mismatch("one of " + ", ".join(words[:_FEW]) + (", …" if len(words) > _FEW else ""), value, where)
-        return value
-    if isinstance(value, int) and not INT64_MIN <= value <= UINT64_MAX:
-        raise ReportFormatError(
-            _("The saved report is damaged at {place}: the number does not fit into 64 bits.").format(place=where)
-        )
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if (hint is int and isinstance(value, bool)) or not isinstance(value, hint):
-        raise _mismatch(hint.__name__, value, where)
-    return value
+class _Damage(Exception):
+    """A value that is not as hinted."""
+
+    def __init__(self, told: str, **facts: object) -> None:
+        super().__init__(told)
+        self.told, self.facts = told, facts
+        self.steps: list[str] = []
+        """The way to the value, its last step first."""
 
 
-def _read_dataclass(hint: Any, value: Any, where: str) -> Any:
-    if not isinstance(value, dict):
-        raise _mismatch("an object", value, where)
-    known = {
-        name: _read(field_hint, value[name], f"{where}.{name}") for name, field_hint in _hints(hint) if name in value
-    }
-    try:
-        return hint(**known)
-    except TypeError as error:
-        raise ReportFormatError(
-            _("The saved report is damaged at {place}: {error}.").format(place=where, error=error)
-        ) from None
-
-
-def _read_union(options: tuple[Any, ...], value: Any, where: str) -> Any:
-    if value is None and type(None) in options:
-        return None
-    for option in options:
-        if option is type(None):
-            continue
-        if get_origin(option) is Literal and isinstance(value, str):
-            return value if value in get_args(option) else None  # unknown here, though a newer version may know it
-        plain = option in (bool, int, float, str)
-        if (plain and type(value) is option) or (not plain and isinstance(value, (dict, list))):
-            return _read(option, value, where)
-    raise _mismatch(" or ".join(getattr(option, "__name__", str(option)) for option in options), value, where)
+_Reader = Callable[[Any], Any]
 
 
 @cache
-def _hints(hint: type) -> tuple[tuple[str, Any], ...]:
-    return tuple(get_type_hints(hint).items())
+def _reader(hint: Any) -> _Reader:
+    origin = get_origin(hint)
+    if dataclasses.is_dataclass(hint):
+        return _dataclass_reader(hint)
+    if origin is tuple:
+        return _tuple_reader(get_args(hint)[0])
+    if origin in (Union, types.UnionType):
+        return _union_reader(get_args(hint))
+    return _word_reader(get_args(hint)) if origin is Literal else _plain_reader(hint)
 
 
-def _mismatch(wanted: str, value: Any, where: str) -> ReportFormatError:
-    return ReportFormatError(
-        _("The saved report is damaged at {place}: expected {wanted}, found {found}.").format(
-            place=where, wanted=wanted, found=type(value).__name__
-        )
-    )
+def _tuple_reader(item: Any) -> _Reader:
+    words = get_args(item) if get_origin(item) is Literal else None
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, list):
+            raise _mismatch("a list", value)
+        if words is not None:  # a newer version may know more words
+            value = [entry for entry in value if not isinstance(entry, str) or entry in words]
+        if not value:
+            return ()
+        read_item, found = _reader(item), []
+        try:
+            for entry in value:
+                found.append(read_item(entry))
+        except _Damage as damage:
+            damage.steps.append(f"[{len(found)}]")
+            raise
+        return tuple(found)
+
+    return read
+
+
+def _word_reader(words: tuple[Any, ...]) -> _Reader:
+    def read(value: Any) -> Any:
+        if not isinstance(value, str) or value not in words:
+            raise _mismatch("one of " + ", ".join(words[:_FEW]) + (", …" if len(words) > _FEW else ""), value)
+        return value
+
+    return read
+
+
+def _plain_reader(hint: Any) -> _Reader:
+    def read(value: Any) -> Any:
+        if isinstance(value, int) and not INT64_MIN <= value <= UINT64_MAX:
+            raise _Damage(_("The saved report is damaged at {place}: the number does not fit into 64 bits."))
+        if hint is float and isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if (hint is int and isinstance(value, bool)) or not isinstance(value, hint):
+            raise _mismatch(hint.__name__, value)
+        return value
+
+    return read
+
+
+def _dataclass_reader(hint: Any) -> _Reader:
+    fields: list[tuple[str, _Reader]] = []
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, dict):
+            raise _mismatch("an object", value)
+        if not fields:  # a class may hold others of its own kind
+            fields.extend((name, _reader(each)) for name, each in get_type_hints(hint).items())
+        known, at = {}, ""
+        try:
+            for at, read_field in fields:
+                if at in value:
+                    known[at] = read_field(value[at])
+        except _Damage as damage:
+            damage.steps.append(f".{at}")
+            raise
+        try:
+            return hint(**known)
+        except TypeError as error:
+            raise _Damage(_("The saved report is damaged at {place}: {error}."), error=error) from None
+
+    return read
+
+
+def _union_reader(options: tuple[Any, ...]) -> _Reader:
+    may_be_none = type(None) in options
+    others = [option for option in options if option is not type(None)]
+    plain = {option: _reader(option) for option in others if option in (bool, int, float, str)}
+
+    def read(value: Any) -> Any:
+        if value is None and may_be_none:
+            return None
+        known = plain.get(type(value))
+        if known is not None:
+            return known(value)
+        for option in others:
+            if get_origin(option) is Literal and isinstance(value, str):
+                return value if value in get_args(option) else None  # unknown here, though a newer version may know it
+            if option not in plain and isinstance(value, (dict, list)):
+                return _reader(option)(value)
+        raise _mismatch(" or ".join(getattr(option, "__name__", str(option)) for option in options), value)
+
+    return read
+
+
+def _mismatch(wanted: str, value: Any) -> _Damage:
+    told = _("The saved report is damaged at {place}: expected {wanted}, found {found}.")
+    return _Damage(told, wanted=wanted, found=type(value).__name__)

@@ -96,6 +96,8 @@ def _read_outside(story: Story, given: Reference, write: Write) -> CallEvent | N
     place = given.place
     assert place is not None
     for call in story.trace.calls:
+        if given.since < call.index and call.callsite == place:
+            return None  # another run of the function
         if call.index < write.at or all(meta.storage != given.storage for meta in call.inputs):
             continue
         if call.does("overwrites"):

@@ -30,6 +30,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
@@ -45,7 +46,7 @@ from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Number, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import listing_of
+from inplace_magic.source.listing import Scope, listing_of
 
 CODE = "dataset-item-edited"
 
@@ -128,14 +129,20 @@ def _is_shallow_copy(story: Story, site: Callsite, name: str) -> bool:
     statement = listing.statement_at(site) if listing is not None else None
     if listing is None or statement is None or not listing.whole:
         return False
-    scope = listing.scope_of(statement)
-    bound = [n.value for n in ast.walk(scope) if isinstance(n, ast.Assign) and _binds(n.targets, name)]
+    bound = _assigned_in(listing.scope_of(statement)).get(name, ())
     return bool(bound) and all(copies_entries(value) for value in bound)
 
 
-def _binds(targets: list[ast.expr], name: str) -> bool:
-    """Whether an assignment binds just this name."""
-    return len(targets) == 1 and expressions.path_text(targets[0]) == name
+@lru_cache(maxsize=64)
+def _assigned_in(scope: Scope) -> dict[str, list[ast.expr]]:
+    """By name, what assignments with one target bind it to."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            path = expressions.path_text(node.targets[0])
+            if path is not None:
+                found.setdefault(path, []).append(node.value)
+    return found
 
 
 def _counts_fetches(site: Callsite) -> bool:
