@@ -32,11 +32,19 @@ SYMPTOMS = {
     "backward_error": "backward raises",
     "leaf_error": "a leaf is refused",
     "view_error": "a view is refused",
+    "second_time": "backward a second time",
     "silent_wrong": "wrong in silence",
     "harmless": "healthy",
 }
 COLUMNS = ("programs", "found", "fix offered", "proven", "other numbers", "refuted", "not tried", "no fix")
 TRUTH = ("rule's fix refuted", "cured, as the author says", "not cured", "gradient error measured")
+
+
+def a_shell() -> Any:
+    """An IPython shell that keeps no history on disk."""
+    config = Config()
+    config.HistoryManager.hist_file = ":memory:"
+    return InteractiveShell.instance(config=config)
 
 
 def tried(shell: Any, source: str) -> tuple[Any, Any]:
@@ -97,9 +105,7 @@ def main() -> int:
     parser.add_argument("-v", action="store_true", help="a line on each program that fails")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    config = Config()
-    config.HistoryManager.hist_file = ":memory:"
-    shell: Any = InteractiveShell.instance(config=config)
+    shell = a_shell()
     rows: dict[str, Counter[str]] = {symptom: Counter() for symptom in SYMPTOMS}
     begin = time.perf_counter()
     for folder in options.programs:

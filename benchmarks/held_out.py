@@ -1,0 +1,127 @@
+"""What the offered fixes do to programs that were written before anybody looked at how fixes are made.
+
+    python benchmarks/held_out.py [--programs tests/programs/held_out] [--only capsule ...] [-v]
+
+Each label holds the right versions of its program, written by hand: lists of texts to replace. A program runs as a
+watched cell, `report.prove()` tries its fixes, and those that were not refuted are put in, the untried ones, too. *cured*: it runs to its end
+and leaves the values and gradients of one of the right versions, but for rounding; *vain*: it raises; *wrong*: it leaves
+others. *by a rule*: the fix was the rule's own, and not a candidate's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import torch
+from fixes_tried import SYMPTOMS, TESTS, a_shell, tried
+from hazards.patching import patched
+from programs import score
+
+COLUMNS = ("programs", "fix offered", "by a rule", "proven", "other numbers", "refuted", "not tried", "no fix")
+TRUTH = ("cured", "vain", "wrong")
+State = dict[str, torch.Tensor]
+
+
+def left_by(source: str) -> State | None:
+    """The values and gradients that a program leaves under its names; None where it raises."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(compile(source, "program.py", "exec", dont_inherit=True), names)
+    except Exception:  # whatever it raises, it did not come to its end
+        return None
+    state: State = {}
+    for name, value in names.items():
+        parts = value.state_dict(keep_vars=True) if isinstance(value, torch.nn.Module) else {"": value}
+        for part, tensor in parts.items():
+            if isinstance(tensor, torch.Tensor):
+                state[f"{name}.{part}"] = tensor.detach()
+                if tensor.is_leaf and tensor.grad is not None:
+                    state[f"{name}.{part}.grad"] = tensor.grad
+    return state
+
+
+def is_right(state: State, right: State) -> bool:
+    """Whether a program left what a right version leaves, but for rounding."""
+    return all(name in state and torch.allclose(state[name], value, 1e-4, 1e-6) for name, value in right.items())
+
+
+def rights(case: dict[str, Any], source: str) -> list[State]:
+    """What the right versions of a program leave, without what they bind for themselves."""
+    found = []
+    for edits in case["right"]:
+        text = source
+        for old, new in edits:
+            assert text.count(old) == 1, (case["case"], old)
+            text = text.replace(old, new)
+        state = left_by(text)
+        assert state is not None, case["case"]
+        found.append(state)
+    common = set.intersection(*(set(state) for state in found))
+    return [{name: state[name] for name in sorted(common)} for state in found]
+
+
+def counted(case: dict[str, Any], source: str, shell: Any) -> tuple[Counter[str], str]:
+    """What one program adds to its row, and a line on it."""
+    row = Counter({"programs": 1})
+    before, after = tried(shell, source)
+    findings = [hazard for hazard in after.hazards if hazard.severity in ("error", "silent")]
+    kept = [hazard for hazard in findings if hazard.diff]
+    if not findings:
+        row["no fix"] += 1
+        return row, "no finding"
+    shown = next((hazard for hazard in findings if hazard.diff), findings[0])
+    row["fix offered"] = int(bool(shown.diff))
+    row["by a rule"] = int(shown.diff != "" and shown.diff in {hazard.diff for hazard in before.hazards})
+    row[shown.proof.verdict if shown.diff or shown.proof.verdict != "not tried" else "no fix"] += 1
+    told = f"{shown.code}: {shown.proof.verdict}: {shown.proof.reason}"
+    if not kept:
+        return row, told
+    lines = patched(["%%inplace_watch", *source.splitlines()], [hazard.diff for hazard in kept])[1:]
+    state = left_by("\n".join(lines))
+    if state is None:
+        mark = "vain"
+    else:
+        mark = "cured" if any(is_right(state, right) for right in rights(case, source)) else "wrong"
+    row[mark] += 1
+    return row, f"{mark.upper()} {told}\n" + "\n".join(hazard.diff for hazard in kept)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=Path, nargs="*", default=[TESTS / "programs" / "held_out"])
+    parser.add_argument("--only", nargs="*", default=[], help="parts of program names")
+    parser.add_argument("-v", action="store_true", help="what is said of each program")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    shell = a_shell()
+    rows: dict[str, Counter[str]] = {}
+    begin = time.perf_counter()
+    for folder in options.programs:
+        for case in score.cases_in(folder):
+            if options.only and not any(word in case["case"] for word in options.only):
+                continue
+            source = (folder / f"{case['case']}.py").read_text(encoding="utf-8")
+            row, told = counted(case, source, shell)
+            rows.setdefault(case["symptom"], Counter()).update(row)
+            if options.v:
+                print(f"## {case['case']}: {told}", flush=True)
+    columns = (*COLUMNS, *TRUTH)
+    print("| kind | " + " | ".join(columns) + " |")
+    print("|---" * (len(columns) + 1) + "|")
+    rows["all"] = sum(rows.values(), Counter())
+    for symptom, row in rows.items():
+        print(f"| {SYMPTOMS.get(symptom, symptom)} | " + " | ".join(str(row[column]) for column in columns) + " |")
+    print(f"\n{time.perf_counter() - begin:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
