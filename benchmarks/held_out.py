@@ -3,9 +3,9 @@
     python benchmarks/held_out.py [--programs tests/programs/held_out] [--only capsule ...] [-v]
 
 Each label holds the right versions of its program, written by hand: lists of texts to replace. A program runs as a
-watched cell, `report.prove()` tries its fixes, and those that were not refuted are put in, the untried ones, too. *cured*: it runs to its end
-and leaves the values and gradients of one of the right versions, but for rounding; *vain*: it raises; *wrong*: it leaves
-others. *by a rule*: the fix was the rule's own, and not a candidate's.
+watched cell, `report.prove()` tries its fixes, and those that were not refuted are put in, the untried ones, too.
+*cured*: it runs to its end and leaves the values and gradients of one of the right versions, but for rounding; *vain*:
+it raises; *wrong*: it leaves others. *by a rule*: the fix was the rule's own, and not a candidate's.
 """
 
 from __future__ import annotations

@@ -83,8 +83,10 @@ class Bench:
 
     @cached_property
     def written(self) -> Ran:
-        """The program as it is written."""
-        return self.run({})
+        """The program as it is written; of its outcome only the gradients are held."""
+        ran = self.run({})
+        ran.outcome.keep_only("gradient" if ran.failure is None else None)
+        return ran
 
     @cached_property
     def is_deterministic(self) -> bool:
@@ -142,7 +144,7 @@ class Bench:
             return stack
 
         with self._staged.program({}) as program:
-            outcome, failure = self._runner(program, around).outcome(taken=True)
+            outcome, failure = self._runner(program, around).outcome(taken=True, brief=True)
         return failure is None and bool(gradient_errors(self.written.outcome, outcome))
 
     @cached_property
@@ -187,8 +189,13 @@ class Bench:
             raise CompareError(_("The lines that the fix changes are not known, or no longer what ran."))
         return found
 
-    def run(self, changes: Changes, *, copied: bool = False) -> Ran:
+    def run(self, changes: Changes, *, copied: bool = False, brief: bool = True) -> Ran:
         """Runs the program, with changes, and gives what it left.
+
+        Args:
+            changes: of the user's lines.
+            copied: everything that autograd saves is copied as it is saved.
+            brief: of other tensors than gradients only digests are held, so that no run leaves a copy behind.
 
         Raises:
             CompareError: it cannot be run.
@@ -209,7 +216,7 @@ class Bench:
             return stack
 
         with self._staged.program(changes) as program:
-            outcome, failure = self._runner(program, around).outcome(taken=True)
+            outcome, failure = self._runner(program, around).outcome(taken=True, brief=brief)
         own = any(reach.own_hooks for reach in reaches)
         return Ran(outcome, failure, own, counts[-1].begun, counts[-1].stopped)
 

@@ -120,22 +120,26 @@ class Runner:
             self._state = find_state(program.codes, program.roots, program.namespace, without=old)
         return bool(old)
 
-    def outcome(self, *, taken: bool = False) -> tuple[Outcome, Failure | None]:
+    def outcome(self, *, taken: bool = False, brief: bool = False) -> tuple[Outcome, Failure | None]:
         """What a run leaves behind. Where it makes no gradients itself, those of its result are taken.
 
         Args:
             taken: also the gradients that no variable shows when the run has ended.
+            brief: of other tensors than gradients only a digest is held.
         """
-        left = Outcome()
+        left = Outcome(brief=brief)
         try:
             with self.stage() as copies, gradients_noted() if taken else nullcontext() as noted:
                 before = Outcome()
-                self._add_given(before, copies)
+                for given in (self.program.given(copies.roots), copies.places):
+                    for _name, value in given:
+                        before.look(value)
                 marks = before.gradient_marks()
                 try:
                     value = self.program.run(copies.roots)
                 except Stopped:
                     value = None
+                left.began = copies.began()
                 for name, output in self.program.outputs(value):
                     left.add("output", name, output)
                 self._add_given(left, copies)
@@ -151,7 +155,9 @@ class Runner:
         except CopyError:
             raise
         except Exception as error:  # the code is the user's: whatever it raises is the result of this run
-            return left, Failure(error, backward=False)
+            return left, Failure(_without_frames(error), backward=False)
+        finally:
+            left.close()
         return left, None
 
     def first_roots(self) -> list[torch.Tensor] | None:
@@ -194,8 +200,20 @@ def _try_backward(value: Any, left: Outcome) -> Failure | None:
     try:
         left.gradients_of = "the result" if backward_of(value) else ""
     except Exception as error:  # what we look for: an in-place write that broke the graph
-        return Failure(error, backward=True)
+        return Failure(_without_frames(error), backward=True)
     return None
+
+
+def _without_frames(error: Exception) -> Exception:
+    """An error of a run that has ended, whose frames would hold the copies that it ran on."""
+    seen: list[BaseException] = []
+    queue: list[BaseException | None] = [error]
+    while queue:
+        each = queue.pop()
+        if each is not None and each not in seen:
+            seen.append(each.with_traceback(None))
+            queue += [each.__cause__, each.__context__]
+    return error
 
 
 def _seed_all(seed: int) -> None:
