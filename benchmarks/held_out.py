@@ -29,7 +29,8 @@ State = dict[str, torch.Tensor]
 
 
 def left_by(source: str) -> State | None:
-    """The values and gradients that a program leaves under its names; None where it raises."""
+    """The parameters, buffers and leaves that a program leaves under its names, with their gradients; None where it
+    raises. Results on the way to them may have other names in another right version."""
     names: dict[str, Any] = {"__name__": "__main__"}
     try:
         with warnings.catch_warnings():
@@ -39,9 +40,10 @@ def left_by(source: str) -> State | None:
         return None
     state: State = {}
     for name, value in names.items():
-        parts = value.state_dict(keep_vars=True) if isinstance(value, torch.nn.Module) else {"": value}
+        module = isinstance(value, torch.nn.Module)
+        parts = value.state_dict(keep_vars=True) if module else {"": value}
         for part, tensor in parts.items():
-            if isinstance(tensor, torch.Tensor):
+            if isinstance(tensor, torch.Tensor) and (module or (tensor.is_leaf and tensor.requires_grad)):
                 state[f"{name}.{part}"] = tensor.detach()
                 if tensor.is_leaf and tensor.grad is not None:
                     state[f"{name}.{part}.grad"] = tensor.grad

@@ -78,7 +78,8 @@ class Bench:
 
     @cached_property
     def meant(self) -> Ran:
-        """The program as it is written, with everything copied that autograd saves."""
+        """The program as it is written, with everything copied that autograd saves; where it goes through a graph
+        again, with every graph kept."""
         return self.run({}, copied=True)
 
     @cached_property
@@ -201,7 +202,7 @@ class Bench:
             CompareError: it cannot be run.
             Repeated: it was about to do what cannot be done on copies.
         """
-        from inplace_magic.rerun.oracle import Reach, saved_values_copied
+        from inplace_magic.rerun.oracle import Reach, graphs_kept, saved_values_copied
         from inplace_magic.rerun.taken import Passes, backwards_counted
 
         reaches: list[Reach] = []
@@ -213,12 +214,19 @@ class Bench:
             counts.append(stack.enter_context(backwards_counted(most)))
             if copied:
                 reaches.append(stack.enter_context(saved_values_copied()))
+                if self._again:
+                    stack.enter_context(graphs_kept())
             return stack
 
         with self._staged.program(changes) as program:
             outcome, failure = self._runner(program, around).outcome(taken=True, brief=brief)
         own = any(reach.own_hooks for reach in reaches)
         return Ran(outcome, failure, own, counts[-1].begun, counts[-1].stopped)
+
+    @property
+    def _again(self) -> bool:
+        """Whether the program as it is written is refused a second way through a graph."""
+        return any(call.refusal is not None and call.refusal.kind == "graph used up" for call in self._trace.calls)
 
     @property
     def _most(self) -> int | None:
