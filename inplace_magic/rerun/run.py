@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.torch import describe
-from inplace_magic.errors import CopyError
+from inplace_magic.errors import CompareError, CopyError
+from inplace_magic.language import _
 from inplace_magic.record.garbage import collection_paused
 from inplace_magic.rerun.flags import inplace_flags
 from inplace_magic.rerun.flops import Counts, counting
@@ -24,6 +25,7 @@ from inplace_magic.rerun.state import bound_first, find_state
 from inplace_magic.rerun.taken import Stopped, gradients_noted, values_only
 from inplace_magic.rerun.twins import Copies, copy_state, in_place
 
+_PASSED_ON = (Exception, KeyboardInterrupt, SystemExit, GeneratorExit)
 Quiet = Callable[[], AbstractContextManager[Any]]
 """Makes a context in which what the code prints and displays is not shown."""
 
@@ -95,6 +97,11 @@ class Runner:
                 refused = CopyError(sentence)
                 refused.variable = error.name
                 raise refused from error
+            except BaseException as error:  # such as that of `pytest.raises`, whose error did not come
+                if isinstance(error, _PASSED_ON) or type(error).__module__.startswith("inplace_magic."):
+                    raise
+                said = _("A check of the program's own ended it: {error}.").format(error=describe.error_text(error))
+                raise CompareError(said) from error
 
     def _copies(self) -> Copies:
         """Fresh copies; without the names that the program binds before it reads them, where with those it cannot be:
@@ -152,7 +159,7 @@ class Runner:
                 left.add_gradients()
                 if noted is not None:
                     left.add_taken(noted)
-        except CopyError:
+        except CompareError:
             raise
         except Exception as error:  # the code is the user's: whatever it raises is the result of this run
             return left, Failure(_without_frames(error), backward=False)
@@ -165,7 +172,7 @@ class Runner:
         try:
             with values_only() as taken, self.stage() as copies:
                 self.program.run(copies.roots)
-        except CopyError:
+        except CompareError:
             raise
         except Exception:  # without a graph the program may go other ways
             return None

@@ -98,3 +98,37 @@ def test_a_library_is_loaded_to_its_end_whatever_it_does_then(
 
     assert proof_of(report).verdict == "proven"
     sys.modules.pop("that_writes")
+
+
+READ_AGAIN = ("exec(compile(open(path).read(), path, 'exec'))", "%run {path}", "import runpy; runpy.run_path(path)")
+
+
+@pytest.mark.parametrize("line", READ_AGAIN)
+def test_a_program_that_a_cell_reads_and_runs_is_run_with_the_fix(ip: Any, tmp_path: Path, line: str) -> None:
+    path = tmp_path / "program_of_its_own.py"
+    source = f"import torch\nx = torch.ones(3, requires_grad=True)\n{BROKEN}"
+    path.write_text(source, encoding="utf-8")
+    ip.user_ns["path"] = str(path)
+
+    tried = first(watched(ip, line.format(path=path)).prove())
+
+    assert tried.diff.startswith("@@ program_of_its_own.py:4 @@\n-y.mul_(2)")
+    assert tried.proof is not None
+    assert tried.proof.verdict == "proven"
+    assert path.read_text(encoding="utf-8") == source
+    assert compile.__module__ == "builtins", "it is put back"
+    assert type(compile).__name__ == "builtin_function_or_method"
+
+
+def test_a_program_without_a_file_is_not_called_refuted(ip: Any, tmp_path: Path) -> None:
+    (tmp_path / "nameless.py").write_text(f"import torch\nx = torch.ones(3, requires_grad=True)\n{BROKEN}")
+    proof = proof_of(watched(ip, f"exec(open({str(tmp_path / 'nameless.py')!r}).read())"))
+    assert proof.verdict == "not tried"
+
+
+def test_where_the_program_itself_expects_the_error_that_is_said(ip: Any) -> None:
+    """The exception of `pytest.raises` is none that `except Exception` catches."""
+    cell = "import pytest\ny = torch.sigmoid(x)\ny.mul_(2)\nwith pytest.raises(RuntimeError):\n    y.sum().backward()"
+    proof = proof_of(watched(ip, cell))
+    assert proof.verdict == "not tried"
+    assert "A check of the program's own ended it: Failed: DID NOT RAISE" in proof.reason
