@@ -21,15 +21,10 @@ from inplace_magic.capture.torch import describe
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 CASES = [
-    PROGRAMS / folder / f"{case['case']}.py"
+    pytest.param(PROGRAMS / folder / f"{case['case']}.py", id=case["case"])
     for folder in (".", "further")
     for case in score.cases_in(PROGRAMS / folder)
 ]
-TOGETHER = 16
-"""Programs of one test, one after the other in one shell: to make a shell takes as long as to ask about a program."""
-ASKED_AGAIN = 4
-"""Of so many programs one is asked for its proofs by :meth:`.Report.prove`, too: `%inplace_why` has made them already,
-by the same runs."""
 OURS = ("report", "_", "__", "___", "_i", "_ii", "_iii", "_oh", "_ih", "_dh", "In", "Out")
 
 
@@ -101,7 +96,7 @@ def ip(loaded_shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> An
     return loaded_shell
 
 
-def assert_no_harm(ip: Any, folder: Path, number: int, *, again: bool = True) -> None:
+def assert_no_harm(ip: Any, folder: Path, number: int) -> None:
     before = everything(ip, folder)
     run_cell(ip, f"%inplace_why {number} -o report")
     assert_same(before, everything(ip, folder))
@@ -110,26 +105,15 @@ def assert_no_harm(ip: Any, folder: Path, number: int, *, again: bool = True) ->
     report = ip.user_ns.get("report")
     if report is not None:
         assert report.faults == []
-    if report is not None and again:
         report.prove()
         assert_same(before, everything(ip, folder))
 
 
-@pytest.mark.parametrize("begin", range(0, len(CASES), TOGETHER))
-def test_of_each_labelled_program_nothing_is_changed(
-    ip: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: int
-) -> None:
-    for number, path in enumerate(CASES[begin : begin + TOGETHER], begin):
-        folder = tmp_path / path.stem
-        folder.mkdir()
-        monkeypatch.chdir(folder)
-        ip.reset(new_session=False)
-        torch.manual_seed(0)
-        run_cell(ip, path.read_text(encoding="utf-8"))
-        try:
-            assert_no_harm(ip, folder, ip.execution_count - 1, again=number % ASKED_AGAIN == 0)
-        except AssertionError as error:
-            raise AssertionError(path.stem) from error
+@pytest.mark.parametrize("path", CASES)
+def test_of_each_labelled_program_nothing_is_changed(ip: Any, tmp_path: Path, path: Path) -> None:
+    torch.manual_seed(0)
+    run_cell(ip, path.read_text(encoding="utf-8"))
+    assert_no_harm(ip, tmp_path, ip.execution_count - 1)
 
 
 KINDS = {
