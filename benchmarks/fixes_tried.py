@@ -2,6 +2,8 @@
 
     python benchmarks/fixes_tried.py [--programs tests/programs tests/programs/further] [--only sigmoid ...] [-v]
 
+By default with the programs of `held_out`, of which alone some go through a graph twice, and with the ten patients of
+lesson 10, whose cures the lesson's own checks judge.
 Each program runs as a cell under ``%%inplace_watch``; then ``report.prove()`` tries its fixes. A row counts programs
 by the first finding of severity ``error`` or ``silent`` that has a fix, else by the worst. *cured*: the program with
 all fixes that were not refuted runs to its end, and does not say of itself that it is ``SILENTLY_WRONG``: the author's
@@ -15,11 +17,14 @@ import sys
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
@@ -28,10 +33,13 @@ from programs import score
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 FOLDERS = (TESTS / "programs", TESTS / "programs" / "further")
+PATIENT_KINDS = {"leaf-written": "leaf_error", "multi-output-view-written": "view_error"}
+"""Symptoms of the patients whose findings have these codes; of others by whether they raise."""
 SYMPTOMS = {
     "backward_error": "backward raises",
     "leaf_error": "a leaf is refused",
     "view_error": "a view is refused",
+    "second_time": "backward a second time",
     "silent_wrong": "wrong in silence",
     "harmless": "healthy",
 }
@@ -39,10 +47,22 @@ COLUMNS = ("programs", "found", "fix offered", "proven", "other numbers", "refut
 TRUTH = ("rule's fix refuted", "cured, as the author says", "not cured", "gradient error measured")
 
 
+def a_shell() -> Any:
+    """An IPython shell that keeps no history on disk."""
+    config = Config()
+    config.HistoryManager.hist_file = ":memory:"
+    return InteractiveShell.instance(config=config)
+
+
+def watched(shell: Any, source: str) -> Any:
+    """The report of a program as a watched cell."""
+    _error, _wrong, names = score.outcome(shell, "%%inplace_watch --out report --no-graph\n" + source)
+    return names["report"]
+
+
 def tried(shell: Any, source: str) -> tuple[Any, Any]:
     """The report of a program as a watched cell, and the same with its fixes tried."""
-    _error, _wrong, names = score.outcome(shell, "%%inplace_watch --out report --no-graph\n" + source)
-    report = names["report"]
+    report = watched(shell, source)
     return report, report.prove()
 
 
@@ -59,7 +79,33 @@ def cured(source: str, diffs: list[str]) -> bool:
     return not names.get("SILENTLY_WRONG")
 
 
-def counted(case: dict[str, Any], source: str, before: Any, after: Any) -> tuple[Counter[str], str]:
+def patients(shell: Any) -> Iterator[tuple[str, str, Any, Any, Callable[[list[str]], bool]]]:
+    """Of each patient its key, its symptom, its reports before and after, and whether some diffs cure it."""
+    from lessons.asking import answered, begin
+    from lessons.test_l10 import FOUND, exercise_cells
+    from lessons.test_l10 import patched as repaired
+    from lessons.test_l10 import patients as cells
+
+    for key, cell in zip(FOUND, cells(), strict=True):
+        shell.reset(new_session=False)
+        with capture_output():
+            begin(shell, "10")
+            shell.run_cell(cell.replace("%%inplace_watch", "%%inplace_watch -o report"))
+            report = shell.user_ns["report"]
+            after = report.prove()
+        symptom = PATIENT_KINDS.get(report.hazards[0].code, "backward_error" if report.trace.error else "silent_wrong")
+
+        def cures(diffs: list[str], key: str = key) -> bool:
+            text = exercise_cells("10")[key]
+            for diff in diffs:
+                text = repaired(text, diff)
+            with capture_output():
+                return bool(answered(shell, text).passed)
+
+        yield key, symptom, report, after, cures
+
+
+def counted(before: Any, after: Any, cures: Callable[[list[str]], bool]) -> tuple[Counter[str], str]:
     """What one program adds to its row, and a line on it."""
     row = Counter({"programs": 1})
     serious = [[each for each in report.hazards if each.severity in ("error", "silent")] for report in (before, after)]
@@ -77,7 +123,7 @@ def counted(case: dict[str, Any], source: str, before: Any, after: Any) -> tuple
         hazard.diff for _old, hazard in pairs if hazard.diff and hazard.proof.verdict in ("proven", "other numbers")
     ]
     if kept:
-        row["cured, as the author says" if cured(source, kept) else "not cured"] += 1
+        row["cured, as the author says" if cures(kept) else "not cured"] += 1
     good = row["cured, as the author says"]
     marks = [f"RULE REFUTED {refuted}"] if refuted else []
     marks += ["cured" if good else "NOT CURED"] if kept else []
@@ -91,15 +137,13 @@ def shown_or_priced(hazard: Any) -> set[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=Path, nargs="*", default=list(FOLDERS))
+    parser.add_argument("--programs", type=Path, nargs="*", default=[*FOLDERS, FOLDERS[0] / "held_out"])
     parser.add_argument("--only", nargs="*", default=[], help="parts of program names")
     parser.add_argument("--healthy", action="store_true", help="the healthy programs, too")
     parser.add_argument("-v", action="store_true", help="a line on each program that fails")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    config = Config()
-    config.HistoryManager.hist_file = ":memory:"
-    shell: Any = InteractiveShell.instance(config=config)
+    shell = a_shell()
     rows: dict[str, Counter[str]] = {symptom: Counter() for symptom in SYMPTOMS}
     begin = time.perf_counter()
     for folder in options.programs:
@@ -110,10 +154,15 @@ def main() -> int:
                 continue
             source = (score.folder_of(folder) / f"{case['case']}.py").read_text(encoding="utf-8")
             torch.manual_seed(0)
-            row, told = counted(case, source, *tried(shell, source))
+            row, told = counted(*tried(shell, source), partial(cured, source))
             rows[case["symptom"]] += row
             if options.v:
                 print(f"{case['case']} ({case['symptom']}): {told}", flush=True)
+    for key, symptom, before, after, cures in patients(shell) if not options.only else ():
+        row, told = counted(before, after, cures)
+        rows[symptom] += row
+        if options.v:
+            print(f"patient {key} ({symptom}): {told}", flush=True)
     columns = (*COLUMNS, *TRUTH)
     print("| kind | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 1) + "|")

@@ -19,10 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from fixes_tried import FOLDERS, TESTS
-from IPython.core.interactiveshell import InteractiveShell
+from fixes_tried import FOLDERS, TESTS, a_shell, watched
 from programs import score
-from traitlets.config import Config
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.proving import unruled
@@ -35,8 +33,7 @@ COLUMNS = ("programs", "could run again", "takes gradients", "wrong", "found", "
 
 def looked_at(shell: Any, source: str) -> tuple[Counter[str], list[Any], str]:
     """Counts of one program, its findings, and why it could not be run again."""
-    _error, _wrong, names = score.outcome(shell, "%%inplace_watch --out report --no-graph\n" + source)
-    report = replace(names["report"], findings=())
+    report = replace(watched(shell, source), findings=())
     row = Counter({"programs": 1})
     try:
         with report.origin.begun(None) as staged:
@@ -58,9 +55,7 @@ def main() -> int:
     parser.add_argument("-v", action="store_true", help="a line on each program with wrong gradients")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    config = Config()
-    config.HistoryManager.hist_file = ":memory:"
-    shell: Any = InteractiveShell.instance(config=config)
+    shell = a_shell()
     rows: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     begin = time.perf_counter()
     for folder in options.programs:

@@ -21,15 +21,10 @@ from statistics import median
 from typing import Any
 
 import torch
-from IPython.core.interactiveshell import InteractiveShell
+from fixes_tried import FOLDERS, a_shell
 from IPython.utils.capture import capture_output
-from traitlets.config import Config
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from programs import score
 
-TESTS = Path(__file__).resolve().parent.parent / "tests"
-FOLDERS = (TESTS / "programs", TESTS / "programs" / "further")
 RAISING = ("backward_error", "leaf_error", "view_error")
 
 
@@ -78,9 +73,7 @@ def main() -> int:
     parser.add_argument("-v", action="store_true", help="a line on each program of which it is not named")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    config = Config()
-    config.HistoryManager.hist_file = ":memory:"
-    shell: Any = InteractiveShell.instance(config=config)
+    shell = a_shell()
     rows: dict[str, Counter[str]] = {"one cell": Counter(), "split over cells": Counter()}
     times: dict[str, list[float]] = {name: [] for name in rows}
     for folder in options.programs:

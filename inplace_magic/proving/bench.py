@@ -78,13 +78,16 @@ class Bench:
 
     @cached_property
     def meant(self) -> Ran:
-        """The program as it is written, with everything copied that autograd saves."""
+        """The program as it is written, with everything copied that autograd saves; where it goes through a graph
+        again, with every graph kept."""
         return self.run({}, copied=True)
 
     @cached_property
     def written(self) -> Ran:
-        """The program as it is written."""
-        return self.run({})
+        """The program as it is written; of its outcome only the gradients are held."""
+        ran = self.run({})
+        ran.outcome.keep_only("gradient" if ran.failure is None else None)
+        return ran
 
     @cached_property
     def is_deterministic(self) -> bool:
@@ -142,7 +145,7 @@ class Bench:
             return stack
 
         with self._staged.program({}) as program:
-            outcome, failure = self._runner(program, around).outcome(taken=True)
+            outcome, failure = self._runner(program, around).outcome(taken=True, brief=True)
         return failure is None and bool(gradient_errors(self.written.outcome, outcome))
 
     @cached_property
@@ -187,14 +190,19 @@ class Bench:
             raise CompareError(_("The lines that the fix changes are not known, or no longer what ran."))
         return found
 
-    def run(self, changes: Changes, *, copied: bool = False) -> Ran:
+    def run(self, changes: Changes, *, copied: bool = False, brief: bool = True) -> Ran:
         """Runs the program, with changes, and gives what it left.
+
+        Args:
+            changes: of the user's lines.
+            copied: everything that autograd saves is copied as it is saved.
+            brief: of other tensors than gradients only digests are held, so that no run leaves a copy behind.
 
         Raises:
             CompareError: it cannot be run.
             Repeated: it was about to do what cannot be done on copies.
         """
-        from inplace_magic.rerun.oracle import Reach, saved_values_copied
+        from inplace_magic.rerun.oracle import Reach, graphs_kept, saved_values_copied
         from inplace_magic.rerun.taken import Passes, backwards_counted
 
         reaches: list[Reach] = []
@@ -206,12 +214,19 @@ class Bench:
             counts.append(stack.enter_context(backwards_counted(most)))
             if copied:
                 reaches.append(stack.enter_context(saved_values_copied()))
+                if self._again:
+                    stack.enter_context(graphs_kept())
             return stack
 
         with self._staged.program(changes) as program:
-            outcome, failure = self._runner(program, around).outcome(taken=True)
+            outcome, failure = self._runner(program, around).outcome(taken=True, brief=brief)
         own = any(reach.own_hooks for reach in reaches)
         return Ran(outcome, failure, own, counts[-1].begun, counts[-1].stopped)
+
+    @property
+    def _again(self) -> bool:
+        """Whether the program as it is written is refused a second way through a graph."""
+        return any(call.refusal is not None and call.refusal.kind == "graph used up" for call in self._trace.calls)
 
     @property
     def _most(self) -> int | None:

@@ -9,6 +9,7 @@ from inplace_magic.errors import CompareError
 from inplace_magic.hazards import Hazard
 from inplace_magic.proving import words
 from inplace_magic.proving.bench import MORE_PASSES, Bench, Changes, Ran
+from inplace_magic.record.outcomes import Difference
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
 from inplace_magic.report import Report
@@ -90,7 +91,7 @@ def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *
 
 
 def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[GradientError, ...]) -> Proof:
-    from inplace_magic.rerun.outcome import compare, is_rounding, same_bits
+    from inplace_magic.rerun.outcome import compare, same_bits
 
     ran, meant = cured.ran, bench.meant
     more = (*((Told(words.TOGETHER),) if cured.together else ()), *words.of_errors(errors))
@@ -105,8 +106,7 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
     if lost:
         names = ", ".join(f"`{words.of_which(name)}`" for name in lost[:5])
         return proof_of("refuted", Told(words.CUT_OFF, (("names", names),)), *more, gradient_errors=errors)
-    agreement = compare(meant.outcome, ran.outcome)
-    differences = agreement.differences
+    differences = compare(meant.outcome, ran.outcome).differences
     if not differences and meant.own_hooks:
         return proof_of("not tried", Told(words.OWN_HOOKS), *more)
     if not differences and hazard.severity == "silent" and hazard.saved is None:
@@ -115,15 +115,37 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
         return proof_of("proven", Told(words.PROVEN), *more, gradient_errors=errors)
     if not bench.is_deterministic:
         return proof_of("not tried", Told(words.NOT_TWICE), *more, gradient_errors=errors)
-    rounded = all(is_rounding(meant.outcome, ran.outcome, difference) for difference in differences)
-    first = words.of_differences(differences, rounded=rounded)
-    alike = agreement.count("gradient") and not agreement.differing("gradient") and not meant.own_hooks
-    if alike:
+    found = _told_apart(bench, cured)
+    if found is None:
+        return proof_of("not tried", Told(words.NOT_TWICE), *more, gradient_errors=errors)
+    if found.same_gradients and not meant.own_hooks:
         more = (Told(words.SAME_GRADIENTS), *more)
     hooks = (Told(words.OWN_HOOKS),) if meant.own_hooks else ()
-    kept = differences[:MOST_DIFFERENCES]
-    sentences = (first, *hooks, *_slope(bench, cured), *more)
-    return proof_of("other numbers", *sentences, differences=kept, gradient_errors=errors)
+    sentences = (found.told, *hooks, *_slope(bench, cured), *more)
+    return proof_of("other numbers", *sentences, differences=found.differences, gradient_errors=errors)
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """How a run with a fix differs from the one that its forward means."""
+
+    told: Told
+    differences: tuple[Difference, ...]
+    same_gradients: bool
+
+
+def _told_apart(bench: Bench, cured: _Cured) -> _Apart | None:
+    """What differs, from runs of which all values are held while they are compared; None where nothing does."""
+    from inplace_magic.rerun.outcome import compare, is_rounding
+
+    meant, ran = bench.run({}, copied=True, brief=False).outcome, bench.run(cured.changes, brief=False).outcome
+    agreement = compare(meant, ran)
+    if not agreement.differences:
+        return None
+    rounded = all(is_rounding(meant, ran, difference) for difference in agreement.differences)
+    told = words.of_differences(agreement.differences, rounded=rounded)
+    same_gradients = bool(agreement.count("gradient")) and not agreement.differing("gradient")
+    return _Apart(told, agreement.differences[:MOST_DIFFERENCES], same_gradients)
 
 
 def _slope(bench: Bench, cured: _Cured) -> tuple[Told, ...]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.autograd.graph import saved_tensors_hooks
@@ -44,6 +45,26 @@ def saved_values_copied() -> Iterator[Reach]:
             yield reach
     finally:
         saved_tensors_hooks.__enter__ = enter  # type: ignore[method-assign]
+
+
+@contextmanager
+def graphs_kept() -> Iterator[None]:
+    """While the block runs, no backward frees its graph, so that one may be gone through again with what it saved."""
+    grad, backward = torch.autograd.grad, torch.autograd.backward
+
+    def keeping(function: Any, place: int) -> Any:
+        def kept(*args: Any, **kwargs: Any) -> Any:
+            if len(args) > place:
+                return function(*args[:place], True, *args[place + 1 :], **kwargs)
+            return function(*args, **{**kwargs, "retain_graph": True})
+
+        return kept
+
+    torch.autograd.grad, torch.autograd.backward = keeping(grad, 3), keeping(backward, 2)
+    try:
+        yield
+    finally:
+        torch.autograd.grad, torch.autograd.backward = grad, backward
 
 
 def copy_of(saved: torch.Tensor) -> torch.Tensor:

@@ -13,6 +13,7 @@ import torch
 from inplace_magic.capture.torch import describe
 from inplace_magic.record.outcomes import Agreement, Difference, Group
 from inplace_magic.record.proofs import GradientError
+from inplace_magic.rerun.contents import PLAIN_TENSORS, Digest, digest, same_content
 from inplace_magic.rerun.taken import Taken
 
 _PLAIN = (bool, int, float, complex, str)
@@ -24,28 +25,50 @@ _ORDER: tuple[Group, ...] = ("output", "gradient", "state")
 
 @dataclass(slots=True)
 class Outcome:
-    """Values by group and name; tensors are copied when they are noted."""
+    """Values by group and name; tensors are copied when they are noted, but for those that are as they began.
+
+    Args:
+        brief: of other tensors than gradients only a digest is held, which tells whether two are alike.
+        began: by the id of a tensor of this run, what it is a copy of, which nobody writes while outcomes are held.
+    """
 
     values: dict[tuple[Group, str], Any] = field(default_factory=dict)
     gradients_of: str = ""
     roots: list[torch.Tensor] | None = None
     """What the first backward began with, where that was noted."""
+    brief: bool = False
+    began: Mapping[int, torch.Tensor] = field(default_factory=dict)
     _leaves: dict[str, torch.Tensor] = field(default_factory=dict)
     _seen: dict[int, Any] = field(default_factory=dict)
+
+    def look(self, value: Any) -> None:
+        """Notes the leaves that can be reached from `value`, and none of their values."""
+        for path, found in _leaves("", value, 0, self._seen):
+            if isinstance(found, torch.Tensor) and describe.requires_grad(found) and describe.grad_fn(found) is None:
+                self._leaves.setdefault(f"{len(self._leaves)}{path}", found)
+
+    def close(self) -> None:
+        """Lets go of the run's own objects; the values stay."""
+        self._leaves, self._seen, self.began = {}, {}, {}
+
+    def keep_only(self, group: Group | None) -> None:
+        """Lets go of the values that are not of a group."""
+        self.values = {key: value for key, value in self.values.items() if key[0] == group}
 
     def add(self, group: Group, name: str, value: Any) -> None:
         """Notes every tensor, array and number that can be reached from `value`."""
         for path, found in _leaves(name, value, 0, self._seen):
             if isinstance(found, torch.Tensor) and describe.requires_grad(found) and describe.grad_fn(found) is None:
                 self._leaves.setdefault(path, found)
-            self.values.setdefault((group, path), _kept(found))
+            if (group, path) not in self.values:
+                self.values[group, path] = self._kept(found, brief=self.brief and group != "gradient")
 
     def add_gradients(self) -> None:
         """Notes the gradients of the leaves among what was noted so far."""
         for path, leaf in self._leaves.items():
             grad = describe.gradient(leaf)
             if grad is not None:
-                self.values.setdefault(("gradient", f"{path}.grad"), _kept(grad))
+                self.values.setdefault(("gradient", f"{path}.grad"), self._kept(grad))
 
     def add_taken(self, taken: Taken) -> None:
         """Notes the gradients that a run took where no variable shows them: those of ``torch.autograd.grad``, as
@@ -63,20 +86,26 @@ class Outcome:
             number = f"[{counts[key]}]" if counts[key] > 1 else ""
             self.values.setdefault(("gradient", f"{key}{number}"), _Kept(gradient, None))
 
-    def gradient_marks(self) -> dict[str, tuple[int, int | None]]:
+    def gradient_marks(self) -> set[tuple[int, int, int | None]]:
         """Which gradients the leaves have, to tell whether a run made some."""
-        grads = {path: describe.gradient(leaf) for path, leaf in self._leaves.items()}
-        return {path: (id(grad), describe.version(grad)) for path, grad in grads.items() if grad is not None}
+        grads = [(leaf, describe.gradient(leaf)) for leaf in self._leaves.values()]
+        return {(id(leaf), id(grad), describe.version(grad)) for leaf, grad in grads if grad is not None}
+
+    def _kept(self, value: Any, *, brief: bool = False) -> Any:
+        """What is held of a value: of a tensor that is as it began, what it began as."""
+        if not isinstance(value, torch.Tensor):
+            return value
+        if brief and type(value) in PLAIN_TENSORS and value.layout == torch.strided:
+            return Digest(value.dtype, value.shape, value.device, digest(value))
+        first = self.began.get(id(value))
+        same = first is not None and same_content(first, value)
+        return _Kept(first.detach() if same and first is not None else value.detach().clone(), describe.version(value))
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
     tensor: torch.Tensor
     version: int | None
-
-
-def _kept(value: Any) -> Any:
-    return _Kept(value.detach().clone(), describe.version(value)) if isinstance(value, torch.Tensor) else value
 
 
 def backward_of(value: Any) -> bool:
@@ -200,6 +229,8 @@ def is_rounding(first: Outcome, second: Outcome, difference: Difference) -> bool
 def _difference(group: Group, name: str, one: Any, other: Any) -> Difference | None:
     if isinstance(one, _Kept) and isinstance(other, _Kept):
         return _tensors(group, name, one, other)
+    if isinstance(one, Digest) or isinstance(other, Digest):
+        return None if one == other else Difference(group, name, None, (_shown(one), _shown(other)))
     if type(one) is type(other) and (one == other or (one != one and other != other)):
         return None
     return Difference(group, name, None, (_shown(one), _shown(other)))
@@ -229,7 +260,8 @@ def _number(element: torch.Tensor) -> str:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, _Kept):
-        return f"{str(value.tensor.dtype).removeprefix('torch.')}{list(value.tensor.shape)} on {value.tensor.device}"
+    if isinstance(value, (_Kept, Digest)):
+        of = value.tensor if isinstance(value, _Kept) else value
+        return f"{str(of.dtype).removeprefix('torch.')}{list(of.shape)} on {of.device}"
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"

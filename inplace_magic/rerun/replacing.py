@@ -2,16 +2,20 @@
 
 ``def forward`` of a module was compiled from ``model.py``. The changed text is compiled under the same name, its
 functions are found by name and line, and every live function of that file gets the code of its twin; its object, its
-closure, its defaults and all references to it stay what they are. Afterwards each has its own code again.
+closure, its defaults and all references to it stay what they are. Afterwards each has its own code again. A program
+that reads a file and runs it itself, by ``exec(compile(…))``, ``%run`` or ``runpy``, compiles the changed text, too.
 """
 
 from __future__ import annotations
 
+import builtins
 import gc
 import linecache
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import CodeType, FunctionType
+from typing import Any
 
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _
@@ -35,6 +39,7 @@ def replaced(changes: Changes, run_anew: Mapping[str, range] | None = None) -> I
             text is no Python.
     """
     before: list[tuple[FunctionType, CodeType]] = []
+    refused: dict[str, CompareError] = {}
     entries = {name: linecache.cache.get(name) for name in changes}
     try:
         for name, (lines, hunks) in changes.items():
@@ -42,7 +47,9 @@ def replaced(changes: Changes, run_anew: Mapping[str, range] | None = None) -> I
             twins = _twins(_compiled(text, name), hunks, lines)
             live = [each for each in gc.get_objects() if type(each) is FunctionType and _is_of(each, name)]
             outside = [hunk for hunk in hunks if hunk.first not in (run_anew or {}).get(name, ())]
-            _refuse_what_none_has([function.__code__ for function in live], outside, name)
+            sentence = _what_none_has([function.__code__ for function in live], outside, name)
+            if sentence:
+                refused[name] = CompareError(sentence)
             for function in live:
                 twin = twins.get(_key(function.__code__))
                 if twin is not None and len(twin.co_freevars) == len(function.__closure__ or ()):
@@ -50,7 +57,11 @@ def replaced(changes: Changes, run_anew: Mapping[str, range] | None = None) -> I
                     function.__code__ = twin
             joined = "\n".join(text) + "\n"
             linecache.cache[name] = len(joined), None, joined.splitlines(keepends=True), name
-        yield
+        with _compiled_anew(changes) as anew:
+            yield
+        for name, refusal in refused.items():
+            if name not in anew:
+                raise refusal
     finally:
         for function, code in reversed(before):
             function.__code__ = code
@@ -58,6 +69,29 @@ def replaced(changes: Changes, run_anew: Mapping[str, range] | None = None) -> I
             linecache.cache.pop(name, None)
             if entry is not None:
                 linecache.cache[name] = entry
+
+
+@contextmanager
+def _compiled_anew(changes: Changes) -> Iterator[set[str]]:
+    """While the block runs, who compiles one of those texts gets the changed one; the names of those that were."""
+    anew: set[str] = set()
+    plain = builtins.compile
+
+    def compiling(source: Any, filename: Any, *args: Any, **kwargs: Any) -> Any:
+        name = os.fsdecode(filename) if isinstance(filename, (str, bytes, os.PathLike)) else ""
+        if name in changes and isinstance(source, (str, bytes)):
+            text = source if isinstance(source, str) else source.decode("utf-8", errors="replace")
+            lines, hunks = changes[name]
+            if [line.rstrip("\r") for line in text.rstrip("\n").split("\n")] == list(lines):
+                anew.add(name)
+                source = "\n".join(changed(lines, hunks)) + "\n"
+        return plain(source, filename, *args, **kwargs)
+
+    builtins.compile = compiling
+    try:
+        yield anew
+    finally:
+        builtins.compile = plain
 
 
 def _is_of(function: FunctionType, name: str) -> bool:
@@ -87,8 +121,8 @@ def _twins(module: CodeType, hunks: list[Hunk], lines: tuple[str, ...]) -> dict[
     }
 
 
-def _refuse_what_none_has(codes: list[CodeType], hunks: list[Hunk], name: str) -> None:
-    """A change of a line that runs when a module is imported, or a class made, would change nothing any more."""
+def _what_none_has(codes: list[CodeType], hunks: list[Hunk], name: str) -> str:
+    """A sentence where a change is of a line that ran when a module was imported, or a class made; else empty."""
     taken = {
         line
         for code in codes
@@ -99,8 +133,7 @@ def _refuse_what_none_has(codes: list[CodeType], hunks: list[Hunk], name: str) -
     for hunk in hunks:
         last = hunk.first + len(hunk.old) - 1
         if not taken.intersection(range(hunk.first, last + 1)):
-            raise CompareError(
-                _("Line {line} of {name} ran when its module was loaded, which a second run does not repeat.").format(
-                    line=hunk.first, name=name.replace("\\", "/").rpartition("/")[2]
-                )
-            )
+            return _(
+                "Line {line} of {name} ran when its module was loaded, which a second run does not repeat."
+            ).format(line=hunk.first, name=name.replace("\\", "/").rpartition("/")[2])
+    return ""

@@ -16,9 +16,14 @@ SHARE = 0.5
 """Of what is free: copies that take more are told of beforehand."""
 
 
-def too_little_room(tensors: Iterable[torch.Tensor]) -> str:
+def too_little_room(tensors: Iterable[torch.Tensor], *, copies: int = 1) -> str:
     """A sentence where copies of these tensors take over half of the memory that is free; empty where they do not, or
-    where that is not known."""
+    where that is not known.
+
+    Args:
+        tensors: those of the variables.
+        copies: how many of each are held at a time.
+    """
     needed: dict[str, dict[int, int]] = {}
     for tensor in tensors:
         storage = describe.storage(tensor)
@@ -26,7 +31,7 @@ def too_little_room(tensors: Iterable[torch.Tensor]) -> str:
         if address:
             needed.setdefault(tensor.device.type, {})[address] = storage.nbytes()
     for device, sizes in needed.items():
-        free, wanted = free_bytes(device), sum(sizes.values())
+        free, wanted = free_bytes(device), copies * sum(sizes.values())
         if free is not None and wanted > SHARE * free:
             return _(
                 "inplace_magic: the copies for a second run take {needed:.1f} GiB, over half of the {free:.1f} GiB "

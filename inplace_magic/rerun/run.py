@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.torch import describe
-from inplace_magic.errors import CopyError
+from inplace_magic.errors import CompareError, CopyError
+from inplace_magic.language import _
 from inplace_magic.record.garbage import collection_paused
 from inplace_magic.rerun.flags import inplace_flags
 from inplace_magic.rerun.flops import Counts, counting
@@ -24,6 +25,7 @@ from inplace_magic.rerun.state import bound_first, find_state
 from inplace_magic.rerun.taken import Stopped, gradients_noted, values_only
 from inplace_magic.rerun.twins import Copies, copy_state, in_place
 
+_PASSED_ON = (Exception, KeyboardInterrupt, SystemExit, GeneratorExit)
 Quiet = Callable[[], AbstractContextManager[Any]]
 """Makes a context in which what the code prints and displays is not shown."""
 
@@ -95,6 +97,11 @@ class Runner:
                 refused = CopyError(sentence)
                 refused.variable = error.name
                 raise refused from error
+            except BaseException as error:  # such as that of `pytest.raises`, whose error did not come
+                if isinstance(error, _PASSED_ON) or type(error).__module__.startswith("inplace_magic."):
+                    raise
+                said = _("A check of the program's own ended it: {error}.").format(error=describe.error_text(error))
+                raise CompareError(said) from error
 
     def _copies(self) -> Copies:
         """Fresh copies; without the names that the program binds before it reads them, where with those it cannot be:
@@ -120,22 +127,26 @@ class Runner:
             self._state = find_state(program.codes, program.roots, program.namespace, without=old)
         return bool(old)
 
-    def outcome(self, *, taken: bool = False) -> tuple[Outcome, Failure | None]:
+    def outcome(self, *, taken: bool = False, brief: bool = False) -> tuple[Outcome, Failure | None]:
         """What a run leaves behind. Where it makes no gradients itself, those of its result are taken.
 
         Args:
             taken: also the gradients that no variable shows when the run has ended.
+            brief: of other tensors than gradients only a digest is held.
         """
-        left = Outcome()
+        left = Outcome(brief=brief)
         try:
             with self.stage() as copies, gradients_noted() if taken else nullcontext() as noted:
                 before = Outcome()
-                self._add_given(before, copies)
+                for given in (self.program.given(copies.roots), copies.places):
+                    for _name, value in given:
+                        before.look(value)
                 marks = before.gradient_marks()
                 try:
                     value = self.program.run(copies.roots)
                 except Stopped:
                     value = None
+                left.began = copies.began()
                 for name, output in self.program.outputs(value):
                     left.add("output", name, output)
                 self._add_given(left, copies)
@@ -148,10 +159,12 @@ class Runner:
                 left.add_gradients()
                 if noted is not None:
                     left.add_taken(noted)
-        except CopyError:
+        except CompareError:
             raise
         except Exception as error:  # the code is the user's: whatever it raises is the result of this run
-            return left, Failure(error, backward=False)
+            return left, Failure(_without_frames(error), backward=False)
+        finally:
+            left.close()
         return left, None
 
     def first_roots(self) -> list[torch.Tensor] | None:
@@ -159,7 +172,7 @@ class Runner:
         try:
             with values_only() as taken, self.stage() as copies:
                 self.program.run(copies.roots)
-        except CopyError:
+        except CompareError:
             raise
         except Exception:  # without a graph the program may go other ways
             return None
@@ -194,8 +207,20 @@ def _try_backward(value: Any, left: Outcome) -> Failure | None:
     try:
         left.gradients_of = "the result" if backward_of(value) else ""
     except Exception as error:  # what we look for: an in-place write that broke the graph
-        return Failure(error, backward=True)
+        return Failure(_without_frames(error), backward=True)
     return None
+
+
+def _without_frames(error: Exception) -> Exception:
+    """An error of a run that has ended, whose frames would hold the copies that it ran on."""
+    seen: list[BaseException] = []
+    queue: list[BaseException | None] = [error]
+    while queue:
+        each = queue.pop()
+        if each is not None and each not in seen:
+            seen.append(each.with_traceback(None))
+            queue += [each.__cause__, each.__context__]
+    return error
 
 
 def _seed_all(seed: int) -> None:

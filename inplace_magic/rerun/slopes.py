@@ -19,7 +19,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from inplace_magic.capture.torch import describe
-from inplace_magic.errors import CopyError
+from inplace_magic.errors import CompareError
 from inplace_magic.rerun.run import Runner
 from inplace_magic.rerun.state import find_state
 from inplace_magic.rerun.twins import Copies
@@ -114,7 +114,7 @@ def _loss(runner: Runner, mode: _Looking | _Moving) -> _Loss | None:
             _as_float64(copies)
             with _first_backward(mode.leaves), mode:
                 runner.program.run(copies.roots)
-    except CopyError:
+    except CompareError:
         raise
     except _Begun as begun:
         return begun.found

@@ -11,12 +11,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from weakref import ref
 
 import torch
 
 from inplace_magic.capture.torch import describe, describe_nodes
 from inplace_magic.errors import CopyError
 from inplace_magic.language import _
+from inplace_magic.rerun.contents import same_content
 from inplace_magic.rerun.state import MISSING, Place, State, is_atom, is_shells_own
 
 
@@ -28,6 +30,12 @@ class Copies:
     roots: tuple[Any, ...]
     refused: dict[str, str]
     """Names of the notebook that cannot be copied, and why; the run goes on without them."""
+    tensors: tuple[tuple[ref[torch.Tensor], ref[torch.Tensor]], ...]
+    """Each copied tensor behind what it is a copy of; neither is kept alive by this."""
+
+    def began(self) -> dict[int, torch.Tensor]:
+        """By the id of a copied tensor that still lives, what it is a copy of."""
+        return {id(copied): original for original, copied in _alive(self)}
 
 
 def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] | None) -> Copies:
@@ -62,7 +70,31 @@ def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] |
                 refused[place.label] = refusal.sentence
                 break  # its half-made copy is in the memo: begin anew without it
         else:
-            return Copies(places, given, refused)
+            pairs = [(each, memo[id(each)]) for each in state.tensors if memo.get(id(each), each) is not each]
+            return Copies(places, given, refused, tuple((ref(each), ref(copied)) for each, copied in pairs))
+
+
+def share_unchanged(copies: Copies) -> None:
+    """Lets copies whose originals still hold the same bytes lie in the memory of those: for copies that are copied
+    again and never written, such as those of before a cell ran, which else would hold its data and frozen weights
+    twice. The originals may not be written while these copies are in use."""
+    by_memory: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
+    for original, copied in _alive(copies):
+        storage = describe.storage(copied)
+        address = describe.storage_address(storage) if storage is not None else None
+        if address:
+            by_memory.setdefault(address, []).append((original, copied))
+    for pairs in by_memory.values():
+        if all(same_content(original, copied) for original, copied in pairs):
+            for original, copied in pairs:
+                copied.data = original.data
+
+
+def _alive(copies: Copies) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    for each in copies.tensors:
+        original, copied = each[0](), each[1]()
+        if original is not None and copied is not None:
+            yield original, copied
 
 
 def _refuse_shared_arrays(state: State) -> None:

@@ -8,31 +8,14 @@ from typing import Any
 import pytest
 import torch
 from cells import run_cell
+from proving.trying import SILENT, watched
 
 from inplace_magic import Hazard, Report
-
-SILENT = """\
-y = torch.sigmoid(x)
-z = (y * y).sum()
-y.data.mul_(3)
-z.backward()
-"""
-
-
-@pytest.fixture
-def ip(loaded_shell: Any) -> Any:
-    """A shell with the extension, torch and a leaf."""
-    run_cell(loaded_shell, "import torch\ntorch.manual_seed(0)\nx = torch.randn(4, requires_grad=True)")
-    return loaded_shell
 
 
 def unjudged(ip: Any, cell: str) -> Report:
     """The report of a cell as if there were no rules."""
-    run_cell(ip, f"%%inplace_watch -o report\n{cell}")
-    report = ip.user_ns["report"]
-    assert isinstance(report, Report)
-    assert report.faults == []
-    return replace(report, findings=())
+    return replace(watched(ip, cell), findings=())
 
 
 def silent(report: Report) -> list[Hazard]:

@@ -13,10 +13,11 @@ from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes import clone, new_tensor, reorder, return_new
+from inplace_magic.hazards.fixes import clone, new_tensor, reorder, return_new, used_up
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.out_of_place import cloned, new_value
 from inplace_magic.hazards.fixes.target import Fix, Written, written
+from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import N_, _
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import diff, listing_of
@@ -27,6 +28,8 @@ MOST = 8
 
 def candidates(story: Story, hazard: Hazard) -> Iterator[Hazard]:
     """The finding with each change that could cure it, in the order in which they are worth a try."""
+    if hazard.freed is not None and hazard.read_call in story.backwards:
+        yield from used_up.kept(Twice(story, story.calls[hazard.read_call]), hazard)
     write = written(story, hazard)
     seen = {hazard.diff}
     for way in WAYS if write is not None else ():

@@ -33,17 +33,15 @@ older one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes import used_up
 from inplace_magic.hazards.fixes.step_advice import detached, state_names
 from inplace_magic.hazards.rule import Rule
-from inplace_magic.hazards.stepped import Carried
+from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import _, sentences
-from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite, where_they_part
 
@@ -62,109 +60,10 @@ def check(story: Story) -> Iterator[Hazard]:
         ):
             continue
         seen.add(call.callsite)
-        yield _hazard(_Twice(story, call))
+        yield _hazard(Twice(story, call))
 
 
-@dataclass(frozen=True)
-class _Twice:
-    """The refused backward, and what the record tells of the one before it."""
-
-    story: Story
-    second: CallEvent
-
-    @cached_property
-    def reached(self) -> set[int]:
-        """The nodes to which it can come, without those of leaves, which save nothing."""
-        found = self._through(self.second.index)
-        return {number for number in found if self.story.nodes[number].variable is None}
-
-    def _through(self, index: int) -> set[int]:
-        backward = self.story.backwards[index]
-        found = self.story.reached(backward.roots)
-        return found if backward.inputs is None else found & self.story.leading_to(set(backward.inputs))
-
-    @cached_property
-    def first(self) -> tuple[CallEvent, AutogradNode] | None:
-        """The backward that freed the graph, and the first freed node that the second one meets (the engine goes from
-        the youngest to the oldest); one that failed on its way only where none else came there."""
-        story = self.story
-        earlier = [
-            index
-            for index, backward in story.backwards.items()
-            if index < self.second.index and index in story.calls and not backward.retain_graph
-        ]
-        saving = {saved.node for saved in story.saved}
-        for failed in (False, True):
-            by_node: dict[int, int] = {}
-            for index in sorted(earlier):
-                if (story.calls[index].error is not None) == failed:
-                    for number in self._through(index) & self.reached:
-                        by_node.setdefault(number, index)
-            used = [story.nodes[number] for number in by_node if number in saving] or [
-                story.nodes[number] for number in by_node
-            ]
-            if used:
-                node = max(used, key=lambda node: (node.sequence or 0, -node.node))
-                return story.calls[by_node[node.node]], node
-        return None
-
-    @cached_property
-    def old(self) -> set[int]:
-        """The nodes that were used up; where the first backward is not known, those from before the watch."""
-        if self.first is not None:
-            return self._through(self.first[0].index) & self.reached
-        begun = next((call.sequence for call in self.story.trace.calls if call.sequence is not None), 0)
-        return {n for n in self.reached if (self.story.nodes[n].sequence or 0) < begun}
-
-    @property
-    def is_of_one_result(self) -> bool:
-        """Whether both backwards begin at the same result, or the second inside the graph of the first."""
-        return set(self.story.backwards[self.second.index].roots) <= self.old
-
-    @cached_property
-    def joints(self) -> list[Carried]:
-        """The tensors of the old graph from which the younger part of the second one goes on."""
-        story = self.story
-        found: dict[int, Carried] = {}
-        for number in sorted(self.reached - self.old):
-            reader = story.calls.get(story.nodes[number].call or -1)
-            for meta in reader.inputs if reader is not None else ():
-                if meta.node in self.old and reader is not None and meta.node in story.nodes[number].next:
-                    made = story.innermost_new(meta.tensor, reader.index)
-                    name = story.bindings.name(meta.tensor)
-                    carried = self._is_carried(reader, meta.node)
-                    found.setdefault(meta.tensor, Carried(meta.tensor, name, reader.callsite, made, carried))
-        return list(found.values())
-
-    def _is_carried(self, reader: CallEvent, node: int) -> bool:
-        """Whether a reader of a later pass goes on from what the same line made in an earlier one."""
-        story = self.story
-        if self.first is None or reader.index < self.first[0].index:
-            return False
-        calls = (story.calls.get(story.nodes[behind].call or -1) for behind in story.reached([node]))
-        line = reader.callsite
-        return line is not None and any(line.same_line(call.callsite) for call in calls if call is not None)
-
-    @property
-    def stepped(self) -> CallEvent | None:
-        """The first call between the two that wrote a leaf behind what was used up."""
-        if self.first is None:
-            return None
-        leaves = {self.story.nodes[number].variable for number in self.story.reached(self.old)}
-        between = (c for c in self.story.trace.calls if self.first[0].index < c.index < self.second.index)
-        wrote = (c for c in between if any(mutation.tensor in leaves for mutation in c.mutations))
-        return next((call for call in wrote if call.callsite is not None), None)
-
-    @property
-    def result(self) -> str:
-        """The result of the second backward."""
-        found = (
-            self.story.bindings.written_name(self.second, self.second.inputs[0].tensor) if self.second.inputs else None
-        )
-        return f"`{found}`" if found is not None else _("the result")
-
-
-def _hazard(twice: _Twice) -> Hazard:
+def _hazard(twice: Twice) -> Hazard:
     first, node = twice.first if twice.first is not None else (None, None)
     saver, made = twice.story.saver_site(node) if node is not None else (None, None)
     message, fix = _not_in_the_record(twice) if first is None else _told(twice, first, made)
@@ -174,6 +73,7 @@ def _hazard(twice: _Twice) -> Hazard:
         severity="error",
         message=message,
         fix=fix,
+        diff=used_up.diff_of(twice),
         variable=names[0] if names else None,
         saved=made,
         saved_by=node.name if node is not None else None,
@@ -184,7 +84,7 @@ def _hazard(twice: _Twice) -> Hazard:
     )
 
 
-def _told(twice: _Twice, first: CallEvent, made: Callsite | None) -> tuple[str, str]:
+def _told(twice: Twice, first: CallEvent, made: Callsite | None) -> tuple[str, str]:
     second, forward = twice.second.callsite, wording.spot(made)
     again, before = wording.spot(second), wording.spot(first.callsite)
     if first.error is not None:
@@ -207,12 +107,12 @@ def _told(twice: _Twice, first: CallEvent, made: Callsite | None) -> tuple[str, 
             "{second} goes through the graph of {result} again: {first} had gone through it before, and freed what it "
             "had saved for backward. {forward} made it."
         )
-    elif _all_carried(twice) and first.callsite == second:
+    elif twice.is_carried_on and first.callsite == second:
         message = _(
             "{second} comes by way of {names} into the graph of an earlier pass: in that pass it had gone through it "
             "already, and freed what it had saved for backward."
         )
-    elif _all_carried(twice):
+    elif twice.is_carried_on:
         message = _(
             "{second} comes by way of {names} into the graph of an earlier pass: {first} had gone through that before, "
             "and freed what it had saved for backward."
@@ -228,10 +128,10 @@ def _told(twice: _Twice, first: CallEvent, made: Callsite | None) -> tuple[str, 
     )
 
 
-def _fix(twice: _Twice, first: CallEvent, made: Callsite | None) -> str:
+def _fix(twice: Twice, first: CallEvent, made: Callsite | None) -> str:
     second, before = wording.line_of(twice.second.callsite), wording.spot(first.callsite)
     wrote = twice.stepped
-    if _all_carried(twice):
+    if twice.is_carried_on:
         return _cut_off(twice)
     what = twice.result if twice.is_of_one_result else _names(twice)
     if wrote is not None and first.callsite != twice.second.callsite:
@@ -255,7 +155,7 @@ def _fix(twice: _Twice, first: CallEvent, made: Callsite | None) -> str:
     ).format(first=before, what=what)
 
 
-def _cut_off(twice: _Twice) -> str:
+def _cut_off(twice: Twice) -> str:
     reader, second = twice.joints[0].reader, twice.second.callsite
     names: list[str] = []
     if reader is not None and second is not None:
@@ -276,18 +176,14 @@ def _cut_off(twice: _Twice) -> str:
     )
 
 
-def _all_carried(twice: _Twice) -> bool:
-    return bool(twice.joints) and all(joint.recurrent for joint in twice.joints)
-
-
-def _names(twice: _Twice) -> str:
+def _names(twice: Twice) -> str:
     names = dict.fromkeys(f"`{joint.name}`" for joint in twice.joints if joint.name is not None)
     if names:
         return _(" and ").join(list(names)[:3])
     return wording.spot(twice.joints[0].reader) if twice.joints else _("the graph's earlier part")
 
 
-def _not_in_the_record(twice: _Twice) -> tuple[str, str]:
+def _not_in_the_record(twice: Twice) -> tuple[str, str]:
     """What is said where no backward of the record had gone through that graph."""
     second = wording.spot(twice.second.callsite)
     if twice.old and not twice.story.trace.threads_started:
