@@ -25,7 +25,12 @@ def dqn() -> Loop:
     target.load_state_dict(policy.state_dict())
     optimizer = torch.optim.Adam(policy.parameters(), lr=1e-3)
     size = 256
-    states, following, actions, rewards = torch.randn(size, 4), torch.randn(size, 4), torch.zeros(size, 1), torch.randn(size)
+    states, following, actions, rewards = (
+        torch.randn(size, 4),
+        torch.randn(size, 4),
+        torch.zeros(size, 1),
+        torch.randn(size),
+    )
     actions = actions.long()
 
     def step() -> None:

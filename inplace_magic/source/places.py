@@ -16,12 +16,13 @@ from functools import cache
 from importlib.machinery import SourceFileLoader
 from types import CodeType, ModuleType
 
+from inplace_magic.record.filled import filled
 from inplace_magic.record.names import AliasStatement, LoopStatement, SourceText
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.between import only_between
 from inplace_magic.source.positions import Position, node_of, positions
 from inplace_magic.source.statements import (
-    alias_pairs,
+    aliases_in,
     in_force,
     innermost,
     segment,
@@ -33,6 +34,7 @@ from inplace_magic.source.targets import targets_at
 from inplace_magic.source.text import Function, Text, first_line_of, text_of
 from inplace_magic.source.versions import Compiled, Loads, Twin
 
+_alias = filled(AliasStatement)
 _Whose = tuple[str, int | None, str | None]
 
 
@@ -272,9 +274,10 @@ class Sources:
     def aliases(self) -> tuple[AliasStatement, ...]:
         """The statements, in the files and cells met so far, that give an object a second name."""
         return tuple(
-            AliasStatement(function, cell, path, node.lineno, target, source, text.line(node.lineno))
-            for function, cell, path, text, node in self._statements()
-            for target, source in alias_pairs(node)
+            _alias(function, cell, path, *entry)
+            for cell, path, text, ran in self._read()
+            for function, *entry in aliases_in(text)
+            if ran is None or function in ran
         )
 
     def loops(self) -> tuple[LoopStatement, ...]:
@@ -289,13 +292,20 @@ class Sources:
                 target=ast.unparse(node.target),
                 over=ast.unparse(node.iter),
             )
-            for function, cell, path, _, node in self._statements()
+            for function, cell, path, node in self._statements()
             if isinstance(node, (ast.For, ast.AsyncFor))
         )
 
-    def _statements(self) -> Iterator[tuple[str, int | None, str | None, Text, ast.stmt]]:
-        """(function, cell, file, its text, statement) of all that the files and cells with places found so far hold; of
-        a file that was changed, what is in the functions that ran."""
+    def _statements(self) -> Iterator[tuple[str, int | None, str | None, ast.stmt]]:
+        """(function, cell, file, statement) of all that was read."""
+        for cell, path, text, ran in self._read():
+            for function, node in statements_by_function(in_force(text.tree)) if text.tree is not None else ():
+                if ran is None or function in ran:
+                    yield function, cell, path, node
+
+    def _read(self) -> Iterator[tuple[int | None, str | None, Text, set[str] | None]]:
+        """(cell, file, text, functions of it) of the files and cells with places found so far. The functions are those
+        that ran, where the file was changed; else None: all."""
         for filename, file in self._files.items():
             cell = self._cells.get(filename)
             path = None if cell is not None or filename.startswith("<") else filename
@@ -304,11 +314,8 @@ class Sources:
                     function for (function, *where), its in self._texts.items() if where == [cell, path] and its is text
                 }
                 everything = not file.edited and len(file.versions) == 1 and (ran or filename in self._shown)
-                if not (everything or ran) or text.tree is None:
-                    continue
-                for function, node in statements_by_function(in_force(text.tree)):
-                    if everything or function in ran:
-                        yield function, cell, path, text, node
+                if everything or ran:
+                    yield cell, path, text, None if everything else ran
 
     def _shown_line(self, filename: str | None, text: Text, line: int) -> str:
         shown = self._shown.get(filename) if filename is not None else None
