@@ -38,6 +38,11 @@ _WITH_STORAGES = frozenset(("cpu", "cuda", "mps", "xpu", "meta"))
 _is_functional: Callable[[torch.Tensor], bool] = getattr(torch, "_is_functional_tensor", lambda tensor: False)
 """Whether it is a wrapper by which PyTorch functionalizes. If the function vanishes: one that was asked for its storage
 refuses to grow."""
+_is_wrapped: Callable[[torch.Tensor], bool] = getattr(
+    getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", lambda tensor: False
+)
+"""Whether it stands for another one under ``torch.func``, and has no memory of its own. If it vanishes: each such
+tensor is asked and raises, which takes 30 µs."""
 _shares_lazily: Callable[[torch.Tensor], bool] = getattr(torch._C, "_is_cow_tensor", lambda tensor: False)
 """Whether it is copy-on-write and has no memory of its own so far."""
 _address_only: Callable[[torch.Tensor], int] | None = getattr(torch._C, "_data_address", None)
@@ -84,7 +89,7 @@ def storage(tensor: torch.Tensor) -> Any:
     of other kinds: a lazy tensor that is asked inside any dispatch mode ends the process."""
     try:
         if type(tensor) in PLAIN_TYPES:
-            if _is_functional(tensor):  # it could not be resized any more
+            if _is_wrapped(tensor) or _is_functional(tensor):  # a functional one could not be resized any more
                 return None
             return tensor.untyped_storage() if tensor.is_cpu or tensor.device.type in _WITH_STORAGES else None
         with _NO_SUBCLASS_CODE():
@@ -176,6 +181,8 @@ def pointer(tensor: torch.Tensor) -> int | None:
     try:
         if type(tensor) in PLAIN_TYPES:
             if not (tensor.is_cpu or tensor.device.type in _WITH_STORAGES):
+                return None
+            if _is_wrapped(tensor) and not _is_functional(tensor):
                 return None
             return _shared_address(tensor) if _shares_lazily(tensor) else tensor.data_ptr()
         with _NO_SUBCLASS_CODE():
