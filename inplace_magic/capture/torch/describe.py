@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from inplace_magic.capture.torch.layouts import Layout, shared
+from inplace_magic.capture.torch.layouts import LAYOUTS, Layout, shared
 from inplace_magic.record.events import Number
 
 T = TypeVar("T")
@@ -55,6 +55,12 @@ class _CopyOnWrite:
     seen = False
 
 
+class _Wrapped:
+    """Whether this process was seen to run ``torch.func``; to ask each tensor would cost what it saves there."""
+
+    seen = False
+
+
 def expect_copy_on_write() -> None:
     """From now on, storages are only asked in ways that do not make them real."""
     _CopyOnWrite.seen = True
@@ -89,12 +95,13 @@ def storage(tensor: torch.Tensor) -> Any:
     of other kinds: a lazy tensor that is asked inside any dispatch mode ends the process."""
     try:
         if type(tensor) in PLAIN_TYPES:
-            if _is_wrapped(tensor) or _is_functional(tensor):  # a functional one could not be resized any more
+            if _is_functional(tensor) or (_Wrapped.seen and _is_wrapped(tensor)):  # the first could not be resized
                 return None
             return tensor.untyped_storage() if tensor.is_cpu or tensor.device.type in _WITH_STORAGES else None
         with _NO_SUBCLASS_CODE():
             return tensor.untyped_storage() if tensor.device.type in _WITH_STORAGES else None
     except Exception:  # NotImplementedError, RuntimeError and whatever a subclass's storage says
+        _Wrapped.seen = _Wrapped.seen or bool(_try(lambda: _is_wrapped(tensor)))
         return None
 
 
@@ -135,17 +142,19 @@ def layout(tensor: torch.Tensor) -> Layout:
     kind = type(tensor)
     if kind in PLAIN_TYPES and tensor.layout is _STRIDED:
         try:
-            return shared(
-                (
-                    tensor.shape,
-                    tensor.stride(),
-                    tensor.storage_offset(),
-                    tensor.dtype,
-                    tensor.device,
-                    tensor._is_view(),
-                    kind,
-                )
+            facts = (
+                tensor.shape,
+                tensor.stride(),
+                tensor.storage_offset(),
+                tensor.dtype,
+                tensor.device,
+                tensor._is_view(),
+                kind,
             )
+            known = LAYOUTS.get(facts)
+            return known if known is not None else shared(facts)
+        except TypeError:  # a symbolic size refuses to be hashed
+            return shared(facts)
         except (RuntimeError, NotImplementedError):
             pass  # sparse and functorch tensors have no strides or data pointer: read what there is, one by one
     return _careful_layout(tensor)
@@ -182,7 +191,7 @@ def pointer(tensor: torch.Tensor) -> int | None:
         if type(tensor) in PLAIN_TYPES:
             if not (tensor.is_cpu or tensor.device.type in _WITH_STORAGES):
                 return None
-            if _is_wrapped(tensor) and not _is_functional(tensor):
+            if _Wrapped.seen and _is_wrapped(tensor) and not _is_functional(tensor):
                 return None
             return _shared_address(tensor) if _shares_lazily(tensor) else tensor.data_ptr()
         with _NO_SUBCLASS_CODE():

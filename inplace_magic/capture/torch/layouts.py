@@ -95,14 +95,14 @@ def _in_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     return moving == sorted(moving, reverse=True)
 
 
-_LAYOUTS: dict[tuple[Any, ...], Layout] = {}
+LAYOUTS: dict[tuple[Any, ...], Layout] = {}
 _MOST_LAYOUTS = 4096
 
 
 def shared(facts: tuple[Any, ...]) -> Layout:
     """The one layout with these facts: shape, strides, offset, dtype, device, whether it is a view, and its class."""
     try:
-        layout = _LAYOUTS.get(facts)
+        layout = LAYOUTS.get(facts)
     except TypeError:  # a symbolic size refuses to be hashed
         layout = None
     if layout is None:
@@ -111,10 +111,10 @@ def shared(facts: tuple[Any, ...]) -> Layout:
             # tracer that the program depends on them, and to keep them would keep them beyond their trace.
             facts = (None, None, None, *facts[3:])
             return shared(facts)
-        if len(_LAYOUTS) >= _MOST_LAYOUTS:
-            _LAYOUTS.clear()
+        if len(LAYOUTS) >= _MOST_LAYOUTS:
+            LAYOUTS.clear()
         *own, kind = facts
-        layout = _LAYOUTS[facts] = Layout(own, kind if isinstance(kind, str) else kind.__name__)
+        layout = LAYOUTS[facts] = Layout(own, kind if isinstance(kind, str) else kind.__name__)
     return layout
 
 
