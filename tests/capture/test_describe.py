@@ -213,3 +213,17 @@ def test_what_a_node_saved_can_be_read_after_it_was_overwritten() -> None:
     assert data.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
     with pytest.raises(RuntimeError):
         _ = node._saved_result
+
+
+@pytest.mark.parametrize("transform", [torch.func.grad, torch.func.vmap])
+def test_a_tensor_under_a_transform_has_no_memory_of_its_own_however_often_it_is_asked(transform: Any) -> None:
+    asked = []
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        asked.extend((describe.storage(x), describe.pointer(x)) for _ in range(2))
+        return x.sum()
+
+    transform(function)(torch.ones(3))
+    assert asked == [(None, None), (None, None)]
+    plain = torch.ones(3)
+    assert (describe.storage(plain), describe.pointer(plain)) == (plain.untyped_storage(), plain.data_ptr())
