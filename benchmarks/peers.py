@@ -23,7 +23,6 @@ from traitlets.config import Config
 from workloads import Workload
 
 import inplace_magic
-from inplace_magic.magics import load_ipython_extension, unload_ipython_extension
 
 Part = Literal["step", "forward"]
 
@@ -94,11 +93,11 @@ def _watched(level: str) -> Iterator[None]:
 def _armed() -> Iterator[None]:
     """The extension is loaded, and nothing is watched."""
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"hist_file": ":memory:"}}))
-    load_ipython_extension(shell)
+    inplace_magic.load_ipython_extension(shell)
     try:
         yield
     finally:
-        unload_ipython_extension(shell)
+        inplace_magic.unload_ipython_extension(shell)
 
 
 def _debug_mode() -> AbstractContextManager[Any]:
