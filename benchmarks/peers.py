@@ -17,6 +17,9 @@ from typing import Any, Literal
 
 import torch
 from empty_modes import EmptyDispatchMode, EmptyFunctionMode
+from IPython.core.interactiveshell import InteractiveShell
+from loops import Loop
+from traitlets.config import Config
 from workloads import Workload
 
 import inplace_magic
@@ -29,17 +32,23 @@ class Variant:
     """One row of the table."""
 
     name: str
-    run: Callable[[Workload], float]
-    """Gives seconds."""
+    run: Callable[[Any], float]
+    """Gives seconds, of a :class:`Workload` or a :class:`Loop`."""
     part: Part = "step"
     package: str | None = None
     """What must be installed."""
+    needs_model: bool = False
+    """It asks for more than a step that runs."""
     apart: bool = False
     """It slows down what runs after it: it gets a process of its own."""
 
     @property
     def installed(self) -> bool:
         return self.package is None or version_of(self.package) is not None
+
+    def fits(self, workload: Workload | Loop) -> bool:
+        """Whether it can run this workload."""
+        return isinstance(workload, Workload) or not (self.needs_model or self.part == "forward")
 
 
 def version_of(package: str) -> str | None:
@@ -56,8 +65,8 @@ def _timed(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def _step_in(context: Callable[[], AbstractContextManager[Any]]) -> Callable[[Workload], float]:
-    def run(workload: Workload) -> float:
+def _step_in(context: Callable[[], AbstractContextManager[Any]]) -> Callable[[Workload | Loop], float]:
+    def run(workload: Workload | Loop) -> float:
         with context():
             return _timed(workload.step)
 
@@ -78,6 +87,17 @@ def _watched(level: str) -> Iterator[None]:
         yield
     finally:
         watch.leave()
+
+
+@contextmanager
+def _armed() -> Iterator[None]:
+    """The extension is loaded, and nothing is watched."""
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"hist_file": ":memory:"}}))
+    inplace_magic.load_ipython_extension(shell)
+    try:
+        yield
+    finally:
+        inplace_magic.unload_ipython_extension(shell)
 
 
 def _debug_mode() -> AbstractContextManager[Any]:
@@ -114,6 +134,7 @@ def _torchviz(workload: Workload) -> float:
 
 VARIANTS: tuple[Variant, ...] = (
     Variant("plain", _step_in(nullcontext)),
+    Variant("extension loaded, nothing watched", _step_in(_armed)),
     Variant("empty function mode", _step_in(EmptyFunctionMode)),
     Variant("watch, level writes", _step_in(lambda: _watched("writes"))),
     Variant("watch, level calls", _step_in(lambda: _watched("calls"))),
@@ -122,7 +143,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant("anomaly mode", _step_in(lambda: torch.autograd.detect_anomaly(check_nan=False))),
     Variant("torch's DebugMode", _step_in(_debug_mode)),
     Variant("profiler with stacks, shapes, memory", _step_in(_profiler), apart=True),
-    Variant("torchviz", _torchviz, package="torchviz"),
+    Variant("torchviz", _torchviz, package="torchviz", needs_model=True),
     Variant("plain, forward only", lambda workload: _timed(lambda: workload.model(workload.x)), part="forward"),
     Variant("torchview", _torchview, part="forward", package="torchview", apart=True),
     Variant("torchlens", _torchlens, part="forward", package="torchlens", apart=True),
@@ -130,7 +151,7 @@ VARIANTS: tuple[Variant, ...] = (
 """The first of each part is what the others are compared with."""
 
 
-def quietly(variant: Variant, workload: Workload) -> float:
+def quietly(variant: Variant, workload: Workload | Loop) -> float:
     """Seconds of one run, without the warnings of the tool; torch's profiler writes some past Python."""
     with open(os.devnull, "w") as nowhere, warnings.catch_warnings():
         warnings.simplefilter("ignore")

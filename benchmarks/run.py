@@ -1,6 +1,6 @@
 """``make bench``: what a watch costs, as ratios within one run on one machine.
 
-    python benchmarks/run.py [--repeats 15] [--seconds 8] [--only tiny resnet gpt events growth] [--longest 100000]
+    python benchmarks/run.py [--repeats 15] [--seconds 8] [--only tiny dqn events growth] [--longest 100000]
                              [--json build/bench.json] [--write docs/measured/cost.md]
 
 The variants are interleaved (one step of each in turn), so that a slow moment of the machine hits all of them alike.
@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import torch
 from events import costs
 from growth import LENGTHS, growth
+from loops import Loop
 from peers import VARIANTS, Variant, quietly, version_of
 from tables import as_text
 from workloads import WORKLOADS, Workload
@@ -40,10 +41,11 @@ from inplace_magic import __version__
 def compare(name: str, repeats: int, seconds: float) -> tuple[str, list[dict[str, Any]]]:
     """The workload's title, and one row for each variant."""
     workload = WORKLOADS[name]()
-    together = [variant for variant in VARIANTS if variant.installed and not variant.apart]
+    variants = [variant for variant in VARIANTS if variant.fits(workload)]
+    together = [variant for variant in variants if variant.installed and not variant.apart]
     times, failed = timed_in_turn(workload, together, repeats, seconds)
     rows: list[dict[str, Any]] = []
-    for variant in VARIANTS:
+    for variant in variants:
         plain = statistics.median(times[next(other.name for other in together if other.part == variant.part)])
         row: dict[str, Any] = {"variant": variant.name, "part": variant.part}
         if not variant.installed:
@@ -59,7 +61,7 @@ def compare(name: str, repeats: int, seconds: float) -> tuple[str, list[dict[str
 
 
 def timed_in_turn(
-    workload: Workload, variants: Sequence[Variant], repeats: int, seconds: float
+    workload: Workload | Loop, variants: Sequence[Variant], repeats: int, seconds: float
 ) -> tuple[dict[str, list[float]], dict[str, str]]:
     """Seconds of each run of each variant; and what those said that cannot run this workload."""
     times: dict[str, list[float]] = {variant.name: [] for variant in variants}

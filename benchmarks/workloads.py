@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from loops import LOOPS, Loop
 from torch import nn
 
 
@@ -172,4 +173,9 @@ def gpt() -> Workload:
     )
 
 
-WORKLOADS: dict[str, Callable[[], Workload]] = {"tiny": tiny_layers, "resnet": resnet18, "gpt": gpt}
+WORKLOADS: dict[str, Callable[[], Workload | Loop]] = {
+    "tiny": tiny_layers,
+    "resnet": resnet18,
+    "gpt": gpt,
+    **LOOPS,
+}

@@ -6,36 +6,34 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
+from typing import Any
 
 import torch
 
+from inplace_magic.capture.frozen_maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
 from inplace_magic.capture.names import Namespace
-from inplace_magic.capture.nodes import NodeMap, NodeRecord, saved_by
+from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.records import (
     FACTS,
+    HEAD,
     SITE,
     UNREAD,
-    ClosedCall,
     Log,
     Observation,
+    RawCall,
     RawForeignWrite,
     RawIdleStep,
-    RawOp,
     RawUnseenWrite,
-    StorageRecord,
-    accesses_of,
-    closed_call,
-    outputs_of,
+    mutations_of,
 )
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.torch.refusals import refusal_of
-from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
 from inplace_magic.capture.witness import SharedMemory
-from inplace_magic.record.autograd import AutogradNode, IdleStep, SavedTensor
+from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.blindness import (
     EDITED,
     FORGOTTEN,
@@ -48,16 +46,15 @@ from inplace_magic.record.blindness import (
     TOO_LARGE,
 )
 from inplace_magic.record.events import (
-    Access,
     CallEvent,
     Dropped,
     ForeignWrite,
     Mutation,
-    OpEvent,
+    Region,
     TensorMetadata,
     UnseenWrite,
 )
-from inplace_magic.record.memory import Resize, Storage
+from inplace_magic.record.filled import filled
 from inplace_magic.record.names import LocalName
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.record.places import Callsite
@@ -93,7 +90,7 @@ def frozen_trace(
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
     giving = {raw[SITE] for raw in log.calls if raw[FACTS].exports} if log.foreign else set()
-    calls = tuple(freezer.call(closed_call(raw)) for raw in sorted(log.calls, key=itemgetter(0)))
+    calls = tuple([freezer.call(raw) for raw in sorted(log.calls, key=itemgetter(0))])
     return Trace(
         calls=calls,
         nodes=frozen_nodes(nodes.records, pending),
@@ -195,6 +192,9 @@ def _edited(sources: Sources) -> Iterator[str]:
         yield EDITED.format(file=os.path.basename(filename))
 
 
+_call_event, _metadata, _mutation = filled(CallEvent), filled(TensorMetadata), filled(Mutation)
+
+
 class Freezer:
     """Makes each observation readable once, however many calls refer to it."""
 
@@ -210,58 +210,74 @@ class Freezer:
         self._within = within
         self._dropped = dropped
         self._made: dict[int, TensorMetadata] = {}
+        """By ``id`` of the observation."""
 
-    def call(self, done: ClosedCall) -> CallEvent:
+    def call(self, raw: RawCall) -> CallEvent:
         """One call."""
-        return CallEvent(
-            index=done.number,
-            name=done.facts.name,
-            kind=done.kind,
-            callsite=None if done.site is None else self._sites[done.site],
-            inputs=tuple(map(self._observation, done.inputs)),
-            outputs=tuple(map(self._observation, done.outputs)),
-            mutations=tuple(
-                Mutation(
-                    tensor=record.serial,
-                    version_before=before,
-                    version_after=version,
-                    storage=storage.serial if storage is not None else None,
-                    counter=record.counter.serial,
-                    values_before=describe.flat(old),
-                    values_after=describe.flat(new),
-                    region=region,
-                    dropped=self._dropped.get(done.number),
-                )
-                for (record, storage, version, *_), before, old, new, region in done.mutations
-            ),
-            error=done.error,
-            refusal=refusal_of(done.error),
-            parent=done.parent,
-            grad_enabled=done.grad_enabled,
-            mutated=tuple(self._observation(after) for after, *_ in done.mutations),
-            sequence=done.sequence,
-            modules=() if done.site is None else self._modules[done.site],
-            within=""
-            if done.site is None or not done.mutations
-            else self._within.get((done.site, done.facts.name), ""),
-            traits=done.facts.traits,
+        number, facts, kind, site, error, parent, grad_enabled, sequence, inputs, outputs = raw[:HEAD]
+        made, observed = self._made, []
+        for seen in raw[HEAD : HEAD + inputs + outputs]:
+            observation = made.get(id(seen))
+            observed.append(self._observation(seen) if observation is None else observation)
+        written = mutations_of(raw) if len(raw) > HEAD + inputs + outputs else ()
+        return _call_event(
+            number,
+            facts.name,
+            kind,
+            None if site is None else self._sites[site],
+            tuple(observed[:inputs]),
+            tuple(observed[inputs:]),
+            tuple([self._mutation(number, *entry) for entry in written]) if written else (),
+            error,
+            None if error is None else refusal_of(error),
+            parent,
+            grad_enabled,
+            tuple([self._observation(entry[0]) for entry in written]) if written else (),
+            sequence,
+            () if site is None else self._modules[site],
+            "" if site is None or not written else self._within.get((site, facts.name), ""),
+            facts.traits,
+        )
+
+    def _mutation(
+        self, call: int, after: Observation, before: int | None, old: Any, new: Any, region: Region | None
+    ) -> Mutation:
+        record, storage, version, *_ = after
+        return _mutation(
+            record.serial,
+            before,
+            version,
+            storage.serial if storage is not None else None,
+            record.counter.serial,
+            describe.flat(old),
+            describe.flat(new),
+            region,
+            self._dropped.get(call),
         )
 
     def _observation(self, seen: Observation) -> TensorMetadata:
         made = self._made.get(id(seen))
         if made is None:
             record, storage, version, layout, pointer, requires_grad, node = seen
-            made = self._made[id(seen)] = TensorMetadata(
-                tensor=record.serial,
-                version=version,
-                storage=storage.serial if storage is not None else None,
-                counter=record.counter.serial,
-                requires_grad=requires_grad,
-                is_leaf=node is None,
-                node=None if node == UNREAD else node,
-                data_ptr=pointer,
-                python_id=record.key,
-                **readable(layout),
+            shape, strides, offset, dtype, device, nbytes, is_view, cls = readable(layout)
+            made = self._made[id(seen)] = _metadata(
+                record.serial,
+                version,
+                storage.serial if storage is not None else None,
+                record.counter.serial,
+                shape,
+                strides,
+                offset,
+                dtype,
+                device,
+                nbytes,
+                requires_grad,
+                node is None,
+                is_view,
+                None if node == UNREAD else node,
+                record.key,
+                pointer,
+                cls,
             )
         return made
 
@@ -297,76 +313,3 @@ def frozen_unseen(raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, 
     if first is not None:
         statement = sources.only_statement_between(first, last, names, sites, alone=not raw.beside)
     return UnseenWrite(raw.record.counter.serial, raw.before, raw.after, raw.noticed, statement, raw.beside)
-
-
-def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
-    """All aten operators."""
-    return tuple(
-        OpEvent(
-            name,
-            call,
-            tuple(Access(~serial, "WRITE") if serial < 0 else Access(serial, "READ") for serial in accesses_of(op)),
-            outputs_of(op),
-            in_backward,
-        )
-        for op in raw
-        for name, call, in_backward in (op[:3],)
-    )
-
-
-def frozen_storages(records: Iterable[StorageRecord]) -> tuple[Storage, ...]:
-    """All blocks of memory met."""
-    return tuple(
-        Storage(
-            storage=r.serial,
-            nbytes=r.nbytes,
-            device=str(r.device),
-            born=r.born,
-            ended=r.ended,
-            born_op=r.born_op,
-            ended_op=r.ended_op,
-            foreign=r.foreign,
-            resizes=tuple(Resize(*resize) for resize in r.resizes),
-        )
-        for r in records
-    )
-
-
-def frozen_nodes(records: Iterable[NodeRecord], pending: set[int]) -> tuple[AutogradNode, ...]:
-    """All autograd nodes met; `pending` are those that a backward could still use."""
-    return tuple(
-        AutogradNode(
-            *(r.serial, r.name, r.sequence, r.next, r.call, r.variable, r.ended, r.serial in pending),
-            traits=node_traits(r.name),
-            function=function_behind(r.name),
-        )
-        for r in records
-    )
-
-
-def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
-    """All that the nodes saved."""
-    found = []
-    for node in records:
-        for name, tensor, storage, counter, version, layout, digest in saved_by(node):
-            if layout is None:
-                found.append(SavedTensor(node.serial, name, hooked=True, role=saved_role(name)))
-                continue
-            facts = readable(layout)
-            flips = (node.changed or {}).get(name, ())
-            found.append(
-                SavedTensor(
-                    node=node.serial,
-                    name=name,
-                    storage=storage.serial if storage is not None else None,
-                    counter=counter.serial if counter is not None else None,
-                    version=version,
-                    tensor=tensor,
-                    checked=digest is not None,
-                    changed=flips[0] if flips else None,
-                    flips=tuple(flips[1:]),
-                    role=saved_role(name),
-                    **{name: facts[name] for name in ("shape", "strides", "offset", "dtype", "device", "nbytes")},
-                )
-            )
-    return tuple(found)

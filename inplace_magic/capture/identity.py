@@ -151,17 +151,20 @@ class IdentityMap:
         storage = self.storage_of(tensor)
         if storage is not record.storage:
             record.storage = storage
-            record.counter = self.counter_of(tensor, storage) or self._counter(tensor, storage, None)
+            record.counter = self.counter_of(tensor, storage, describe.version(tensor)) or self._counter(
+                tensor, storage, None
+            )
 
-    def counter_of(self, tensor: torch.Tensor, storage: StorageRecord | None) -> CounterRecord | None:
-        """The version counter of a tensor that needs no record of its own, such as one that a node saved; None when
-        more than one is possible."""
+    def counter_of(
+        self, tensor: torch.Tensor, storage: StorageRecord | None, version: int | None
+    ) -> CounterRecord | None:
+        """The version counter of a tensor, now at `version`, that needs no record of its own, such as one that a node
+        saved; None when more than one is possible."""
         base = describe.base(tensor)
         if base is not None:
             return self.register(base).counter
         if storage is None:
             return None
-        version = describe.version(tensor)
         first = storage.counter
         if first is None or first.neighbour is None:
             return first if first is not None and first.version == version else None

@@ -22,6 +22,7 @@ from inplace_magic.capture.torch.layouts import Layout
 from inplace_magic.capture.witness import saved_digest, still_equal
 
 _KEY = "inplace_magic"
+_PLAIN_TYPES = describe.PLAIN_TYPES
 
 
 class _Token:
@@ -262,18 +263,23 @@ class NodeMap:
         if hooked or data is None:
             return name, None, None, None, None, None, None
         identity = self._identity
-        known = identity.known(data)
-        version = describe.version(data)
+        try:  # as `describe.version`, whose call costs more than its answer
+            version = data._version if type(data) in _PLAIN_TYPES else describe.version(data)
+        except RuntimeError:
+            version = None
         serial: int | None = None
         counter: CounterRecord | None
         layout: Layout | None = None
+        known = identity.tensors.get(id(data))
+        if known is not None and known() is not data:
+            known = identity.known(data)
         if known is not None:
             serial, storage, counter = known.serial, known.storage, known.counter
             if known.layout_at == version:
                 layout = known.layout
         else:
             storage = identity.storage_of(data, node.call)
-            counter = identity.counter_of(data, storage)
+            counter = identity.counter_of(data, storage, version)
         if layout is None:
             layout = describe.layout(data)
         if not made_now:

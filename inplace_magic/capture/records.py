@@ -169,7 +169,7 @@ RawCall = tuple[Any, ...]
 five entries for each mutation."""
 
 _COUNTS = 8
-_HEAD = 10
+HEAD: Final = 10
 _EACH = 5
 FACTS: Final = 1
 SITE: Final = 3
@@ -194,10 +194,15 @@ class ClosedCall(NamedTuple):
 
 def closed_call(raw: RawCall) -> ClosedCall:
     """The call, to be read with ease."""
-    inputs = _HEAD + raw[_COUNTS]
+    inputs = HEAD + raw[_COUNTS]
     outputs = inputs + raw[_COUNTS + 1]
-    mutations: Any = tuple(raw[i : i + _EACH] for i in range(outputs, len(raw), _EACH))
-    return ClosedCall._make((*raw[:_COUNTS], raw[_HEAD:inputs], raw[inputs:outputs], mutations))
+    return ClosedCall._make((*raw[:_COUNTS], raw[HEAD:inputs], raw[inputs:outputs], mutations_of(raw)))
+
+
+def mutations_of(raw: RawCall) -> Any:
+    """What stands in :attr:`ClosedCall.mutations`."""
+    first = HEAD + raw[_COUNTS] + raw[_COUNTS + 1]
+    return tuple([raw[i : i + _EACH] for i in range(first, len(raw), _EACH)])
 
 
 class RawForeignWrite(NamedTuple):

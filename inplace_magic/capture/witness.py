@@ -135,18 +135,17 @@ def saved_digest(record: StorageRecord | None, layout: Layout, check_values: boo
     nbytes = layout.span
     if record is None or not nbytes or (nbytes > SAVED_LIMIT and not check_values):
         return None
-    return _digest_of(record, layout)
+    untyped: Any = record()
+    if untyped is None:
+        return None
+    address = describe.memory_in(untyped, layout.begin, nbytes)
+    return hash(layout.memory_at(address).raw) if address else None
 
 
 def still_equal(record: StorageRecord, layout: Layout, digest: int) -> bool:
     """Whether the memory holds what :func:`saved_digest` gave `digest` for; True as well where it is gone."""
-    now = _digest_of(record, layout)
-    return now is None or now == digest
-
-
-def _digest_of(record: StorageRecord, layout: Layout) -> int | None:
     untyped: Any = record()
     if untyped is None:
-        return None
+        return True
     address = describe.memory_in(untyped, layout.begin, layout.span or 0)
-    return hash(layout.memory_at(address).raw) if address else None
+    return not address or hash(layout.memory_at(address).raw) == digest

@@ -11,13 +11,14 @@ from dataclasses import replace
 from functools import cache
 from types import CodeType
 
+from inplace_magic.record.filled import filled
 from inplace_magic.record.names import AliasStatement, LoopStatement, SourceText
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.between import only_between
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.positions import node_of
 from inplace_magic.source.statements import (
-    alias_pairs,
+    aliases_in,
     in_force,
     indent_of,
     innermost,
@@ -29,6 +30,7 @@ from inplace_magic.source.statements import (
 from inplace_magic.source.targets import targets_at
 from inplace_magic.source.text import Text, characters
 
+_alias = filled(AliasStatement)
 _Whose = tuple[str, int | None, str | None]
 
 
@@ -249,9 +251,10 @@ class Sources:
     def aliases(self) -> tuple[AliasStatement, ...]:
         """The statements, in the files and cells met so far, that give an object a second name."""
         return tuple(
-            AliasStatement(function, cell, path, node.lineno, target, source, text.line(node.lineno))
-            for function, cell, path, text, node in self._statements()
-            for target, source in alias_pairs(node)
+            _alias(function, cell, path, *entry)
+            for cell, path, text, ran in self._read()
+            for function, *entry in aliases_in(text)
+            if ran is None or function in ran
         )
 
     def loops(self) -> tuple[LoopStatement, ...]:
@@ -266,23 +269,27 @@ class Sources:
                 target=ast.unparse(node.target),
                 over=ast.unparse(node.iter),
             )
-            for function, cell, path, _, node in self._statements()
+            for function, cell, path, node in self._statements()
             if isinstance(node, (ast.For, ast.AsyncFor))
         )
 
-    def _statements(self) -> Iterator[tuple[str, int | None, str | None, Text, ast.stmt]]:
-        """(function, cell, file, its text, statement) of all that the files and cells with places found so far hold; of
-        a file that was changed, what is in the functions that ran."""
+    def _statements(self) -> Iterator[tuple[str, int | None, str | None, ast.stmt]]:
+        """(function, cell, file, statement) of all that was read."""
+        for cell, path, text, ran in self._read():
+            for function, node in statements_by_function(in_force(text.tree)) if text.tree is not None else ():
+                if ran is None or function in ran:
+                    yield function, cell, path, node
+
+    def _read(self) -> Iterator[tuple[int | None, str | None, Text, set[str] | None]]:
+        """(cell, file, text, functions of it) of the files and cells with places found so far. The functions are those
+        that ran, where the file was changed; else None: all."""
         for filename, file in self._files:
             cell, path = self._where(filename)
             for text in file.versions:
                 ran = {name for (name, *where), its in self._texts.items() if where == [cell, path] and its is text}
                 everything = not file.edited and len(file.versions) == 1 and (ran or filename in self._shown)
-                if not (everything or ran) or text.tree is None:
-                    continue
-                for function, node in statements_by_function(in_force(text.tree)):
-                    if everything or function in ran:
-                        yield function, cell, path, text, node
+                if everything or ran:
+                    yield cell, path, text, None if everything else ran
 
     def _where(self, filename: str) -> tuple[int | None, str | None]:
         """The cell that a compiled file name stands for, or the file."""

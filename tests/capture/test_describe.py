@@ -60,7 +60,7 @@ FIELDS = {"shape", "strides", "offset", "dtype", "device", "nbytes", "is_view", 
 @pytest.mark.parametrize("kind", ODD)
 def test_every_kind_of_tensor_is_described_without_raising(kind: str) -> None:
     tensor = ODD[kind]()
-    facts = readable(describe.layout(tensor))
+    facts = readable(describe.layout(tensor))._asdict()
     assert set(facts) == FIELDS
     assert type(describe.pointer(tensor)) in (int, type(None))
     assert facts["dtype"] != "unknown"
@@ -122,7 +122,7 @@ def test_an_inference_tensor_has_no_version_and_its_writes_are_known_all_the_sam
 
 
 def test_facts_that_a_tensor_does_not_have_are_unknown() -> None:
-    sparse = readable(describe.layout(torch.eye(2).to_sparse()))
+    sparse = readable(describe.layout(torch.eye(2).to_sparse()))._asdict()
     assert (sparse["shape"], sparse["strides"], sparse["offset"]) == ((2, 2), None, None)
     assert describe.pointer(torch.eye(2).to_sparse()) is None
     assert describe.storage(torch.eye(2).to_sparse()) is None
@@ -213,3 +213,17 @@ def test_what_a_node_saved_can_be_read_after_it_was_overwritten() -> None:
     assert data.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
     with pytest.raises(RuntimeError):
         _ = node._saved_result
+
+
+@pytest.mark.parametrize("transform", [torch.func.grad, torch.func.vmap])
+def test_a_tensor_under_a_transform_has_no_memory_of_its_own_however_often_it_is_asked(transform: Any) -> None:
+    asked = []
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        asked.extend((describe.storage(x), describe.pointer(x)) for _ in range(2))
+        return x.sum()
+
+    transform(function)(torch.ones(3))
+    assert asked == [(None, None), (None, None)]
+    plain = torch.ones(3)
+    assert (describe.storage(plain), describe.pointer(plain)) == (plain.untyped_storage(), plain.data_ptr())

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from inplace_magic.capture.torch.layouts import Layout, shared
+from inplace_magic.capture.torch.layouts import LAYOUTS, Layout, shared
 from inplace_magic.record.events import Number
 
 T = TypeVar("T")
@@ -38,6 +38,11 @@ _WITH_STORAGES = frozenset(("cpu", "cuda", "mps", "xpu", "meta"))
 _is_functional: Callable[[torch.Tensor], bool] = getattr(torch, "_is_functional_tensor", lambda tensor: False)
 """Whether it is a wrapper by which PyTorch functionalizes. If the function vanishes: one that was asked for its storage
 refuses to grow."""
+_is_wrapped: Callable[[torch.Tensor], bool] = getattr(
+    getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", lambda tensor: False
+)
+"""Whether it stands for another one under ``torch.func``, and has no memory of its own. If it vanishes: each such
+tensor is asked and raises, which takes 30 µs."""
 _shares_lazily: Callable[[torch.Tensor], bool] = getattr(torch._C, "_is_cow_tensor", lambda tensor: False)
 """Whether it is copy-on-write and has no memory of its own so far."""
 _address_only: Callable[[torch.Tensor], int] | None = getattr(torch._C, "_data_address", None)
@@ -46,6 +51,12 @@ _address_only: Callable[[torch.Tensor], int] | None = getattr(torch._C, "_data_a
 
 class _CopyOnWrite:
     """Whether this process was seen to have copy-on-write tensors; of storages alone it cannot be told."""
+
+    seen = False
+
+
+class _Wrapped:
+    """Whether this process was seen to run ``torch.func``; to ask each tensor would cost what it saves there."""
 
     seen = False
 
@@ -84,12 +95,13 @@ def storage(tensor: torch.Tensor) -> Any:
     of other kinds: a lazy tensor that is asked inside any dispatch mode ends the process."""
     try:
         if type(tensor) in PLAIN_TYPES:
-            if _is_functional(tensor):  # it could not be resized any more
+            if _is_functional(tensor) or (_Wrapped.seen and _is_wrapped(tensor)):  # the first could not be resized
                 return None
             return tensor.untyped_storage() if tensor.is_cpu or tensor.device.type in _WITH_STORAGES else None
         with _NO_SUBCLASS_CODE():
             return tensor.untyped_storage() if tensor.device.type in _WITH_STORAGES else None
     except Exception:  # NotImplementedError, RuntimeError and whatever a subclass's storage says
+        _Wrapped.seen = _Wrapped.seen or bool(_try(lambda: _is_wrapped(tensor)))
         return None
 
 
@@ -130,17 +142,19 @@ def layout(tensor: torch.Tensor) -> Layout:
     kind = type(tensor)
     if kind in PLAIN_TYPES and tensor.layout is _STRIDED:
         try:
-            return shared(
-                (
-                    tensor.shape,
-                    tensor.stride(),
-                    tensor.storage_offset(),
-                    tensor.dtype,
-                    tensor.device,
-                    tensor._is_view(),
-                    kind,
-                )
+            facts = (
+                tensor.shape,
+                tensor.stride(),
+                tensor.storage_offset(),
+                tensor.dtype,
+                tensor.device,
+                tensor._is_view(),
+                kind,
             )
+            known = LAYOUTS.get(facts)
+            return known if known is not None else shared(facts)
+        except TypeError:  # a symbolic size refuses to be hashed
+            return shared(facts)
         except (RuntimeError, NotImplementedError):
             pass  # sparse and functorch tensors have no strides or data pointer: read what there is, one by one
     return _careful_layout(tensor)
@@ -176,6 +190,8 @@ def pointer(tensor: torch.Tensor) -> int | None:
     try:
         if type(tensor) in PLAIN_TYPES:
             if not (tensor.is_cpu or tensor.device.type in _WITH_STORAGES):
+                return None
+            if _Wrapped.seen and _is_wrapped(tensor) and not _is_functional(tensor):
                 return None
             return _shared_address(tensor) if _shares_lazily(tensor) else tensor.data_ptr()
         with _NO_SUBCLASS_CODE():

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from inplace_magic.capture.torch.describe import PLAIN_TYPES
+
 sequence_number: Callable[[], int] = torch._C._autograd._get_sequence_nr
 """The number that the next autograd node of this thread will get. If it vanishes: a node that is discovered late
 (made by a custom ``Function``) can no longer be ordered against writes, and its saved version must become unknown."""
@@ -89,8 +91,15 @@ def saved_values(node: Any) -> list[tuple[str, Any, bool]]:
         if type(raw) is tuple:
             for i, entry in enumerate(raw):
                 _add_saved(found, f"{name}[{i}]", entry)
-        else:
-            _add_saved(found, name, raw)
+        elif raw is not None:  # as `_add_saved`, whose call costs as much as its answer
+            try:
+                data = raw.data
+                if data is not None:
+                    plain = type(data) in PLAIN_TYPES or isinstance(data, torch.Tensor)
+                    plain = plain and raw.unpack_hook is None
+                    found.append((name, data if plain else None, not plain))
+            except Exception:  # as in `_try`
+                _add_saved(found, name, raw)
     return found
 
 

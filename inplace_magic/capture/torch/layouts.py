@@ -5,11 +5,24 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 _LETTERS = {torch.float32: b"f", torch.float64: b"d", torch.int64: b"q", torch.int32: b"i", torch.bool: b"?"}
+
+
+class Readable(NamedTuple):
+    """A layout as fields of ``TensorMetadata``."""
+
+    shape: tuple[int, ...] | None
+    strides: tuple[int, ...] | None
+    offset: int | None
+    dtype: str
+    device: str
+    nbytes: int | None
+    is_view: bool
+    cls: str
 
 
 class Layout:
@@ -26,6 +39,7 @@ class Layout:
         "memory_at",
         "numel",
         "offset",
+        "readable",
         "shape",
         "span",
         "strides",
@@ -41,6 +55,8 @@ class Layout:
     def __init__(self, facts: Sequence[Any], cls: str) -> None:
         self.shape, self.strides, self.offset, self.dtype, self.device, self.is_view = facts
         self.cls = cls
+        self.readable: Readable | None = None
+        """What :func:`readable` gave."""
         shape, strides, dtype, device = self.shape, self.strides, self.dtype, self.device
         self.numel = None if shape is None else math.prod(shape)
         elements = None
@@ -79,14 +95,14 @@ def _in_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     return moving == sorted(moving, reverse=True)
 
 
-_LAYOUTS: dict[tuple[Any, ...], Layout] = {}
+LAYOUTS: dict[tuple[Any, ...], Layout] = {}
 _MOST_LAYOUTS = 4096
 
 
 def shared(facts: tuple[Any, ...]) -> Layout:
     """The one layout with these facts: shape, strides, offset, dtype, device, whether it is a view, and its class."""
     try:
-        layout = _LAYOUTS.get(facts)
+        layout = LAYOUTS.get(facts)
     except TypeError:  # a symbolic size refuses to be hashed
         layout = None
     if layout is None:
@@ -95,10 +111,10 @@ def shared(facts: tuple[Any, ...]) -> Layout:
             # tracer that the program depends on them, and to keep them would keep them beyond their trace.
             facts = (None, None, None, *facts[3:])
             return shared(facts)
-        if len(_LAYOUTS) >= _MOST_LAYOUTS:
-            _LAYOUTS.clear()
+        if len(LAYOUTS) >= _MOST_LAYOUTS:
+            LAYOUTS.clear()
         *own, kind = facts
-        layout = _LAYOUTS[facts] = Layout(own, kind if isinstance(kind, str) else kind.__name__)
+        layout = LAYOUTS[facts] = Layout(own, kind if isinstance(kind, str) else kind.__name__)
     return layout
 
 
@@ -109,15 +125,18 @@ def _are_numbers(sizes: Sequence[Any] | None) -> bool:
     return sizes is None or all(type(size) is int for size in sizes)
 
 
-def readable(layout: Layout) -> dict[str, Any]:
-    """A layout as fields of ``TensorMetadata``."""
-    return {
-        "shape": None if layout.shape is None else tuple(layout.shape),
-        "strides": None if layout.strides is None else tuple(layout.strides),
-        "offset": layout.offset,
-        "dtype": "unknown" if layout.dtype is None else str(layout.dtype).removeprefix("torch."),
-        "device": "unknown" if layout.device is None else str(layout.device),
-        "nbytes": None if layout.numel is None or layout.dtype is None else layout.numel * layout.dtype.itemsize,
-        "is_view": layout.is_view,
-        "cls": layout.cls,
-    }
+def readable(layout: Layout) -> Readable:
+    """A layout as it stands in a trace."""
+    known = layout.readable
+    if known is None:
+        known = layout.readable = Readable(
+            None if layout.shape is None else tuple(layout.shape),
+            layout.strides,
+            layout.offset,
+            "unknown" if layout.dtype is None else str(layout.dtype).removeprefix("torch."),
+            "unknown" if layout.device is None else str(layout.device),
+            None if layout.numel is None or layout.dtype is None else layout.numel * layout.dtype.itemsize,
+            layout.is_view,
+            layout.cls,
+        )
+    return known

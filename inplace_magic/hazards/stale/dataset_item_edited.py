@@ -58,11 +58,15 @@ def check(story: Story) -> Iterator[Hazard]:
     met: dict[tuple[Callsite, object], int] = {}
     told: set[tuple[int | None, str | None, int]] = set()
     arrays = _Arrays(story)
+    fetching: dict[int, bool] = {}  # by `id` of the place, of which a loop has few
     for call in story.trace.calls:
         site = call.callsite
         if site is None or call.kind != "in-place":
             continue
-        fetched = _is_fetching(site) and (site.direct or site.function.endswith("__getitem__"))
+        fetched = fetching.get(id(site))
+        if fetched is None:
+            fetched = _is_fetching(site) and (site.direct or site.function.endswith("__getitem__"))
+            fetching[id(site)] = fetched
         line = (site.cell, site.file, site.line)
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
             if line in told or not builds_on_itself(story, call, mutation):

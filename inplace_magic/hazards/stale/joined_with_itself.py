@@ -25,9 +25,9 @@ Silent for leaves that are trained, which are tied on purpose, and for questions
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations, groupby
 
 from inplace_magic.analysis.accesses import Write
@@ -96,13 +96,17 @@ def _memory(meta: TensorMetadata) -> _Memory:
 def _given(call: CallEvent) -> list[tuple[TensorMetadata, str]]:
     """Each input with the name by which the line gives it; with none where that cannot be told."""
     site = call.callsite
-    nodes: list[ast.expr | None] = []
-    if site is not None and site.direct:
-        listed = expressions.operands(site.expression, method=call.does("method"))
-        nodes = [node for node in listed if not is_no_tensor(node)]
-    if len(nodes) != len(call.inputs):
-        nodes = [None] * len(call.inputs)
-    return [(meta, expressions.path_text(node) or "") for meta, node in zip(call.inputs, nodes, strict=True)]
+    names = _names_given(site.expression, call.does("method")) if site is not None and site.direct else ()
+    if len(names) != len(call.inputs):
+        return [(meta, "") for meta in call.inputs]
+    return list(zip(call.inputs, names, strict=True))
+
+
+@lru_cache(maxsize=1024)
+def _names_given(expression: str, method: bool) -> tuple[str, ...]:
+    """The operands that can be tensors, by their names."""
+    listed = expressions.operands(expression, method=method)
+    return tuple(expressions.path_text(node) or "" for node in listed if not is_no_tensor(node))
 
 
 def _second_name(story: Story, call: CallEvent, names: set[str]) -> AliasStatement | None:
