@@ -19,14 +19,14 @@ from inplace_magic.render.words import MAX_TEXT, printable, shortened
 
 CARD = (
     f"background:{style.CARD};color:{style.INK};font-family:{style.HTML_FONTS};font-size:14px;line-height:1.45;"
-    f"border:1px solid {style.LINE};border-radius:6px;padding:12px 14px;max-width:100%;box-sizing:border-box;"
+    f"border:1px solid {style.LINE};border-radius:6px;padding:10px 14px;max-width:100%;box-sizing:border-box;"
     "overflow-x:auto;text-align:left"
 )
 CODE = f"background:{style.ZEBRA};color:{style.INK}"
-BESIDE = "display:inline-block;vertical-align:top;margin-right:14px"
-SUMMARY = "cursor:pointer;font-weight:bold;padding:4px 0"
+BESIDE = "display:inline-block;vertical-align:top;margin-right:10px"
+SUMMARY = "cursor:pointer;font-weight:bold"
 TABLE = (
-    f"border-collapse:collapse;font-size:13px;margin:4px 0 8px;table-layout:auto;color:{style.INK};"
+    f"border-collapse:collapse;font-size:13px;margin:2px 0 6px;table-layout:auto;color:{style.INK};"
     f"background:{style.CARD}"
 )
 ONE_LINE_ROWS = ";width:max-content"
