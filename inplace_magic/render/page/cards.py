@@ -9,7 +9,7 @@ from inplace_magic.language import _, sentences
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import diffs, proofs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
-from inplace_magic.render.markup import CODE, FOCUSABLE, code, details, esc, prose, tag
+from inplace_magic.render.markup import CODE, code, details, esc, prose, reached, tag
 from inplace_magic.render.page.rule_page import rule_page
 from inplace_magic.render.verdict import headline, is_unexplained, verdict
 from inplace_magic.report import Report
@@ -106,24 +106,29 @@ def _card(finding: Hazard, report: Report, *, explained: bool) -> str:
     css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:6px 12px;margin:0 0 6px"
     cure = "".join((fix, diffs.to_markup(finding), proofs.to_markup(finding)))
     if listings:  # beside each other where the live view is and there is room
-        return tag("div", css, tag("div", "", tag("div", "", head, listings), tag("div", "", cure), class_="im-two"), why)
+        return tag(
+            "div", css, tag("div", "", tag("div", "", head, listings), tag("div", "", cure), class_="im-two"), why
+        )
     return tag("div", css, head, cure, why)
 
 
 def _listing(excerpt: Excerpt, *, named: bool) -> str:
-    caption = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source)) if named else ""
+    caption = (
+        tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source)) if named else ""
+    )
     room = max((round(len(line.text) * (_HEAVY if _is_heavy(line) else _LIGHT)) for line in excerpt.lines), default=0)
-    rows = "".join(_line(line, room + 16) for line in excerpt.lines)
+    first = excerpt.lines[0]
+    rows = "".join(_line(line, room + 16, by_keys=line is first) for line in excerpt.lines)
     css = "border-collapse:collapse;table-layout:auto;width:100%;margin:0"
     css += f";background:{style.CARD};color:{style.INK};font-family:{style.CODE_FONTS};font-size:13px"
-    return caption + tag("div", "overflow-x:auto", tag("table", css, f"<tbody>{rows}</tbody>"), **FOCUSABLE)
+    return caption + tag("div", "overflow-x:auto", tag("table", css, f"<tbody>{rows}</tbody>"))
 
 
 def _is_heavy(line: ExcerptLine) -> bool:
     return any(mark.role == "overwritten" for mark in line.marks)
 
 
-def _line(line: ExcerptLine, room: int) -> str:
+def _line(line: ExcerptLine, room: int, *, by_keys: bool) -> str:
     """A row; what marks the line stands beside the code, and under it where the window is narrow."""
     marks = sorted(line.marks, key=lambda mark: _WEIGHT.index(mark.role))
     ink, tint, accent, _ = _ROLE[marks[0].role] if marks else (style.MUTED_INK, style.CARD, style.CARD, "")
@@ -134,7 +139,7 @@ def _line(line: ExcerptLine, room: int) -> str:
     code_css = f"{heavy}color:{style.INK if marks else style.MUTED_INK};white-space:pre"
     code_css += f";display:inline-block;min-width:{room}px" if marks else ""
     cells = [
-        tag("td", number_css, esc(str(line.number))),
+        tag("td", number_css, reached(str(line.number)) if by_keys else str(line.number)),
         tag(
             "td",
             f"{_LINE};text-align:left;padding:1px 6px 1px 0",
