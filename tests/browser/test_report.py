@@ -65,15 +65,19 @@ def test_a_watched_cell_shows_a_live_picture_with_text_inside_its_boxes(lab: Pag
     assert_soon(lab, lambda: texts_outside_their_boxes(graph), [])
 
 
-def test_a_failing_cells_report_is_one_screen_with_all_of_its_picture_in_sight(lab: Page) -> None:
-    lab.set_viewport_size({"width": 1400, "height": 1000})
-    try:
-        height = "report => report.getBoundingClientRect().height"
-        assert soon(lab, lambda: lab.locator(REPORT).evaluate(height), lambda found: found <= 700) <= 700
-        expect(lab.locator(f"{REPORT} .im-more")).to_be_hidden()
-        expect(lab.locator(f"{REPORT} summary", has_text="Memory by line")).to_be_visible()
-    finally:
-        lab.set_viewport_size({"width": 1200, "height": 1400})
+def test_a_failing_cells_report_is_one_screen_with_all_of_its_picture_in_sight(
+    new_page: OpenPage, server: Server, saved: Any
+) -> None:
+    server.write("screen.ipynb", saved)
+    server.sign("screen.ipynb")
+    page = new_page(viewport={"width": 1400, "height": 1000})  # JupyterLab's default window
+    open_notebook(page, server.lab("screen.ipynb"))
+    page.locator(GRAPH).wait_for()
+
+    height = "report => report.getBoundingClientRect().height"
+    assert soon(page, lambda: page.locator(REPORT).evaluate(height), lambda found: found <= 700) <= 700
+    expect(page.locator(f"{REPORT} .im-more")).to_be_hidden()
+    expect(page.locator(f"{REPORT} summary", has_text="Memory by line")).to_be_visible()
 
 
 def test_a_click_lights_a_box_and_tells_what_it_is_and_a_second_click_lets_go(lab: Page) -> None:

@@ -127,6 +127,7 @@ def test_the_bad_program_names_the_state_and_the_pass(tmp_path: Path) -> None:
     assert finding.variable == "h"
     assert "by way of `h` into the graph of an earlier pass" in finding.message
     assert "Begin each pass with `h = h.detach()`" in finding.fix
+    assert [line for line in finding.diff.split("\n") if line[:1] in "+-"] == ["+        h = h.detach()"]
     assert "freed here (by the first backward)" in ran.report.to_text()
 
 
@@ -134,6 +135,13 @@ def test_the_good_program_is_quiet(tmp_path: Path) -> None:
     ran = watched(tmp_path, SETUP, example(rule, "Good"))
     assert ran.error is None
     assert ran.codes() == set()
+
+
+def test_a_line_that_the_first_pass_could_not_run_is_no_diff(tmp_path: Path) -> None:
+    program = "h = None\nfor x in batches:\n    h = cell(x, h)\n    h.pow(2).mean().backward()"
+    finding = watched(tmp_path, SETUP, program).the(rule.CODE)
+    assert "h.detach()" in finding.fix
+    assert finding.diff == ""
 
 
 def test_what_the_fix_says_cures_it(tmp_path: Path) -> None:

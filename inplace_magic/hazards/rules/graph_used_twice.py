@@ -39,6 +39,7 @@ from functools import cached_property
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.carried_state import cut_off
 from inplace_magic.hazards.fixes.step_advice import detached, state_names
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.stepped import Carried
@@ -46,6 +47,7 @@ from inplace_magic.language import _, sentences
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite, where_they_part
+from inplace_magic.source.listing import diff, listing_of
 
 CODE = "graph-used-twice"
 
@@ -174,6 +176,7 @@ def _hazard(twice: _Twice) -> Hazard:
         severity="error",
         message=message,
         fix=fix,
+        diff=_diff(twice) if first is not None and _all_carried(twice) else "",
         variable=names[0] if names else None,
         saved=made,
         saved_by=node.name if node is not None else None,
@@ -274,6 +277,20 @@ def _cut_off(twice: _Twice) -> str:
         ),
         keeps,
     )
+
+
+def _diff(twice: _Twice) -> str:
+    """The line that cuts the state off, where the loop whose passes hand it on is in sight."""
+    reader, second = twice.joints[0].reader, twice.second.callsite
+    if reader is None or second is None:
+        return ""
+    place = where_they_part(reader.chain, second.chain)
+    listing = listing_of(twice.story.trace, place[1])
+    statement = listing.statement_at(place[1]) if listing is not None else None
+    if listing is None or statement is None or not place[0].same_function(place[1]):
+        return ""
+    edits = cut_off(listing, statement, place[0], twice.joints)
+    return diff(place[1], listing, edits) if edits else ""
 
 
 def _all_carried(twice: _Twice) -> bool:
