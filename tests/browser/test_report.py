@@ -137,6 +137,8 @@ def test_a_search_leaves_lit_what_it_found(lab: Page) -> None:
 def test_the_keyboard_alone_reaches_every_box(lab: Page) -> None:
     lab.locator(f"{REPORT} input[type=search]").focus()
     lab.keyboard.press("Tab")
+    expect(lab.locator(f"{REPORT} .im-steps input")).to_be_focused()
+    lab.keyboard.press("Tab")
     focused = lab.locator(f"{GRAPH} g.n:focus")
     expect(focused).to_have_count(1)  # one stop for Tab, arrows from there
     first = focused.get_attribute("data-k")
@@ -311,7 +313,7 @@ def test_a_large_graph_opens_readable_at_the_guilty_box_and_says_that_there_is_m
     assert graph.evaluate(LETTERS) >= 7
     expect(more).to_be_visible()
     expect(more).to_contain_text("←")  # a tall one stands in columns
-    legend = page.locator(".im-bar [role=status] + span")  # stays in sight wherever the picture is moved
+    legend = page.locator(".im-bar > span:last-child")  # stays in sight wherever the picture is moved
     expect(legend).to_contain_text("Double border ✎: mutated in place.")
     expect(legend).to_contain_text("Dashed arrow: kept for backward.")
     expect(page.locator("svg.im-graph > text")).to_have_count(0)
