@@ -60,7 +60,7 @@ def to_markup(finding: Hazard) -> str:
         rows.append(tag("span", f"{ground}color:{ink}", esc(line)))
     css = (
         f"font-family:{style.CODE_FONTS};font-size:13px;background:{style.CARD};color:{style.INK};"
-        f"border:1px solid {style.LINE};padding:4px 8px;margin:4px 0;overflow-x:auto;white-space:pre"
+        f"border:1px solid {style.LINE};padding:2px 8px;margin:4px 0;overflow-x:auto;white-space:pre;line-height:1.35"
     )
     marked = {"class_": "inplace-magic-fix"} if is_tried(finding) else {}
     return tag("pre", css, "\n".join(rows), **marked)

@@ -19,14 +19,14 @@ from inplace_magic.render.words import MAX_TEXT, printable, shortened
 
 CARD = (
     f"background:{style.CARD};color:{style.INK};font-family:{style.HTML_FONTS};font-size:14px;line-height:1.45;"
-    f"border:1px solid {style.LINE};border-radius:6px;padding:12px 14px;max-width:100%;box-sizing:border-box;"
+    f"border:1px solid {style.LINE};border-radius:6px;padding:10px 14px;max-width:100%;box-sizing:border-box;"
     "overflow-x:auto;text-align:left"
 )
 CODE = f"background:{style.ZEBRA};color:{style.INK}"
-BESIDE = "display:inline-block;vertical-align:top;margin-right:14px"
-SUMMARY = "cursor:pointer;font-weight:bold;padding:4px 0"
+BESIDE = "display:inline-block;vertical-align:top;margin-right:10px"
+SUMMARY = "cursor:pointer;font-weight:bold"
 TABLE = (
-    f"border-collapse:collapse;font-size:13px;margin:4px 0 8px;table-layout:auto;color:{style.INK};"
+    f"border-collapse:collapse;font-size:13px;margin:2px 0 6px;table-layout:auto;color:{style.INK};"
     f"background:{style.CARD}"
 )
 ONE_LINE_ROWS = ";width:max-content"
@@ -38,7 +38,8 @@ CODE_CELL = f"{CELL};font-family:monospace"
 NARROW = 50
 """Letters, with tags, that never need to wrap."""
 FOCUSABLE = {"tabindex": "0", "data-lm-suppress-shortcuts": "true"}
-"""Of what scrolls: keys reach it, and JupyterLab takes none of them for its own commands."""
+"""Of an ``<a>`` in what scrolls, the only element on which an untrusted JupyterLab leaves it: keys reach what stands
+there, and JupyterLab takes none of them for its own commands."""
 NUMBER_CELL = "text-align:right"
 
 
@@ -96,6 +97,11 @@ def card(*children: str) -> str:
     return f"{tag('div', CARD, *children, class_='inplace-magic')}<script>{theme_script()}</script>"
 
 
+def reached(markup: str) -> str:
+    """Markup that keys reach, and with it the element that scrolls around it."""
+    return tag("a", "", markup, **FOCUSABLE)
+
+
 def details(title: str, *children: str, opened: bool = False) -> str:
     """A section that folds without a script; folded ones stand beside each other."""
     start = "<details open>" if opened else f'<details style="{BESIDE}">'
@@ -137,7 +143,10 @@ def table(
     head = tag(
         "tr",
         head_css,
-        *(tag("th", css.partition(";")[0], esc(header[column])) for column, css in zip(kept, styles, strict=True)),
+        *(
+            tag("th", css.partition(";")[0], reached(esc(header[column])) if column == kept[0] else esc(header[column]))
+            for column, css in zip(kept, styles, strict=True)
+        ),
     )
     body = "".join(
         tag(
@@ -150,4 +159,4 @@ def table(
     named = {"class_": name} if name else {}
     css = TABLE if wraps else TABLE + ONE_LINE_ROWS
     markup = tag("table", css, f"<thead>{head}</thead><tbody>{body}</tbody>", cellpadding="4", **named)
-    return tag("div", "overflow-x:auto", markup, **FOCUSABLE)
+    return tag("div", "overflow-x:auto", markup)

@@ -33,7 +33,7 @@ for step in range(20):
     opt.step()"""
 REPORT = ".inplace-magic"
 OUT = """(reports) => reports.flatMap((report) => [report, ...report.querySelectorAll("*")]).filter((e) => {
-  if (e.closest("svg") && e.localName !== "svg") return false;
+  if (!e.checkVisibility() || (e.closest("svg") && e.localName !== "svg")) return false;
   for (let up = e.parentElement; up && !up.classList.contains("inplace-magic"); up = up.parentElement) {
     if (/auto|scroll|hidden/.test(getComputedStyle(up).overflowX)) return false;
   }

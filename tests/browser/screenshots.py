@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "images"
-LIMIT = 150_000
+LIMIT = 190_000
 """Bytes of one screenshot."""
 CELL = """%%inplace_watch{option}
 logits = torch.zeros(4, requires_grad=True)
@@ -94,9 +94,9 @@ def main() -> None:
             page.locator(f"{REPORT} svg.im-graph").wait_for()
             page.locator(f"{REPORT} svg.im-graph g.guilty").first.click()
             command(page, "docmanager:save")
-            _save("jupyterlab-light", page, page.locator(".jp-Notebook .jp-Cell").nth(1))
+            _save("jupyterlab-light", page, page.locator(".jp-Notebook .jp-Cell").nth(1), 840)
             use_theme(page, "JupyterLab Dark")
-            _save("jupyterlab-dark", page, page.locator(REPORT), 900, 385)
+            _save("jupyterlab-dark", page, page.locator(REPORT), 900, 340)
             use_theme(page, "JupyterLab Light")
         for name, language in (("first-finding", "en"), ("first-finding.zh", "zh")):
             load = f"%load_ext inplace_magic\n%inplace_config --lang {language}\n%xmode Minimal"
@@ -105,7 +105,7 @@ def main() -> None:
                 open_notebook(page, server.lab(f"{name}.ipynb"))
                 run_all(page)
                 page.locator(f"{REPORT} svg.im-graph").wait_for()
-                _save(name, page, page.locator(".jp-Notebook .jp-Cell").nth(1), 700)
+                _save(name, page, page.locator(".jp-Notebook .jp-Cell").nth(1), 850)
         saved = server.read("live.ipynb")
         received = notebook_of([])
         received.cells = saved.cells
@@ -115,12 +115,12 @@ def main() -> None:
             open_notebook(page, server.lab("received.ipynb"))
             page.locator(".jp-Dialog button", has_text="No Kernel").click()
             page.locator(f"{REPORT} img").first.wait_for()
-            _save("jupyterlab-untrusted", page, page.locator(".jp-Notebook .jp-Cell").nth(1))
+            _save("jupyterlab-untrusted", page, page.locator(".jp-Notebook .jp-Cell").nth(1), 930)
         with _page(browser, java_script_enabled=False) as page:
             html = Path(folder) / "page.html"
             html.write_text(HTMLExporter().from_notebook_node(saved)[0], encoding="utf-8")
             page.goto(html.as_uri())
-            _save("nbconvert", page, page.locator(".jp-Cell").nth(1))
+            _save("nbconvert", page, page.locator(".jp-Cell").nth(1), 930)
         with _page(browser, viewport={"width": 1100, "height": 680}) as page:  # its picture's height
             open_notebook(page, server.lab("widget.ipynb"))
             run_all(page)

@@ -65,6 +65,21 @@ def test_a_watched_cell_shows_a_live_picture_with_text_inside_its_boxes(lab: Pag
     assert_soon(lab, lambda: texts_outside_their_boxes(graph), [])
 
 
+def test_a_failing_cells_report_is_one_screen_with_all_of_its_picture_in_sight(
+    new_page: OpenPage, server: Server, saved: Any
+) -> None:
+    server.write("screen.ipynb", saved)
+    server.sign("screen.ipynb")
+    page = new_page(viewport={"width": 1400, "height": 1000})  # JupyterLab's default window
+    open_notebook(page, server.lab("screen.ipynb"))
+    page.locator(GRAPH).wait_for()
+
+    height = "report => report.getBoundingClientRect().height"
+    assert soon(page, lambda: page.locator(REPORT).evaluate(height), lambda found: found <= 700) <= 700
+    expect(page.locator(f"{REPORT} .im-more")).to_be_hidden()
+    expect(page.locator(f"{REPORT} summary", has_text="Memory by line")).to_be_visible()
+
+
 def test_a_click_lights_a_box_and_tells_what_it_is_and_a_second_click_lets_go(lab: Page) -> None:
     node = lab.locator(f"{GRAPH} g.n.guilty").first
     facts = lab.locator(f"{REPORT} .im-facts")
@@ -121,6 +136,8 @@ def test_a_search_leaves_lit_what_it_found(lab: Page) -> None:
 
 def test_the_keyboard_alone_reaches_every_box(lab: Page) -> None:
     lab.locator(f"{REPORT} input[type=search]").focus()
+    lab.keyboard.press("Tab")
+    expect(lab.locator(f"{REPORT} .im-steps input")).to_be_focused()
     lab.keyboard.press("Tab")
     focused = lab.locator(f"{GRAPH} g.n:focus")
     expect(focused).to_have_count(1)  # one stop for Tab, arrows from there
@@ -296,7 +313,7 @@ def test_a_large_graph_opens_readable_at_the_guilty_box_and_says_that_there_is_m
     assert graph.evaluate(LETTERS) >= 7
     expect(more).to_be_visible()
     expect(more).to_contain_text("←")  # a tall one stands in columns
-    legend = page.locator(".im-bar [role=status] + span")  # stays in sight wherever the picture is moved
+    legend = page.locator(".im-bar > span:last-child")  # stays in sight wherever the picture is moved
     expect(legend).to_contain_text("Double border ✎: mutated in place.")
     expect(legend).to_contain_text("Dashed arrow: kept for backward.")
     expect(page.locator("svg.im-graph > text")).to_have_count(0)

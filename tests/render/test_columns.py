@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from inplace_magic.render.graph.columns import SCREEN
 from inplace_magic.render.graph.layout import to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -36,10 +37,24 @@ def boxes(svg: str, kind: str = "n") -> dict[str, list[Box]]:
     return found
 
 
-def test_a_picture_that_fits_a_screen_stays_as_it_is() -> None:
-    width, height = size(to_svg(chain(8)))
+def test_a_picture_that_fits_a_frame_stays_as_it_is() -> None:
+    width, height = size(to_svg(chain(4)))
 
     assert width < 300 < height
+
+
+def test_a_short_chain_stands_in_the_columns_in_which_all_of_it_is_in_sight_at_once() -> None:
+    width, height = size(to_svg(chain(8)))
+
+    assert height * 0.75 < 1.2 * SCREEN[1]  # with the turns of the arrows
+    assert width * 0.75 < SCREEN[0]
+
+
+def test_a_picture_that_does_not_fit_a_frame_in_columns_stays_one_column_as_long_as_it_fits_a_page() -> None:
+    wide = "".join(f"B7 -> W{n}; " for n in range(9))
+    _, height = size(to_svg(chain(8, more=wide)))
+
+    assert height * 0.75 > 1.5 * SCREEN[1]
 
 
 @pytest.mark.parametrize("count", [30, 60])

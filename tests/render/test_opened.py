@@ -67,7 +67,7 @@ def test_what_autograd_refused_is_never_folded_away() -> None:
     [
         (("lines",), ["What each line did"]),
         (("none",), []),
-        (("tensors", "unseen"), ["Tensors: id, data_ptr, version, grad_fn (2)", "What this watch could not see (1)"]),
+        (("tensors", "unseen"), ["Tensors and versions (2)", "What this watch could not see (1)"]),
     ],
 )
 def test_a_reader_chooses_what_is_open(chosen: tuple[str, ...], titles: list[str]) -> None:

@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterator
 
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.carried_state import cut_off
 from inplace_magic.hazards.fixes.out_of_place import chain_base
-from inplace_magic.hazards.fixes.step_advice import detached, reading_place, state_names
+from inplace_magic.hazards.fixes.step_advice import reading_place
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.stepped import Carried, Stepped, backward_after, stepped
 from inplace_magic.language import _
@@ -227,33 +228,12 @@ def _moved_into_the_loop(listing: Listing, saved: ast.stmt, wrote: ast.stmt, use
 
 def _cut_off(write: Written, step: Stepped, carried: list[Carried]) -> Fix | None:
     """``h, c = h.detach(), c.detach()`` at the top of the loop whose passes hand on the state."""
-    listing, statement, reader = write.listing, write.statement, reading_place(step, carried)
-    names = state_names(reader, carried)
-    loop = next((node for node in listing.around(statement) if isinstance(node, (ast.For, ast.While))), None)
-    if reader is None or loop is None or not listing.whole or not reader.same_function(write.site):
+    reader = reading_place(step, carried)
+    if reader is None or not reader.same_function(write.site):
         return None
-    reading = listing.statement_at(reader)
-    if not names or reading is None or reading not in set(ast.walk(loop)):
-        return None
-    bound = [node for name in names for node in listing.stores.get(name, ()) if node.lineno < loop.lineno]
-    if {node.id for node in bound} != set(names) or loop.body[0].lineno == loop.lineno:
-        return None
-    if any(_may_be_none(listing, node) for node in bound):
-        return None
-    top, indent = loop.body[0].lineno, listing.indent(loop.body[0])
-    edit = Edit(top, top - 1, (f"{indent}{detached(names, carried)}",))
+    edits = cut_off(write.listing, write.statement, reader, carried)
     sentence = _("Begin each pass with the state cut off from the pass before: the step has replaced its values.")
-    return Fix(write.site, listing, (edit,), None, sentence)
-
-
-def _may_be_none(listing: Listing, name: ast.Name) -> bool:
-    """Whether an assignment before the loop is not plainly one of a tensor: ``h = None``, ``state = model.initial()``
-    of several."""
-    statement = listing.parents.get(name)
-    while statement is not None and not isinstance(statement, ast.stmt):
-        statement = listing.parents.get(statement)
-    value = getattr(statement, "value", None)
-    return value is None or any(isinstance(node, ast.Constant) and node.value is None for node in ast.walk(value))
+    return Fix(write.site, write.listing, edits, None, sentence) if edits else None
 
 
 def taken_after_the_write(write: Written) -> Fix | None:

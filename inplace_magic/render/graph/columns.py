@@ -19,6 +19,8 @@ from inplace_magic.render.graph.shapes import SVG, Point, divided, move, move_sh
 
 PAGE = 760.0, 600.0
 """Points of a page that a picture may take without its letters becoming small."""
+SCREEN = 720.0, 236.0
+"""Points of the frame that a report shows a picture in; one that is whole there in columns needs no second look."""
 MOST_COLUMNS = 4
 GUTTER, LANE, TURN = 26.0, 6.0, 20.0
 """Room between columns, between arrows that run in it, and for an arrow to turn."""
@@ -89,23 +91,32 @@ def _cuts(parts: list[_Part]) -> list[float]:
         return []
     top, bottom = min(part.top for part in solid), max(part.bottom for part in solid)
     width, height = max(part.right for part in parts) - min(part.left for part in parts), bottom - top
-    best, chosen = _scale(width, height), list[float]()
-    if height < 1.5 * PAGE[1]:
-        return []
     places = list(_places(parts))
+    whole = _best(places, top, bottom, width, SCREEN) if height > 1.5 * SCREEN[1] else (0.0, [])
+    if whole[0] == 1:
+        return whole[1]
+    return _best(places, top, bottom, width, PAGE)[1] if height >= 1.5 * PAGE[1] else []
+
+
+def _best(
+    places: list[tuple[float, float]], top: float, bottom: float, width: float, page: tuple[float, float]
+) -> tuple[float, list[float]]:
+    """The scale at which the picture fits the page, and the cuts by which it does; none where they gain nothing."""
+    height = bottom - top
+    best, chosen = _scale(width, height, page), list[float]()
     for count in range(2, MOST_COLUMNS + 1):
         targets = [top + height * number / count for number in range(1, count)]
         cuts = sorted({min(places, key=partial(_cost, target, height)) for target in targets} if places else ())
         edges = [top, *(y for y, _ in cuts), bottom]
         tallest = max(after - before for before, after in pairwise(edges))
-        scale = _scale(count * width + (count - 1) * GUTTER, tallest)
+        scale = _scale(count * width + (count - 1) * GUTTER, tallest, page)
         if len(cuts) == count - 1 and scale > 1.1 * best:
             best, chosen = scale, [y for y, _ in cuts]
-    return chosen
+    return best, chosen
 
 
-def _scale(width: float, height: float) -> float:
-    return min(1.0, PAGE[0] / width, PAGE[1] / height)
+def _scale(width: float, height: float, page: tuple[float, float]) -> float:
+    return min(1.0, page[0] / width, page[1] / height)
 
 
 def _cost(target: float, height: float, place: tuple[float, float]) -> float:

@@ -1,13 +1,16 @@
 /* Pan and zoom of the graph: by the mouse, by buttons, and to what is to be seen.
 
    A scale is in pixels for each unit of the picture, of which its letters are 11 high. It opens whole where its letters
-   stay readable then; else as large as they have to be, at the place that matters, and says where there is more. */
-const NATURAL = 4 / 3, READABLE = 0.9, FARTHEST = 0.05, NEAREST = 8;
-const LEAST = 150, TALLEST = 270;  /* pixels of the stage; a page of its own and a widget have more */
+   stay readable then, at WHOLE as small letters; else as large as they have to be, at the place that matters, and says
+   where there is more. */
+const NATURAL = 4 / 3, READABLE = 0.9, WHOLE = 0.8, FARTHEST = 0.05, NEAREST = 8;
+/* Pixels of the stage; a page of its own and a widget have more. */
+const LEAST = 150, TALLEST = 270, UNDER_A_FINDING = 230;
 const MARGIN = 12;  /* units around the picture that are empty: what cuts only these hides nothing */
 
-/* The picture begins at `top`: what stands above is its legend, which the page shows where it cannot be moved away. */
-function camera(svg, top, stage, words, on) {
+/* The picture begins at `top`: what stands above is its legend, which the page shows where it cannot be moved away.
+   Where something was `found`, the page has a card above it, and the picture less room. */
+function camera(svg, top, stage, words, found, on) {
   const [, , w, bottom] = svg.getAttribute("viewBox").split(/[ ,]+/).map(Number), h = bottom - top;
   const more = make("div", { class: "im-more", "aria-hidden": "true" });
   let x = 0, y = 0, k = NATURAL, width = 0, height = 0;
@@ -40,10 +43,12 @@ function camera(svg, top, stage, words, on) {
       width = stage.clientWidth;
       if (!width) return;
       if (known) { draw(); return; }
-      const room = stage.closest(".im-alone,.im-widget") ? Math.max(400, innerHeight * 0.75) : TALLEST;
-      k = Math.min(NATURAL, Math.max(READABLE, Math.min(width / w, room / h)));
+      const room = stage.closest(".im-alone,.im-widget") ? Math.max(400, innerHeight * 0.75) : found ? UNDER_A_FINDING : TALLEST;
+      const fitted = Math.min(width / w, room / h);
+      k = Math.min(NATURAL, fitted < WHOLE ? READABLE : fitted);
       height = Math.min(Math.max(h * k, LEAST), room);
       svg.style.height = height + "px";
+      stage.parentNode.style.setProperty("--im-room", height + "px");
       x = within(w / 2 - width / k / 2, width / k, w); y = within(0, height / k, h);
       draw();
       if (first) self.show(first);

@@ -19,7 +19,7 @@ function mount(root, state, options) {
   /* The graph. */
   const svg = picture(state.svg), legend = [...svg.children].filter((each) => each.localName === "text");
   const top = legend.length && legend[legend.length - 1].getAttribute("y") - 4;
-  const stage = make("div", { class: "im-stage" }, svg), view = camera(svg, top, stage, words, on);
+  const stage = make("div", { class: "im-stage" }, svg), view = camera(svg, top, stage, words, state.paths.length, on);
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", words.graph);
   const nodes = [...svg.querySelectorAll(".n")], edges = [...svg.querySelectorAll(".e")];
@@ -167,9 +167,9 @@ function mount(root, state, options) {
 
   box.append(bar, make("div", { class: "im-main" }, stage, make("div", { class: "im-side" }, facts, source.element)));
   if (state.steps.length) {
-    box.append(steps.element);
+    found.after(steps.element);
     if (opts.lanes) opts.lanes.replaceWith(make("div", { class: "im-x" }, steps.lanes));
-    else steps.element.append(steps.lanes);
+    else box.append(steps.lanes);
   }
   themed(box);
   if (opts.page) {

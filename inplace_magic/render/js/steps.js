@@ -6,7 +6,7 @@ function stepper(state, act, on) {
   const { steps, words } = state, count = steps.length, last = count ? steps[count - 1][0] : 0;
   const range = quiet(make("input", { type: "range", min: 0, max: count, value: count, "aria-label": words.steps }));
   const said = make("span", {}), lanes = make("div", { class: "im-lanes" });
-  const element = make("div", { class: "im-steps" }, make("div", { class: "im-bar" }, words.steps, range, said));
+  const element = make("div", { class: "im-steps" }, words.steps, range, said);
   let marks = [], cursor = null, columns = [];
   if (state.timeline) {
     lanes.append(picture(state.timeline));

@@ -9,7 +9,7 @@ from inplace_magic.language import _, sentences
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import diffs, proofs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
-from inplace_magic.render.markup import CODE, FOCUSABLE, code, details, esc, prose, tag
+from inplace_magic.render.markup import CODE, code, details, esc, prose, reached, tag
 from inplace_magic.render.page.rule_page import rule_page
 from inplace_magic.render.verdict import headline, is_unexplained, verdict
 from inplace_magic.report import Report
@@ -49,7 +49,7 @@ def verdict_bar(report: Report) -> str:
         fine = style.FINE_COLOURS if judged else style.SEVERITY_COLOURS["info"]
         accent, ink, tint = style.SEVERITY_COLOURS["error"] if is_unexplained(report) else fine
     css = (
-        f"background:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px;"
+        f"background:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 8px;"
         "font-size:16px;font-weight:bold"
     )
     return tag("div", css, prose(verdict(report)))
@@ -92,34 +92,43 @@ def _card(finding: Hazard, report: Report, *, explained: bool) -> str:
     title = f"{style.SEVERITY_SYMBOL[finding.severity]} {_(style.SEVERITY_WORD[finding.severity])}"
     count = esc(words.times(finding.count))
     listed = excerpts(finding, report.trace)
-    listings = "".join(map(_listing, listed))
+    listings = "".join(_listing(each, named=len(listed) > 1) for each in listed)
     page = rule_page(finding.code) if explained and report.framework == "torch" else ""  # its programs are torch's
     shown = tag("code", f"{CODE};{_LINK}", esc(finding.code)) if page else code(finding.code)
-    head = tag("summary" if page else "div", f"color:{ink};font-weight:bold", esc(title), " ", shown, count)
+    source = esc(f" · {listed[0].source}") if len(listed) == 1 else ""
+    head = tag("summary" if page else "div", f"color:{ink};font-weight:bold", esc(title), " ", shown, count, source)
     why = tag("div", "margin:4px 0 0", prose(finding.message))
     if page:  # of the finding that is the verdict, the sentences that say it again unfold as well
         told = finding is report.findings[0] and finding.is_alarm and bool(listed)
         head, why = f"<details>{head}{why if told else ''}{page}</details>", "" if told else why
-    fix_css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:6px 0"
+    fix_css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:2px 0 4px"
     fix = tag("div", fix_css, tag("b", "", esc(_("Fix: "))), prose(sentences(finding.fix, diffs.price(finding))))
-    css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:8px 12px;margin:0 0 10px"
-    return tag("div", css, head, listings, fix, diffs.to_markup(finding), proofs.to_markup(finding), why)
+    css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:6px 12px;margin:0 0 6px"
+    cure = "".join((fix, diffs.to_markup(finding), proofs.to_markup(finding)))
+    if listings:  # beside each other where the live view is and there is room
+        return tag(
+            "div", css, tag("div", "", tag("div", "", head, listings), tag("div", "", cure), class_="im-two"), why
+        )
+    return tag("div", css, head, cure, why)
 
 
-def _listing(excerpt: Excerpt) -> str:
-    caption = tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source))
+def _listing(excerpt: Excerpt, *, named: bool) -> str:
+    caption = (
+        tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source)) if named else ""
+    )
     room = max((round(len(line.text) * (_HEAVY if _is_heavy(line) else _LIGHT)) for line in excerpt.lines), default=0)
-    rows = "".join(_line(line, room + 16) for line in excerpt.lines)
+    first = excerpt.lines[0]
+    rows = "".join(_line(line, room + 16, by_keys=line is first) for line in excerpt.lines)
     css = "border-collapse:collapse;table-layout:auto;width:100%;margin:0"
     css += f";background:{style.CARD};color:{style.INK};font-family:{style.CODE_FONTS};font-size:13px"
-    return caption + tag("div", "overflow-x:auto", tag("table", css, f"<tbody>{rows}</tbody>"), **FOCUSABLE)
+    return caption + tag("div", "overflow-x:auto", tag("table", css, f"<tbody>{rows}</tbody>"))
 
 
 def _is_heavy(line: ExcerptLine) -> bool:
     return any(mark.role == "overwritten" for mark in line.marks)
 
 
-def _line(line: ExcerptLine, room: int) -> str:
+def _line(line: ExcerptLine, room: int, *, by_keys: bool) -> str:
     """A row; what marks the line stands beside the code, and under it where the window is narrow."""
     marks = sorted(line.marks, key=lambda mark: _WEIGHT.index(mark.role))
     ink, tint, accent, _ = _ROLE[marks[0].role] if marks else (style.MUTED_INK, style.CARD, style.CARD, "")
@@ -130,7 +139,7 @@ def _line(line: ExcerptLine, room: int) -> str:
     code_css = f"{heavy}color:{style.INK if marks else style.MUTED_INK};white-space:pre"
     code_css += f";display:inline-block;min-width:{room}px" if marks else ""
     cells = [
-        tag("td", number_css, esc(str(line.number))),
+        tag("td", number_css, reached(str(line.number)) if by_keys else str(line.number)),
         tag(
             "td",
             f"{_LINE};text-align:left;padding:1px 6px 1px 0",

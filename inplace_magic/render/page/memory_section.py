@@ -26,6 +26,7 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
     if not lines or not reading.knows_memory:
         return ""
     shown = words.rows_shown(len(lines), reading.rows if reading.rows >= MANY_ROWS else SCREEN_ROWS)
+    elsewhere = any(row.device != "cpu" for row in lines)  # that it is the CPU's memory need not be said
     rows = [
         (
             esc(memory_words.line_place(row, reading.trace)),
@@ -41,7 +42,7 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
                     row.saved_bytes,
                 )
             ),
-            esc(row.device),
+            esc(row.device) if elsewhere else "",
         )
         for row in (sorted(lines, key=lambda row: -row.allocated_bytes)[:shown] if len(lines) > shown else lines)
     ]
@@ -52,8 +53,12 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
     body = table(header, rows, cells=(CELL, CODE_CELL, *[NUMBER_CELL] * 6))
     told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
     notes = "".join(tag("p", _NOTE, prose(text)) for text in (*told, *memory_words.allocator(reading.trace)))
-    more = details(_("Peak, chart, and how it is counted"), _chart(reading), notes, opened=reading.rows >= MANY_ROWS)
-    return details(_("Memory by line"), body, more_rows(lines, "lines", shown), more, opened=opened)
+    many = reading.rows >= MANY_ROWS
+    more = details(_("Peak and chart"), _chart(reading), notes, opened=many)
+    beside = opened and not many  # of the sections that are folded
+    inside = "" if beside else more
+    section = details(_("Memory by line"), body, more_rows(lines, "lines", shown), inside, opened=opened)
+    return section + more if beside else section
 
 
 def saved_section(reading: Reading, *, opened: bool = False) -> str:

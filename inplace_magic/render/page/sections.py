@@ -89,7 +89,7 @@ def tensor_section(reading: Reading, *, opened: bool = False) -> str:
         _("Tensor"), _("Origin"), _("Where"), _("Shape"), "grad_fn", _("Traits"), _("Kept by"), _("Storage"), "id",
         "data_ptr",
     )  # fmt: skip
-    title = _("Tensors: id, data_ptr, version, grad_fn ({count})").format(count=len(graph.tensors))
+    title = _("Tensors and versions ({count})").format(count=len(graph.tensors))
     body = table(header, rows, tints=tints, name="im-tensors")
     more = more_rows(graph.tensors, "tensors", words.rows_shown(len(graph.tensors), reading.rows))
     return details(title, body, more, opened=opened)
