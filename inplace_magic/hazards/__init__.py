@@ -10,6 +10,7 @@ from inplace_magic.hazards.cures import with_fix
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
 from inplace_magic.hazards.gradients import (
     frozen_but_moved,
+    gradient_edited_by_step,
     gradient_not_cleared,
     gradient_not_renewed,
     gradient_scaled_early,
@@ -29,6 +30,7 @@ from inplace_magic.hazards.losses import (
     result_thrown_away,
     scaled_again,
     source_in_order,
+    standardised_again,
     updated_again,
     values_cut_off,
     write_lost,
@@ -106,10 +108,12 @@ RULES: tuple[Rule, ...] = (
     overwritten_unread.RULE,
     updated_again.RULE,
     scaled_again.RULE,
+    standardised_again.RULE,
     rebound_lost.RULE,
     gradient_not_cleared.RULE,
     gradient_not_renewed.RULE,
     gradient_scaled_early.RULE,
+    gradient_edited_by_step.RULE,
     step_without_gradients.RULE,
     frozen_but_moved.RULE,
     history_cut.RULE,

@@ -15,6 +15,7 @@ from hazards.running import example, plainly, watched
 from inplace_magic.hazards import RULES
 from inplace_magic.hazards.gradients import (
     frozen_but_moved,
+    gradient_edited_by_step,
     gradient_not_cleared,
     gradient_not_renewed,
     gradient_scaled_early,
@@ -32,6 +33,7 @@ from inplace_magic.hazards.losses import (
     result_thrown_away,
     scaled_again,
     source_in_order,
+    standardised_again,
     updated_again,
     values_cut_off,
 )
@@ -80,6 +82,18 @@ PAGES = {
             ("aside = probe(h.detach_())",),
             "x.grad is None",
             "loss.backward()",
+        ),
+        Page(
+            gradient_edited_by_step,
+            "w, importance = torch.full((2,), 3.0, requires_grad=True), torch.zeros(2)\n(w * w).sum().backward()",
+            ("direction.add_(p, alpha=0.1)",),
+            "round(importance.sum().item(), 3)",
+        ),
+        Page(
+            standardised_again,
+            "table, axes = torch.arange(12.0).reshape(4, 3) ** 2, torch.ones(3)",
+            ("table -= mean",),
+            "round(scores.abs().max().item(), 3)",
         ),
         Page(
             array_written_inside,
@@ -317,3 +331,64 @@ def test_every_rule_of_these_families_has_its_page_run_here_or_in_a_file_beside(
     texts = "\n".join(file.read_text(encoding="utf-8") for file in beside)
     assert {name for name in known - here if not re.search(rf"\b{name}(: \(| as rule)", texts)} == set()
     assert here <= known
+
+
+SHALLOW = """
+from dataclasses import dataclass, replace
+@dataclass
+class State:
+    speed: torch.Tensor
+    time: float = 0.0
+def future(state, kick):
+    branch = {copied}
+    branch{speed}.mul_(1 + kick)
+    return branch{speed}
+now = State(torch.ones(2) * 3){unpacked}
+ends = [future(now, kick).clone() for kick in (1.0, 0.5)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("copied", "speed", "unpacked"),
+    [
+        ("replace(state, time=1.0)", ".speed", ""),
+        ("copy.copy(state)", ".speed", ""),
+        ("dict(state)", '["speed"]', ".__dict__"),
+        ("{{**state}}", '["speed"]', ".__dict__"),
+    ],
+)
+def test_an_entry_of_a_shallow_copy_that_is_written_is_the_originals(
+    tmp_path: Path, copied: str, speed: str, unpacked: str
+) -> None:
+    program = SHALLOW.format(copied=copied.format(), speed=speed, unpacked=unpacked)
+    assert plainly(tmp_path, program).names["ends"][1].tolist() == [9.0, 9.0], "PyTorch alone goes on from the first"
+    finding = watched(tmp_path, program).the(objects_share_state.CODE)
+    assert finding.mutation is not None
+    assert finding.mutation.statement == f"branch{speed}.mul_(1 + kick)"
+    assert f"`state{speed}`" in finding.message
+
+
+def test_a_helper_that_binds_its_parameter_anew_cuts_off_its_callers_tensor(tmp_path: Path) -> None:
+    program = """
+    def judged(made):
+        made = made.detach_()
+        return made.sum()
+    w, x = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    made = w * 2
+    aside = judged(made)
+    (made * x).sum().backward()
+    """
+    assert plainly(tmp_path, program).names["w"].grad is None, "PyTorch alone gives no error"
+    finding = watched(tmp_path, program).the(history_cut.CODE)
+    assert finding.mutation is not None
+    assert finding.mutation.statement == "made = made.detach_()"
+
+
+def test_a_chain_that_scales_and_adds_gives_a_second_name(tmp_path: Path) -> None:
+    program = """
+    def guided(bound, free):
+        mixed = bound.sub_(free).mul_(3.0).add_(free)
+        return mixed / mixed.std() * bound.std()
+    result = guided(torch.arange(4.0) * 2, torch.arange(4.0) ** 2)
+    """
+    assert "alias-written" in watched(tmp_path, program).codes()

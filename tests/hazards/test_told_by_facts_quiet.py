@@ -166,6 +166,89 @@ HEALTHY = {
         target.unsqueeze_(1)
         loss = (logits - target).pow(2).mean()
         """,
+    "a table that is scaled back before it is scaled again": """
+        table = torch.rand(4, 3) * 5
+        mean = table.mean(0)
+        table -= mean
+        low = table.abs().max()
+        table += mean
+        scores = table - mean
+        """,
+    "rows that are centred anew in each pass": """
+        rows = torch.rand(4, 3) * 5
+        for step in range(3):
+            mean = rows.mean(0)
+            rows -= mean
+            rows = rows * 2 + 1
+        """,
+    "a shallow copy whose entry is bound anew": """
+        from dataclasses import dataclass, replace
+        @dataclass
+        class State:
+            speed: torch.Tensor
+        def future(state, kick):
+            branch = replace(state)
+            branch.speed = branch.speed * (1 + kick)
+            branch.speed.mul_(2)
+            return branch.speed
+        now = State(torch.ones(2) * 3)
+        ends = [future(now, kick).clone() for kick in (0.0, 0.1)]
+        """,
+    "a shallow copy whose original nobody asks again": """
+        import copy
+        def scaled(sample):
+            sample = copy.copy(sample)
+            sample["x"].mul_(2)
+            return sample["x"].sum()
+        total = scaled({"x": torch.rand(3) + 1})
+        """,
+    "two halves of a guided picture put into one batch": """
+        latent = torch.rand(2, 3) * 2
+        with torch.no_grad():
+            for step in range(3):
+                both = torch.tanh(torch.cat([latent, latent]))
+                again = torch.stack([latent] * 2).mean(0)
+                latent.add_(both[:2] - both[2:] * 0.5)
+        """,
+    "a view given another shape in a helper": """
+        def picked(scores, classes):
+            column = classes[:]
+            return scores.gather(1, column.unsqueeze_(1)).mean()
+        scores, classes = torch.rand(4, 3), torch.rand(4, 3).argmax(1)
+        loss = picked(scores, classes)
+        hits = (scores.argmax(1) == classes).sum()
+        """,
+    "a momentum with a name, read by both of its names": """
+        moment, grad = torch.rand(3), torch.rand(3)
+        for step in range(2):
+            update = moment.mul_(0.9)
+            moment = update + grad
+        """,
+    "gradients that a function of their own decays, for a step elsewhere": """
+        net = nn.Linear(3, 2)
+        def decayed(net):
+            for p in net.parameters():
+                p.grad.add_(p.detach(), alpha=0.1)
+        for step in range(2):
+            net.zero_grad()
+            net(torch.ones(1, 3)).sum().backward()
+            decayed(net)
+            with torch.no_grad():
+                for p in net.parameters():
+                    p -= 0.1 * p.grad
+        """,
+    "a norm that is read of clipped gradients": """
+        w = torch.ones(3, requires_grad=True)
+        def step(p):
+            p.grad.mul_(0.5)
+            p.sub_(0.1 * p.grad)
+        for k in range(2):
+            w.grad = None
+            (w * w).sum().backward()
+            with torch.no_grad():
+                step(w)
+            norm = w.grad.norm()
+        """,
     "votes that bytes can hold": """
         votes = torch.zeros(4, dtype=torch.uint8)
         for voter in range(255):

@@ -15,8 +15,9 @@ Good::
     loss = (h * w).sum()
 
 Told from the record alone: a call cut a tensor off a node that no backward had run through, its result was handed on or
-got another name, the tensor was read after that, and a backward ran through what was read from it. Silent for
-``h.detach_()`` as a statement of its own and for ``h = h.detach_()``, which say what they do to `h`.
+got another name, the tensor was read after that, and a backward ran through what was read from it. So it is where a
+function binds a parameter anew, ``h = h.detach_()``, and its caller reads on. Silent for ``h.detach_()`` as a statement
+of its own, and for ``h = h.detach_()`` where the name is the function's own: they say what they do to `h`.
 """
 
 from __future__ import annotations
@@ -41,9 +42,13 @@ def check(story: Story) -> Iterator[Hazard]:
         if not call.does("detaches itself") or call.error is not None or call.callsite in seen:
             continue
         cut = call.inputs[0] if call.inputs else None
-        if cut is None or cut.node is None or story.ran_through.get(cut.node) or not _is_handed_on(story, call, cut):
+        if cut is None or cut.node is None or story.ran_through.get(cut.node):
             continue
-        read = next(filter(None, (_on_the_way(story, read, cut) for read in _later_reads(story, call, cut))), None)
+        own = _is_bound_for_itself(story, call, cut)
+        if not own and not _is_handed_on(story, call, cut):
+            continue
+        later = (read for read in _later_reads(story, call, cut) if not own or not _is_inside(read, call))
+        read = next((read for read in later if _is_on_the_way(story, read, cut)), None)
         if read is not None:
             seen.add(call.callsite)
             yield _hazard(story, call, cut, read)
@@ -60,6 +65,19 @@ def _is_handed_on(story: Story, call: CallEvent, cut: TensorMetadata) -> bool:
     return path is not None and path not in site.targets and "return" not in site.targets
 
 
+def _is_bound_for_itself(story: Story, call: CallEvent, cut: TensorMetadata) -> bool:
+    """Whether a function binds a parameter anew, ``x = x.detach_()``, as if that left its caller's tensor alone."""
+    site = call.callsite
+    path = story.bindings.written_path(call, cut.tensor)
+    return site is not None and site.caller is not None and path in site.parameters and path in (site.targets or ())
+
+
+def _is_inside(read: CallEvent, call: CallEvent) -> bool:
+    """Whether a call was made in the function, or below it, that made another one."""
+    site = call.callsite
+    return site is not None and read.callsite is not None and any(site.same_run(place) for place in read.callsite.chain)
+
+
 def _later_reads(story: Story, call: CallEvent, cut: TensorMetadata) -> Iterator[CallEvent]:
     """The calls in other statements that got the tensor as it was left."""
     for read in story.given_to.get(cut.tensor, ()):
@@ -69,10 +87,10 @@ def _later_reads(story: Story, call: CallEvent, cut: TensorMetadata) -> Iterator
             yield read
 
 
-def _on_the_way(story: Story, read: CallEvent, cut: TensorMetadata) -> CallEvent | None:
-    """The call, if a backward ran through what it made: of the tensor itself it would have gone on to what made it."""
+def _is_on_the_way(story: Story, read: CallEvent, cut: TensorMetadata) -> bool:
+    """Whether a backward ran through what a call made: of the tensor itself it would have gone on to what made it."""
     made = (meta.node for meta in (*read.outputs, *read.mutated) if meta.tensor != cut.tensor)
-    return read if any(node is not None and story.ran_through.get(node) for node in made) else None
+    return any(node is not None and story.ran_through.get(node) for node in made)
 
 
 def _hazard(story: Story, call: CallEvent, cut: TensorMetadata, read: CallEvent) -> Hazard:

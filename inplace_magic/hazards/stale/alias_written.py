@@ -132,7 +132,7 @@ def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iter
         found = _read_by_old_name(story, call, mutation, owned)
         if found is not None:
             yield found
-    base = whole_of_a_part(story, call, mutation)
+    base = whole_of_a_part(story, call, mutation) if call.kind == "in-place" else None  # a shape is one tensor's own
     if base is not None:
         path, whole = base
         for owned in owners_of(story, call, whole, path):
@@ -184,7 +184,8 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         said[site] = [(at, path, name) for path, name in named if name in names]
         return bool(said[site])
 
-    for tensor in (mutation.tensor, *on_the_same_memory(story, mutation, names.values())):
+    others = on_the_same_memory(story, mutation, names.values()) if call.kind == "in-place" else ()
+    for tensor in (mutation.tensor, *others):
         for read in story.readers(tensor, call.index, counts):
             for at, path, name in said[read.callsite] if read.parent is None else ():
                 if not reads_it_as(read, at, tensor, path) or not reads_what_was_written(read, call, mutation):

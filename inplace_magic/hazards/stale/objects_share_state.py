@@ -16,23 +16,29 @@ Good::
 
 Told from the record and the names: one line of a method wrote a tensor, building on its values, for one object and then
 for another one, and at the end both hold it under the attribute that the line says. Silent for two names of one object,
-and for leaves that are trained.
+and for leaves that are trained. The same is told of a function that takes a shallow copy (``copy.copy``, ``dict(d)``,
+``dataclasses.replace``) and writes an entry of it, where the original was seen to hold that very tensor and is used
+again.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from functools import partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.target import copied_from
 from inplace_magic.hazards.references.engine import Again, written_again
 from inplace_magic.hazards.references.owners import object_of
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import whole_listing
 
 CODE = "objects-share-state"
 
@@ -40,9 +46,21 @@ CODE = "objects-share-state"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     one_object = {frozenset((alias.target, alias.source)) for alias in story.trace.aliases}
+    told: set[Callsite | None] = set()
+    asked: set[tuple[Callsite | None, int]] = set()
     for again in written_again(story, partial(_for_object, story)):
         if frozenset((again.before, again.now)) not in one_object:
+            told.add(again.site)
             yield _hazard(story, again)
+    for call in story.trace.calls:
+        for mutation in call.mutations if call.kind == "in-place" and call.callsite not in told else ():
+            if (call.callsite, mutation.tensor) in asked:
+                continue  # most writes of a loop end here
+            asked.add((call.callsite, mutation.tensor))
+            pair = _copy_and_original(story, call, mutation.tensor)
+            if pair is not None and _is_used_again(story, call, mutation.tensor):
+                told.add(call.callsite)
+                yield _of_a_copy(story, call, mutation.tensor, *pair)
 
 
 def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
@@ -57,6 +75,67 @@ def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> s
     names = story.names.get(tensor, ())
     of_the_class = f"{site.function.rpartition('.')[0]}.{path[5:]}" in names  # see `class-attribute-written`
     return holder if f"{holder}.{path[5:]}" in names and not of_the_class else None
+
+
+def _copy_and_original(story: Story, call: CallEvent, tensor: int) -> tuple[str, str] | None:
+    """``branch.speed`` and ``state.speed`` for a write of the first, where ``branch = replace(state, …)`` and both were
+    seen to be the tensor."""
+    site, meta = call.callsite, story.observations.get(tensor)
+    path = story.bindings.written_path(call, tensor)
+    if site is None or path is None or meta is None or meta.is_trainable:
+        return None
+    node = expressions.parse(path)
+    root = expressions.root_name(node) if isinstance(node, ast.expr) else None
+    held = (*story.local_names.get((site.function, site.cell, site.file, tensor), ()), *story.names.get(tensor, ()))
+    if root is None or root == path or path not in held:
+        return None
+    listing = whole_listing(story.trace, site)
+    statement = listing.statement_at(site) if listing is not None else None
+    for stored in listing.stores.get(root, ()) if listing is not None and statement is not None else ():
+        assert listing is not None
+        assert statement is not None
+        bound = listing.parents.get(stored)
+        here = isinstance(bound, ast.Assign) and listing.scope_of(bound) is listing.scope_of(statement)
+        original = copied_from(bound.value) if here and isinstance(bound, ast.Assign) else None
+        if original is not None and f"{original}{path[len(root) :]}" in held:
+            return path, f"{original}{path[len(root) :]}"
+    return None
+
+
+def _is_used_again(story: Story, call: CallEvent, tensor: int) -> bool:
+    """Whether others than the function that wrote a tensor read it, or the line writes it for another copy."""
+    site = call.callsite
+    assert site is not None
+    for later in story.given_to.get(tensor, ()):
+        if later.index <= call.index or later.callsite is None or later.error is not None:
+            continue
+        if later.callsite == site:
+            return not _is_in_a_loop(story, site)
+        if not any(site.same_function(place) for place in later.callsite.chain):
+            return True
+    return False
+
+
+def _is_in_a_loop(story: Story, site: Callsite) -> bool:
+    listing = whole_listing(story.trace, site)
+    statement = listing.statement_at(site) if listing is not None else None
+    around = listing.around(statement) if listing is not None and statement is not None else ()
+    return any(isinstance(node, (ast.For, ast.While)) for node in around)
+
+
+def _of_a_copy(story: Story, call: CallEvent, tensor: int, written: str, original: str) -> Hazard:
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} writes `{original}`, too: what `{written}` belongs to is a shallow copy, which holds the very "
+            "tensors of the original. PyTorch gives no error."
+        ).format(line=wording.spot(call.callsite), written=written, original=original),
+        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` of what is written."),
+        variable=written,
+        tensor=tensor,
+        write=call,
+    )
 
 
 def _hazard(story: Story, again: Again[str]) -> Hazard:

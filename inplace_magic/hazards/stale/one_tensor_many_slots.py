@@ -49,7 +49,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     seen: set[Callsite | None] = set()
     for call in story.trace.calls:
-        if call.does("gathers") and call.error is None:
+        if call.does("gathers") and call.error is None and not _says_so(call):
             for write, tensor, times in _gathered(story, call):
                 if write.site not in seen:
                     seen.add(write.site)
@@ -84,6 +84,16 @@ def _gathered(story: Story, call: CallEvent) -> Iterator[tuple[Write, int, int]]
                 found, times = _written_between(story, storage, tensors), len(tensors)
             if found is not None:
                 yield found, tensor, times
+
+
+def _says_so(call: CallEvent) -> bool:
+    """Whether the line itself puts a tensor there several times: ``torch.cat([x, x])``, ``torch.stack([x] * 3)``."""
+    node = expressions.parse(call.callsite.expression) if call.callsite is not None else None
+    given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    if isinstance(given, ast.BinOp) and isinstance(given.op, ast.Mult):
+        return isinstance(given.left, ast.List) or isinstance(given.right, ast.List)
+    entries = [ast.dump(entry) for entry in given.elts] if isinstance(given, (ast.List, ast.Tuple)) else []
+    return len(set(entries)) < len(entries)
 
 
 def _written_between(story: Story, storage: int, tensors: list[int]) -> Write | None:
