@@ -48,7 +48,6 @@ NOT_YET_FOUND = {
     "silent_confidence_of_generated_headlines": "a list of functions writes what it hands on",
     "silent_noise_floor_learned_through_a_functional_loss": "a buffer bound anew where no binding lasts",
     "silent_checkpoint_of_the_averaged_ranker": "the keeper of the state is not where the write is told",
-    "silent_gradient_noise_reported_by_the_trainer": "a step adds to the gradients, which are read after it",
     "silent_spikes_of_separate_recordings": "a default dictionary that lives in a closure",
     "silent_slow_learning_of_the_lower_layers": "a hook scales a parameter, as weight decay does",
     "silent_teacher_of_the_snow_covered_scans": "buffers that nobody writes",
@@ -95,6 +94,11 @@ NOT_YET_FOUND = {
     "silent_doubt_about_a_skin_lesion": "a module in place on a tensor that is kept for several passes",
     "silent_hidden_layer_of_a_small_listener": "an entry of a dictionary was replaced, and no tensor was written",
     "silent_rented_bicycles_hour_by_hour": "sparse tensors around one buffer, whose values nobody sees written",
+    "silent_ice_thickness_on_disk": "a mapped file is written by way of one memory, and read by way of another one",
+    "silent_masks_of_a_kidney_scan": "a shallow copy of the user's own, whose entry a helper narrows",
+    "silent_sensitivity_of_three_outputs": "what an unpacking hook kept for autograd, written in each backward",
+    "silent_tugboat_learns_to_dock": "a state normalised by its own measure, as power iterations do it",
+    "silent_cameras_of_a_quarry_model": "rows of a stored table scaled in each pass, as a table of states is",
 }
 """Failures that no rule gives an alarm for so far, and why."""
 

@@ -131,7 +131,7 @@ def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, s
     """Two slots of the list or dict through which a line wrote (``states[i] += …``) that hold the written tensor."""
     node = story.bindings.written_operand(call, mutation.tensor)
     written = story.bindings.written_name(call, mutation.tensor) if node is not None else None
-    match = re.fullmatch(r"(\w+)\[-?\w+\]", written or "")
+    match = re.fullmatch(r"([\w.]+)\[-?\w+\]", written or "")
     return _two_slots(story, mutation.tensor, match[1]) if match is not None else None
 
 
