@@ -4,9 +4,8 @@
     python notebooks/build.py 01 zh/03     build some: a beginning of the path in notebooks/, the language may be left out
     python notebooks/build.py paddle       build the lesson on Paddle, where paddle is installed (`.venv-paddle`)
     python notebooks/build.py --check      build and write nothing; fail where a kept notebook differs from what was built
-    python notebooks/build.py --run        run one after the other in one kernel, made as good as new in between, and write
-                                           nothing; fail where a cell fails (another version of the tools than the one
-                                           whose outputs are kept)
+    python notebooks/build.py --run        run and write nothing; fail where a cell fails (another version of the tools
+                                           than the one whose outputs are kept)
 
 A lesson asks before it shows, so its outputs are kept folded: JupyterLab and Notebook show them after a click, or when the
 cell is run. The quickstart's are open, and so are all of them on the documentation site.
@@ -87,11 +86,8 @@ def main() -> int:
         os.environ.setdefault("GLOG_minloglevel", "3")  # else Paddle says on stderr at what time a node raised
     chosen = [text for text in known if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
     began = time.perf_counter()
-    if arguments.run:
-        results = list(built_in_one_kernel(chosen))
-    else:
-        with ProcessPoolExecutor() as processes:
-            results = list(processes.map(_timed, chosen))
+    with ProcessPoolExecutor() as processes:
+        results = list(processes.map(_timed, chosen))
     failures = 0
     for text, (content, failure, seconds) in zip(chosen, results, strict=True):
         kept = text.with_suffix(".ipynb")
