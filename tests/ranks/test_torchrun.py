@@ -58,11 +58,12 @@ def test_of_four_sharded_ranks_the_one_that_differs_is_told_apart(tmp_path: Path
     plain = ran(tmp_path, programs.SHARDED, 4)
     watched = ran(tmp_path, programs.SHARDED, 4, *UNDER_US)
     for _attempt in range(3):
-        if "not heard of until now" not in watched.stderr:  # four processes on a busy machine: no rank waits for long
+        if len(told(watched.stderr)) == 2:  # four processes on a busy machine: no rank waits for long
             break
         watched = ran(tmp_path, programs.SHARDED, 4, *UNDER_US)
     assert (plain.returncode, watched.returncode) == (0, 0)
-    assert sorted(watched.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+    losses = [re.findall(r"-?\d+\.\d{6}", each.stdout) for each in (plain, watched)]  # ranks share one line at times
+    assert losses[0] == losses[1] != []
     guilty, fine = told(watched.stderr)
     assert guilty == "inplace_magic: rank 2:"
     assert fine.startswith("inplace_magic: ranks 0–1, 3: ✓ Nothing wrong found")
