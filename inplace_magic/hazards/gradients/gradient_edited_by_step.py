@@ -11,6 +11,7 @@ Bad::
         direction.add_(p, alpha=0.1)            # p.grad is written
         p.sub_(0.1 * direction)
 
+
     with torch.no_grad():
         step(w)
         importance += w.grad.square()           # of the gradient and the decay
@@ -20,6 +21,7 @@ Good::
     def step(p):
         direction = p.grad.add(p, alpha=0.1)
         p.sub_(0.1 * direction)
+
 
     with torch.no_grad():
         step(w)

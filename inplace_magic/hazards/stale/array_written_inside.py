@@ -10,6 +10,7 @@ Bad::
         np.fill_diagonal(table, np.inf)         # the caller's diagonal, too
         return table.argmin()
 
+
     pair = closest(distances)
     total = distances.sum()
 
@@ -19,6 +20,7 @@ Good::
         table = distances.numpy().copy()
         np.fill_diagonal(table, np.inf)
         return table.argmin()
+
 
     pair = closest(distances)
     total = distances.sum()
