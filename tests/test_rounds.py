@@ -96,7 +96,6 @@ NOT_YET_FOUND = {
     "silent_rented_bicycles_hour_by_hour": "sparse tensors around one buffer, whose values nobody sees written",
     "silent_ice_thickness_on_disk": "a mapped file is written by way of one memory, and read by way of another one",
     "silent_masks_of_a_kidney_scan": "a shallow copy of the user's own, whose entry a helper narrows",
-    "silent_sensitivity_of_three_outputs": "what an unpacking hook kept for autograd, written in each backward",
     "silent_tugboat_learns_to_dock": "a state normalised by its own measure, as power iterations do it",
     "silent_cameras_of_a_quarry_model": "rows of a stored table scaled in each pass, as a table of states is",
 }

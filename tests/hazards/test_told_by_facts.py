@@ -392,3 +392,33 @@ def test_a_chain_that_scales_and_adds_gives_a_second_name(tmp_path: Path) -> Non
     result = guided(torch.arange(4.0) * 2, torch.arange(4.0) ** 2)
     """
     assert "alias-written" in watched(tmp_path, program).codes()
+
+
+def test_what_an_unpacking_hook_writes_and_returns_is_written_in_each_backward(tmp_path: Path) -> None:
+    program = """
+    def unpack(kept):
+        return kept.add_(1.0)
+    x = torch.ones(2, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone() - 1.0, unpack):
+        y = x * x
+    grads = [torch.autograd.grad(y.sum(), x, retain_graph=True)[0] for _ in range(2)]
+    """
+    first, second = plainly(tmp_path, program).names["grads"]
+    assert (first.tolist(), second.tolist()) == ([2.0, 2.0], [4.0, 4.0]), "PyTorch alone gives no error"
+    finding = watched(tmp_path, program).the(updated_again.CODE)
+    assert finding.mutation is not None
+    assert finding.mutation.statement == "return kept.add_(1.0)"
+
+
+def test_a_hook_that_counts_or_scales_its_gradient_is_left_alone(tmp_path: Path) -> None:
+    program = """
+    seen = torch.zeros(())
+    def counted(grad):
+        seen.add_(1)
+        return grad * 2
+    x = torch.ones(2, requires_grad=True)
+    y = x * x
+    y.register_hook(counted)
+    grads = [torch.autograd.grad(y.sum(), x, retain_graph=True)[0] for _ in range(2)]
+    """
+    assert updated_again.CODE not in watched(tmp_path, program).codes()

@@ -28,7 +28,7 @@ def taken_by_index(write: Written) -> Fix | None:
         return None
     found = _iterated(loop.target, loop.iter, path)
     one_line = loop.lineno == loop.iter.end_lineno and loop.lineno < loop.body[0].lineno
-    if found is None or origin.line != loop.lineno or not one_line or _is_leaf(write):
+    if found is None or origin.line != loop.lineno or not one_line or _is_leaf(write) or _is_kept_for_backward(write):
         return None
     tensor, counted = found
     used = {node.id for node in ast.walk(listing.tree) if isinstance(node, ast.Name)}
@@ -83,6 +83,15 @@ def _is_leaf(write: Written) -> bool:
     made = write.story.innermost_new(write.hazard.tensor, write.hazard.call or 0) if write.hazard.tensor else None
     known = write.story.bindings.by_storage.get(made.inputs[0].storage or -1, ()) if made is not None else ()
     return any(write.story.observations[t].is_trainable for t in known)
+
+
+def _is_kept_for_backward(write: Written) -> bool:
+    """Whether backward needs the values that the write is to change, as of ``row *= scale`` where `scale`
+    requires grad: the next pass writes the same memory, and backward would refuse it then."""
+    call = write.call
+    if call is None or call.does("saves nothing") or call.does("overwrites"):
+        return False
+    return any(meta.requires_grad for meta in call.inputs if meta.tensor != write.hazard.tensor)
 
 
 def base_name(story: Story, made: CallEvent | None) -> str | None:

@@ -20,7 +20,8 @@ Good::
 
 Told from the record: inside a backward, a line wrote a tensor as it had written the same one before that backward, by
 way of the same functions, and each write built on the values before it. Silent for gradients, for leaves that are
-trained, and for writes that leave the same whether done once or twice.
+trained, and for writes that leave the same whether done once or twice. The same is told of what a function that
+autograd calls, as the unpacking one of ``saved_tensors_hooks``, writes and returns in one backward after another.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -41,6 +42,7 @@ CODE = "updated-again"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     before: dict[tuple[int | None, str], CallEvent] = {}
+    returned: dict[tuple[Callsite, int], int] = {}
     seen = set()
     for call in story.trace.calls:
         site = call.callsite
@@ -53,10 +55,37 @@ def check(story: Story) -> Iterator[Hazard]:
                 continue
             first = before.get(key)
             line = (site.cell, site.file, site.line)
+            if call.parent is not None and line not in seen and _is_returned(story, call, mutation):
+                if returned.setdefault((site, mutation.tensor), call.parent) != call.parent:
+                    seen.add(line)
+                    yield _of_each_backward(story, call, mutation)
+                continue
             again = first is not None and line not in seen and _is_again(story, first, call)
             if first is not None and again and _is_state(story, mutation) and _matters(story, call, mutation):
                 seen.add(line)
                 yield _hazard(story, call, mutation, first, _blamed(story, first, call))
+
+
+def _is_returned(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    """Whether a function that autograd called wrote a tensor, and returns it."""
+    site = call.callsite
+    return site is not None and site.direct and site.targets == ("return",) and _is_state(story, mutation)
+
+
+def _of_each_backward(story: Story, call: CallEvent, mutation: Mutation) -> Hazard:
+    name = story.bindings.written_name(call, mutation.tensor)
+    return finding(
+        CODE,
+        "silent",
+        message=_(
+            "{line} writes {tensor} in each backward, on top of what the one before has left, and hands it to "
+            "autograd: only the first one gets the values that were kept. PyTorch gives no error."
+        ).format(line=wording.spot(call.callsite), tensor=f"`{name}`" if name else _("a tensor")),
+        fix=_("Give autograd a new tensor: the ordinary operation in place of the one that writes."),
+        variable=name,
+        tensor=mutation.tensor,
+        write=call,
+    )
 
 
 def _matters(story: Story, call: CallEvent, mutation: Mutation) -> bool:
