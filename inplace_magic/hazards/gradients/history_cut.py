@@ -22,12 +22,14 @@ of its own, and for ``h = h.detach_()`` where the name is the function's own: th
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.rule import Rule
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -114,4 +116,14 @@ def _hazard(story: Story, call: CallEvent, cut: TensorMetadata, read: CallEvent)
     )
 
 
-RULE = Rule(check)
+def detached_apart(write: Written) -> Fix | None:
+    """``h.detach()`` for ``h.detach_()``."""
+    listing = write.listing
+    node = listing.expression_at(write.site)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.args or node.keywords:
+        return None
+    edit = listing.substitute([(node, f"{listing.text(node.func.value)}.{node.func.attr.rstrip('_')}()")])
+    return Fix(write.site, listing, (edit,)) if edit is not None else None
+
+
+RULE = Rule(check, {CODE: Cures((detached_apart,))})

@@ -113,6 +113,10 @@ def _read_outside(story: Story, given: Reference, write: Write) -> CallEvent | N
 
 def _hazard(story: Story, stale: Stale) -> Hazard:
     given, name = stale.reference.place, story.bindings.name(stale.reference.tensor)
+    if name is None and given is not None:
+        node = expressions.parse(given.expression)
+        said = (inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)) if node is not None else ()
+        name = next((each for each in said if each in given.parameters), None)
     array = wording.code(given.expression) if given is not None else _("the array")
     return finding(
         CODE,
