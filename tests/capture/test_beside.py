@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -160,6 +161,7 @@ def test_threads_that_waited_all_the_time_wrote_nothing() -> None:
     """After one ``torch.compile`` a thread of the compiler's waits for work until the process ends."""
     with ThreadPoolExecutor(1) as pool:
         pool.submit(nothing).result()
+        time.sleep(0.5)  # it has given its result, and may still be on its way to wait for more
         name_the_statement()
 
 
