@@ -3,7 +3,7 @@
    A scale is in pixels for each unit of the picture, of which its letters are 11 high. It opens whole where its letters
    stay readable then, at WHOLE as small letters; else as large as they have to be, at the place that matters, and says
    where there is more. */
-const NATURAL = 4 / 3, READABLE = 0.9, WHOLE = 0.75, FARTHEST = 0.05, NEAREST = 8;
+const NATURAL = 4 / 3, READABLE = 0.9, WHOLE = 0.8, FARTHEST = 0.05, NEAREST = 8;
 /* Pixels of the stage; a page of its own and a widget have more. */
 const LEAST = 150, TALLEST = 270, UNDER_A_FINDING = 230;
 const MARGIN = 12;  /* units around the picture that are empty: what cuts only these hides nothing */
