@@ -101,7 +101,7 @@ def main() -> None:
         for name, language in (("first-finding", "en"), ("first-finding.zh", "zh")):
             load = f"%load_ext inplace_magic\n%inplace_config --lang {language}\n%xmode Minimal"
             server.write(f"{name}.ipynb", notebook_of([load, README]))
-            with _page(browser) as page:
+            with _page(browser, viewport={"width": 1200, "height": HEIGHT}) as page:
                 open_notebook(page, server.lab(f"{name}.ipynb"))
                 run_all(page)
                 page.locator(f"{REPORT} svg.im-graph").wait_for()
