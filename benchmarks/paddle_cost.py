@@ -1,16 +1,20 @@
 """What a watch of Paddle costs: ``.venv-paddle/bin/python benchmarks/paddle_cost.py``, as ratios within one run.
 
-Medians of process CPU time of interleaved runs. Besides the watch, two prototypes say what no recorder in Python can go
-below: stand-ins that do nothing; and stand-ins that read of each tensor the least that a record needs (of inputs the
-version and the address; of results shape, strides, dtype and the address of the node) and keep none of it.
+Medians of process CPU time of interleaved runs. Besides the watch, three prototypes say what no recorder in Python can
+go below: stand-ins that do nothing; stand-ins that read of each tensor the least that a record needs (of inputs the
+version and the address; of results shape, strides, dtype and the address of the node) and keep none of it; and
+stand-ins that ask for all that the report is made from (also the chain of callers, the allocator, weak references and
+the bytes of small inputs) and put it into tuples, without a rule of ours about any of it.
 """
 
 from __future__ import annotations
 
+import ctypes
 import statistics
 import sys
 import time
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +22,12 @@ import paddle
 import paddle.nn as nn
 import paddle.nn.functional as F
 
+from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.paddle import describe
+from inplace_magic.capture.paddle.frames import PADDLE_FRAMES
+from inplace_magic.capture.paddle.memory import Memory
 from inplace_magic.capture.paddle.spots import Spot, put_on, spots, take_off
+from inplace_magic.capture.paddle.traits import LEAF_SINK
 from inplace_magic.capture.sessions import Sessions
 from inplace_magic.record.options import WatchOptions
 
@@ -83,6 +91,40 @@ def reading(spot: Spot) -> Any:
     return stand_in
 
 
+def gathering() -> Callable[[Spot], Any]:
+    """Stand-ins that ask for all facts and keep them as they come."""
+    sites, memory, kept = CallsiteTable(PADDLE_FRAMES), Memory(), []
+    sites.begin_at(sys._getframe(1))
+    dead: list[Any] = []
+
+    def facts(tensor: Any) -> Any:
+        first, node = tensor.data_ptr(), None if tensor.stop_gradient else tensor.grad_fn
+        behind = ()
+        if node is not None and node.name() != LEAF_SINK:
+            behind = (node.node_ptr(), *[one.node_ptr() for one in node.next_functions if one is not None])
+        layout = tensor.shape, tensor.strides, tensor.offset, tensor.dtype, tensor._holder_size()
+        return weakref.ref(tensor, dead.append), first, tensor._inplace_version(), layout, behind
+
+    def of(spot: Spot) -> Any:
+        original = spot.original
+
+        def stand_in(*args: Any, **kwargs: Any) -> Any:
+            given = describe.tensors_in(args, [])
+            place = sites.note(sys._getframe(1))
+            before = [(id(one), one._inplace_version(), one.data_ptr(), one.stop_gradient) for one in given]
+            memory.read(0)
+            result = original(*args, **kwargs)
+            made = describe.tensors_in((result,), []) if result is not None else []
+            bytes_of = [ctypes.string_at(one.data_ptr(), 512) for one in given if one._holder_size() >= 512][:2]
+            after = [one._inplace_version() for one in given]
+            kept.append((spot.facts, place, before, after, list(map(facts, made)), bytes_of))
+            return result
+
+        return stand_in
+
+    return of
+
+
 def seconds(step: Callable[[], None]) -> float:
     """Process CPU time of a step."""
     begin = time.process_time()
@@ -108,21 +150,28 @@ def measure(name: str, step: Callable[[], None], runs: int) -> None:
     for _ in range(runs):
         session = Sessions(WatchOptions())
         plain = seconds(step)
-        bare, read = under(empty, step), under(reading, step)
+        bare, read, asked = under(empty, step), under(reading, step), under(gathering(), step)
         session.start(sys._getframe())
         first = seconds(step)
         calls = session.recorded
         later = seconds(step)
         session.leave()
         session.let_go()
-        for key, value in (("plain", plain), ("bare", bare), ("read", read), ("first", first), ("later", later)):
+        for key, value in (
+            ("plain", plain),
+            ("bare", bare),
+            ("read", read),
+            ("asked", asked),
+            ("first", first),
+            ("later", later),
+        ):
             times.setdefault(key, []).append(value)
     medians = {key: statistics.median(found) for key, found in times.items()}
     ratios = {key: medians[key] / medians["plain"] for key in medians}
     print(
         f"{name}: {calls} calls, {medians['plain'] * 1e3:.1f} ms plain; watched {ratios['first']:.2f} times, in later "
         f"steps {ratios['later']:.2f}; empty stand-ins {ratios['bare']:.2f}, reading and keeping nothing "
-        f"{ratios['read']:.2f}",
+        f"{ratios['read']:.2f}, keeping all facts as they come {ratios['asked']:.2f}",
         flush=True,
     )
 

@@ -1,12 +1,14 @@
 """Measures what the nodes of Paddle's operations keep for backward: ``python tests/of_paddle/measure_saves.py``.
 
 Runs every expression of ``expressions.txt`` under ``paddle.autograd.saved_tensors_hooks``, which tell each buffer that
-a node keeps, and writes ``inplace_magic/capture/paddle/saves.json``. With ``--check`` it writes nothing and fails on a
-difference, which is how a new version of Paddle is looked at.
+a node keeps, and writes what the installed version keeps into ``inplace_magic/capture/paddle/saves.json``, beside what
+others keep. With ``--check`` it writes nothing and fails on a difference from what a watch with this version goes by,
+which is how a new version of Paddle is looked at.
 
 Each runs with all inputs asking for gradients and with each of them alone. Where that makes a difference, as for
 ``x * y`` and ``x * 2.0``, an entry goes by the first two arguments (see :func:`.saves.form_of`); what was kept in some
-calls of one form only is left out, since nothing follows from it.
+calls of one form only is left out, since nothing follows from it. Once more they run on inputs that are not
+contiguous, of which most operations keep a copy.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import itertools
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,23 +25,29 @@ import paddle
 import paddle.nn.functional as F
 
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.saves import TABLE, form_of
+from inplace_magic.capture.paddle.functions import in_positions
+from inplace_magic.capture.paddle.saves import TABLE, Entry, Table, form_of, table_of, tables
 from inplace_magic.capture.paddle.spots import Spot, put_on, spots, take_off
 
 EXPRESSIONS = Path(__file__).with_name("expressions.txt").read_text(encoding="utf-8").splitlines()
 """Each is run with fresh inputs; what this version of Paddle does not have is left out."""
 
 
-def inputs(asking: str | None) -> dict[str, Any]:
+def inputs(asking: str | None, *, with_gaps: bool = False) -> dict[str, Any]:
     """Fresh inputs.
 
     Args:
         asking: the one that asks for a gradient; None: all that can.
+        with_gaps: whether they are turned, so that they are not contiguous.
     """
     paddle.seed(0)
 
     def values(*shape: int) -> Any:
-        return paddle.rand(shape) * 0.8 + 0.1
+        made = paddle.rand(shape) * 0.8 + 0.1
+        if not with_gaps or len(shape) < 2:
+            return made
+        turn = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
+        return made.transpose(turn).contiguous().transpose(turn)
 
     names = {
         "x": values(4, 4),
@@ -86,12 +94,14 @@ class Measured:
 
     def __init__(self) -> None:
         self.kept: dict[str, dict[str, list[frozenset[str]]]] = {}
-        """By operation and form."""
+        """By operation and form, in calls whose inputs were contiguous."""
+        self.with_gaps: dict[str, list[tuple[str, set[str], frozenset[str]]]] = {}
+        """By operation, of the other calls: the form, which inputs were not, and what was kept."""
         self._packed: list[Any] = []
 
     def pack(self, tensor: Any) -> Any:
         """Called by Paddle for each buffer that a node keeps."""
-        self._packed.append((tensor.data_ptr(), list(tensor.shape)))
+        self._packed.append((tensor.data_ptr(), list(tensor.shape), list(tensor.strides)))
         return tensor
 
     def stand_in(self, spot: Spot) -> Any:
@@ -102,59 +112,120 @@ class Measured:
             if not paddle.in_dynamic_mode():
                 return original(*args, **kwargs)
             before, self._packed = self._packed, []
-            form = form_of(args)
+            given = in_positions(spot.facts, args, kwargs)
+            form = form_of(given)
+            gaps = {slot for slot, tensor in _given(given) if not tensor.is_contiguous()}
             result = original(*args, **kwargs)
             packed, self._packed = self._packed, before
             produced = [] if result is None else describe.tensors_in((result,), [])
-            if any(not tensor.stop_gradient for tensor in (*produced, *describe.tensors_in(args[:1], []))):
-                calls = self.kept.setdefault(name, {}).setdefault(form, [])
-                calls.append(frozenset(_slots(args, produced, packed)))
+            if any(not tensor.stop_gradient for tensor in (*produced, *describe.tensors_in(given[:1], []))):
+                kept = frozenset(_slots(given, produced, packed))
+                if gaps:
+                    self.with_gaps.setdefault(name, []).append((form, gaps, kept))
+                else:
+                    self.kept.setdefault(name, {}).setdefault(form, []).append(kept)
             return result
 
         return measured
 
 
+def _given(args: tuple[Any, ...]) -> list[tuple[str, Any]]:
+    return [(f"in{at}", tensor) for at, arg in enumerate(args) for tensor in describe.tensors_in((arg,), [])]
+
+
 def _slots(args: tuple[Any, ...], produced: list[Any], packed: list[Any]) -> Iterator[str]:
-    given = [(f"in{at}", tensor) for at, arg in enumerate(args) for tensor in describe.tensors_in((arg,), [])]
+    given = _given(args)
     made = [(f"out{at}", tensor) for at, tensor in enumerate(produced)]
     written = {id(tensor) for _, tensor in made}
     candidates = [*((slot, tensor) for slot, tensor in given if id(tensor) not in written), *made]
     if not made:  # an assignment to elements gives nothing; its first argument is what it wrote
         candidates = given
-    for address, shape in packed:
+    for address, shape, strides in packed:
         same = [one for one in candidates if describe.pointer(one[1]) == address and address]
-        exactly = [one for one in same if list(one[1].shape) == shape]
+        exactly = [one for one in same if list(one[1].shape) == shape and list(one[1].strides) == strides]
         found = (exactly or same or [("hidden", None)])[0]
         if found in same:
             candidates = [one for one in candidates if one is not found]  # `x @ x.T` keeps one memory twice
         yield found[0]
 
 
-def measure() -> dict[str, Any]:
-    """The table."""
+def measure() -> Table:
+    """The table of the version that is installed."""
     measured = Measured()
     found = tuple(spot for spot in spots() if spot.kind == "function" and not spot.facts.runs_backward)
     for expression in EXPRESSIONS:
         for asking in (None, "x", "y", "a", "w", "a3", "s"):
-            names = inputs(asking)
-            if asking is not None and asking not in _names(expression):
-                continue
-            put_on(found, measured.stand_in)
-            try:
-                with paddle.autograd.saved_tensors_hooks(measured.pack, lambda tensor: tensor):
-                    eval(expression, names)
-            except (AttributeError, RuntimeError, ValueError, TypeError, NotImplementedError, AssertionError) as error:
-                if "--verbose" in sys.argv:
-                    print(expression, type(error).__name__, str(error)[:90], file=sys.stderr)
-            finally:
-                take_off(found)
-    return {name: _entry(measured.kept[name]) for name in sorted(measured.kept)}
+            if asking is None or asking in _names(expression):
+                _run(expression, inputs(asking), found, measured)
+        _run(expression, inputs(None, with_gaps=True), found, measured)
+    for name, calls in measured.with_gaps.items():
+        if name not in measured.kept:  # it was never called otherwise
+            for form, _, kept in calls:
+                measured.kept.setdefault(name, {}).setdefault(form, []).append(kept)
+    saves = {name: _entry(measured.kept[name]) for name in sorted(measured.kept)}
+    as_it_lies = set()
+    for name, calls in measured.with_gaps.items():
+        entry = saves[name]
+        expected = [
+            (gaps & set(entry.get(form, ()) if isinstance(entry, dict) else entry), kept) for form, gaps, kept in calls
+        ]
+        if any(slots for slots, _ in expected) and all(slots <= kept for slots, kept in expected):
+            as_it_lies.add(name)
+    return Table(saves, frozenset(as_it_lies))
 
 
-def _entry(forms: dict[str, list[frozenset[str]]]) -> Any:
-    always = {form: sorted(frozenset.intersection(*calls)) for form, calls in forms.items()}
-    different = {tuple(slots) for slots in always.values()}
-    return always if len(different) > 1 else list(different.pop())
+def _run(expression: str, names: dict[str, Any], found: tuple[Spot, ...], measured: Measured) -> None:
+    put_on(found, measured.stand_in)
+    try:
+        with paddle.autograd.saved_tensors_hooks(measured.pack, lambda tensor: tensor):
+            eval(expression, names)
+    except (AttributeError, RuntimeError, ValueError, TypeError, NotImplementedError, AssertionError) as error:
+        if "--verbose" in sys.argv:
+            print(expression, type(error).__name__, str(error)[:90], file=sys.stderr)
+    finally:
+        take_off(found)
+
+
+def _entry(forms: dict[str, list[frozenset[str]]]) -> Entry:
+    always = {form: tuple(sorted(frozenset.intersection(*calls))) for form, calls in sorted(forms.items())}
+    different = set(always.values())
+    return always if len(different) > 1 else different.pop()
+
+
+def differences(measured: Table, known: Table) -> dict[str, tuple[Any, Any]]:
+    """By operation, what is known and what was measured, where they differ."""
+    found: dict[str, tuple[Any, Any]] = {}
+    for name in sorted({*measured.saves, *known.saves}):
+        one = known.saves.get(name), measured.saves.get(name)
+        if one[0] != one[1]:
+            found[name] = one
+        elif (name in known.as_it_lies) != (name in measured.as_it_lies):
+            found[name] = tuple("as it lies" if name in table.as_it_lies else "a copy" for table in (known, measured))
+    return found
+
+
+def write(every: dict[str, Table]) -> None:
+    """Stores the newest version whole, and of the others what is otherwise."""
+    *older, newest = sorted(every, key=lambda version: tuple(map(int, version.split("."))))
+    base = every[newest].saves
+    parts = []
+    for version in older:
+        saves = every[version].saves
+        others = {name: saves.get(name) for name in sorted({*base, *saves}) if saves.get(name) != base.get(name)}
+        lies = json.dumps(sorted(every[version].as_it_lies))
+        parts.append(f'  {json.dumps(version)}: {{\n   "as_it_lies": {lies},\n   "saves": {_lines(others, 4)}\n  }}')
+    joined = ",\n".join(parts)
+    TABLE.write_text(
+        f'{{\n "measured_with": {json.dumps(newest)},\n "saves": {_lines(base, 2)},\n'
+        f' "as_it_lies": {json.dumps(sorted(every[newest].as_it_lies))},\n'
+        f' "older": {{\n{joined}\n }}\n}}\n',
+        encoding="utf-8",
+    )
+
+
+def _lines(entries: Mapping[str, Any], indent: int) -> str:
+    inner = ",\n".join(f"{' ' * indent}{json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items())
+    return f"{{\n{inner}\n{' ' * (indent - 1)}}}"
 
 
 def _names(expression: str) -> set[str]:
@@ -164,18 +235,15 @@ def _names(expression: str) -> set[str]:
 
 def main() -> int:
     warnings.simplefilter("ignore")
-    table = measure()
+    version, table = paddle.__version__, measure()
     if "--check" in sys.argv:
-        stored = json.loads(TABLE.read_text(encoding="utf-8"))["saves"]
-        differing = sorted(name for name in table if name in stored and table[name] != stored[name])
-        for name in differing:
-            print(f"{name}: stored {stored[name]}, measured {table[name]} with Paddle {paddle.__version__}")
-        print(f"{len(table)} operations measured, {len(differing)} differ from the table")
-        return 1 if differing else 0
-    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in table.items())
-    head = f'{{\n "measured_with": {json.dumps(paddle.__version__)},\n "saves": {{\n'
-    TABLE.write_text(f"{head}{lines}\n }}\n}}\n", encoding="utf-8")
-    print(f"{len(table)} operations, {sum(isinstance(entry, dict) for entry in table.values())} of them by form")
+        found = differences(table, table_of(version))
+        for name, (known, now) in found.items():
+            print(f"{name}: stored {known}, measured {now} with Paddle {version}")
+        print(f"{len(table.saves)} operations measured with Paddle {version}, {len(found)} differ from the table")
+        return 1 if found else 0
+    write({**tables(), version: table})
+    print(f"{len(table.saves)} operations, {sum(isinstance(entry, dict) for entry in table.saves.values())} by form")
     return 0
 
 

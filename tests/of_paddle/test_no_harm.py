@@ -263,15 +263,16 @@ def test_after_an_interrupt_every_attribute_is_the_old_object(seconds: float) ->
     before = list(map(id, spot_objects()))
     x = paddle.rand([8, 8])
 
-    def work() -> None:
-        while True:
-            F.relu_(x * 1.0 + 1.0).sum()
+    def watched() -> None:
+        threading.Timer(seconds, signal.raise_signal, [signal.SIGINT]).start()
+        with inplace_magic.watch():
+            while True:
+                F.relu_(x * 1.0 + 1.0).sum()
 
     before_that = signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it
     try:
-        threading.Timer(seconds, signal.raise_signal, [signal.SIGINT]).start()
-        with pytest.raises(KeyboardInterrupt), inplace_magic.watch():
-            work()
+        with pytest.raises(KeyboardInterrupt):  # on a busy computer it strikes before the watch begins
+            watched()
     finally:
         signal.signal(signal.SIGINT, before_that)
     assert list(map(id, spot_objects())) == before

@@ -178,7 +178,7 @@ def _saved(records: Iterable[NodeRecord]) -> Iterator[SavedTensor]:
                 tensor=None if saved.record is None else saved.record.serial,
                 checked=saved.before is not None,
                 changed=saved.changed[0] if saved.changed else None,
-                flips=tuple(saved.changed[1:]),
+                flips=saved.changed[1:],
                 role=role_of(saved.slot),
                 guarded=saved.guarded,
                 **facts,

@@ -7,7 +7,7 @@ from typing import Any
 import paddle
 import paddle.nn.functional as F
 
-from inplace_magic.capture.paddle.saves import SAVES, Entry
+from inplace_magic.capture.paddle.saves import AS_IT_LIES, SAVES, Entry
 from inplace_magic.capture.paddle.traits import traits_of
 from inplace_magic.record.traits import Trait
 
@@ -33,6 +33,9 @@ _NAMES = {
     "run_backward": "backward",
     "run_partial_grad": "grad",
 }
+_NAMES_OF_TENSORS: dict[str, tuple[str, ...]] = {
+    name: tuple(names) for name, names in getattr(paddle.base.core.eager.ops, "get_core_ops_args_info", dict)().items()
+}
 _OWNERS = {"backward": "Tensor", "grad": "paddle", "apply": "PyLayer"}
 
 
@@ -45,9 +48,11 @@ class OpFacts:
     """
 
     __slots__ = (
+        "keeps_as_it_lies",
         "keeps_layout",
         "metadata_only",
         "name",
+        "names",
         "operation",
         "predicts_write",
         "runs_backward",
@@ -77,9 +82,21 @@ class OpFacts:
         """Positions of arguments that are written without being announced, where the call trains."""
         self.saves: Entry | None = SAVES.get(operation)
         """What its node keeps, by the table of saves; None where that is not known."""
+        self.keeps_as_it_lies = operation in AS_IT_LIES
+        """It keeps an input itself also where that is not contiguous, and not a copy."""
+        self.names: tuple[str, ...] = () if owner else _NAMES_OF_TENSORS.get(name, ())
+        """Those of its tensors, which are its first parameters."""
         self.traits: tuple[Trait, ...] = traits_of(operation, method=self.name.startswith("Tensor."))
         if _frees_its_input(operation):
             self.traits = (*self.traits, "frees its input")
+
+
+def in_positions(facts: OpFacts, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of a call with the tensors that were given by name, ``matmul(x=a, y=b)``, where they belong."""
+    if not kwargs or not facts.names:
+        return args
+    named = tuple(kwargs.get(name) for name in facts.names[len(args) :])
+    return (*args, *named) if any(value is not None for value in named) else args
 
 
 def _frees_its_input(operation: str) -> bool:

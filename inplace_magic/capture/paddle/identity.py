@@ -124,7 +124,10 @@ class IdentityMap:
         """
         if not first:
             return None
-        key = describe.address(tensor, first), seen[DEVICE]
+        try:
+            key = first - tensor.offset, seen[DEVICE]
+        except Exception:  # as in `describe.address`
+            key = describe.address(tensor, first), seen[DEVICE]
         storage = self._by_address.get(key)
         if storage is not None and not storage.tensors and not self._is_still_held(storage):
             storage = None

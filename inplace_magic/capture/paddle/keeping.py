@@ -45,10 +45,14 @@ def note_saves(
             if call.mutations and _clones_its_input(call.facts):
                 seen = call.before[0]
                 clone = identity.clone_of(seen[LAYOUT], call.index)
-                nodes.keep_clone(node, seen, clone)
+                nodes.keep_clone(node, "in0", seen, clone)
             continue
         for tensor in _in_slot(call, slot):
-            nodes.keep(node, slot, look(tensor))
+            seen = _as_given(call, tensor) or look(tensor)
+            if slot[0] == "i" and not call.facts.keeps_as_it_lies and not tensor.is_contiguous():
+                nodes.keep_clone(node, slot, seen, identity.clone_of(seen[LAYOUT], call.index))
+            else:
+                nodes.keep(node, slot, seen)
     return True
 
 
@@ -63,24 +67,35 @@ def _new_node(call: Call, nodes: NodeMap) -> NodeRecord | None:
     """The node that a call made and that keeps something; of several, as ``linear`` makes them, the one whose own
     operation does."""
     records = nodes.records
-    for seen in (*call.outputs, *(mutation.after for mutation in call.mutations)):
+    observed = call.outputs
+    if call.mutations:
+        observed = observed + [mutation.after for mutation in call.mutations]
+    for seen in observed:
         number = seen[NODE]
         if number is None or records[number - 1].call != call.index:
             continue
         first = records[number - 1]
         if number == len(records):
             return first
-        behind = [node for node in records[number - 1 :] if node.call == call.index]
-        return next((node for node in behind if SAVES.get(operation_of(node.name))), first)
+        for node in records[number - 1 :]:
+            if node.call == call.index and SAVES.get(operation_of(node.name)):
+                return node
+        return first
+    return None
+
+
+def _as_given(call: Call, tensor: Any) -> Observation | None:
+    """An input of a call that wrote nothing, as it was before the call."""
+    if not call.mutations:
+        for given, seen in zip(call.tensors, call.before, strict=True):
+            if given is tensor:
+                return seen
     return None
 
 
 def _in_slot(call: Call, slot: str) -> list[Any]:
-    if slot.startswith("in"):
+    if slot[0] == "i":
         position = int(slot[2:])
         return describe.tensors_in(call.arguments[position : position + 1], [])
-    if slot.startswith("out"):
-        position = int(slot[3:])
-        found = [seen[RECORD]() for seen in call.outputs[position : position + 1]]
-        return [tensor for tensor in found if tensor is not None]
-    return []
+    found = [seen[RECORD]() for seen in call.outputs[int(slot[3:]) :][:1]]
+    return [tensor for tensor in found if tensor is not None]

@@ -77,8 +77,11 @@ class Looks:
             made: the call gave the tensor, or wrote it, so that its node is the call's.
         """
         identity = self._identity
-        first = describe.pointer(tensor)
-        version = describe.version(tensor)
+        try:
+            first = tensor.data_ptr() or 0
+            version = tensor._inplace_version()
+        except Exception:  # it is not known which of the two cannot be read
+            first, version = describe.pointer(tensor), describe.version(tensor)
         record = identity.known(tensor)
         latest = None if record is None else record.latest
         if latest is not None and call is not None and call.facts.keeps_layout and latest[POINTER] == first:
@@ -118,12 +121,15 @@ class Looks:
         return record.latest
 
     def _number(self, grad_fn: Any, name: str, call: Call | None) -> int:
+        nodes, address = self._nodes, grad_fn.node_ptr()
         if call is None:
-            return self._nodes.met(grad_fn, name).serial
-        for seen in call.before:  # an input's node lives: the call handed it on, or wrote without being recorded
-            if seen[NODE] is not None and self._nodes.is_at(self._nodes.records[seen[NODE] - 1], grad_fn):
-                return seen[NODE]
-        return self._nodes.made(grad_fn, name, call.index).serial
+            return nodes.met(grad_fn, name, address).serial
+        known = nodes.at(address)
+        if known is not None:
+            for seen in call.before:  # an input's node lives: the call handed it on, or wrote without being recorded
+                if seen[NODE] == known.serial:
+                    return known.serial
+        return nodes.made(grad_fn, name, address, call.index).serial
 
     def _note_unseen(self, storage: StorageRecord, record: TensorRecord, version: int | None) -> None:
         others = self._beside.others()

@@ -45,7 +45,7 @@ class Saved:
         self.pointer = seen[POINTER]
         self.before = before
         self.guarded = guarded
-        self.changed: list[int] = []
+        self.changed: tuple[int, ...] = ()
 
 
 class NodeRecord:
@@ -59,7 +59,7 @@ class NodeRecord:
         self.variable: int | None = None
         self.leaf: TensorRecord | None = None
         """Of a leaf's node: the leaf, which keeps the node alive."""
-        self.saved: list[Saved] = []
+        self.saved: tuple[Saved, ...] = ()
 
 
 class NodeMap:
@@ -77,9 +77,8 @@ class NodeMap:
         """Of the node that is met next."""
         self._compared: list[Saved] = []
 
-    def made(self, node: Any, name: str, call: int) -> NodeRecord:
+    def made(self, node: Any, name: str, address: int, call: int) -> NodeRecord:
         """The record of a node that the call which just returned has made; outputs of one call may share it."""
-        address = node.node_ptr()
         known = self._by_address.get(address)
         if known is not None and known.call == call:
             return known
@@ -87,9 +86,8 @@ class NodeMap:
         self._read_behind(node, record, call)
         return record
 
-    def met(self, node: Any, name: str) -> NodeRecord:
+    def met(self, node: Any, name: str, address: int) -> NodeRecord:
         """The record of a node that was there already."""
-        address = node.node_ptr()
         known = self._by_address.get(address)
         if known is not None and known.name == name:
             return known
@@ -140,21 +138,22 @@ class NodeMap:
         """Notes that a node keeps a tensor as it is now."""
         before = describe.content(seen[LAYOUT], seen[POINTER], self._limit)
         saved = Saved(slot, seen, before, guarded=guarded)
-        record.saved.append(saved)
+        record.saved += (saved,)
         if before is not None:
             self._compared.append(saved)
 
-    def keep_clone(self, record: NodeRecord, seen: Observation, clone: StorageRecord) -> None:
+    def keep_clone(self, record: NodeRecord, slot: str, seen: Observation, clone: StorageRecord) -> None:
         """Notes that a node keeps a clone of a tensor as it was.
 
         Args:
             record: the node.
+            slot: what the tensor was to the call.
             seen: the tensor before the call.
             clone: the memory of the clone.
         """
-        saved = Saved("in0", seen, None, guarded=True)
+        saved = Saved(slot, seen, None, guarded=True)
         saved.storage, saved.version, saved.pointer, saved.record = clone, 0, 0, None
-        record.saved.append(saved)
+        record.saved += (saved,)
 
     def compare_values(self, call: int) -> None:
         """Compares what nodes keep with what it was when they kept it, where a tensor on it still lives.
@@ -170,7 +169,7 @@ class NodeMap:
                 continue
             now = describe.content(saved.layout, saved.pointer, self._limit)
             if (now == saved.before) == (len(saved.changed) % 2 == 1):
-                saved.changed.append(call)
+                saved.changed += (call,)
             left.append(saved)
         self._compared = left
 
@@ -185,6 +184,6 @@ class NodeMap:
                 todo += [behind for behind in self.records[number - 1].next if behind is not None]
         return met
 
-    def is_at(self, record: NodeRecord, node: Any) -> bool:
-        """Whether a node is the one of that record."""
-        return self._by_address.get(node.node_ptr()) is record
+    def at(self, address: int) -> NodeRecord | None:
+        """The node that was last seen at an address."""
+        return self._by_address.get(address)

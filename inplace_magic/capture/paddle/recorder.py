@@ -7,6 +7,7 @@ ends (source lines, text, frozen records) is left to :mod:`.freeze`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from types import FrameType
 from typing import Any
 
@@ -20,7 +21,7 @@ from inplace_magic.capture.paddle.backwards import Backwards
 from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.dropped import READERS
 from inplace_magic.capture.paddle.frames import PADDLE_FRAMES
-from inplace_magic.capture.paddle.functions import OpFacts
+from inplace_magic.capture.paddle.functions import OpFacts, in_positions
 from inplace_magic.capture.paddle.gradients import Gradients
 from inplace_magic.capture.paddle.identity import (
     LAYOUT,
@@ -40,6 +41,14 @@ from inplace_magic.record.options import WatchOptions
 
 _records_gradients: Callable[[], bool] = getattr(paddle.base.core, "_has_grad", paddle.is_grad_enabled)
 _NONE: tuple[Any, ...] = ()
+_STORAGE_OF = itemgetter(STORAGE)
+
+
+def _has_moved(tensor: Any, written: Written) -> bool:
+    for one, before in written:
+        if one is tensor:
+            return describe.version(tensor) != before
+    return False
 
 
 class Recorder:
@@ -96,7 +105,7 @@ class Recorder:
         self._clearing = None
         call = Call()
         call.facts = facts
-        call.arguments = args
+        call.arguments = in_positions(facts, args, kwargs) if kwargs else args
         call.tensors = tensors = describe.tensors_in(args, [])
         if kwargs:
             describe.tensors_in(kwargs.values(), tensors)
@@ -252,18 +261,18 @@ class Recorder:
         """The outputs; whether one has memory of its own, and whether one shares an input's."""
         found: list[Observation] = []
         fresh = shared = False
-        inputs = {id(tensor) for tensor in call.tensors}
-        storages = {seen[STORAGE].serial for seen in call.before if seen[STORAGE] is not None}
+        inputs = set(map(id, call.tensors))
+        storages = set(map(_STORAGE_OF, call.before))
         for tensor in produced:
             given = id(tensor) in inputs
-            if given and not any(tensor is entry[0] and describe.version(tensor) != entry[1] for entry in written):
+            if given and not _has_moved(tensor, written):
                 shared = True  # it is what it was, but for its values
                 found.append(self.looks.look(tensor))
                 continue
             seen = self.looks.observe(tensor, call, made=True)
             found.append(seen)
             storage = seen[STORAGE]
-            if given or (storage is not None and storage.serial in storages):
+            if given or (storage is not None and storage in storages):
                 shared = True
             else:
                 fresh = True

@@ -39,7 +39,10 @@ def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Writte
     found: Written = []
     done: set[int] = set()
     for tensor, seen in zip(call.tensors, call.before, strict=True):
-        version = describe.version(tensor)
+        try:
+            version = tensor._inplace_version()
+        except Exception:  # as in `describe.version`
+            version = None
         if version == seen[VERSION]:
             continue
         storage = seen[STORAGE]
@@ -84,8 +87,10 @@ def mutation(call: Call, tensor: Any, before: int | None, after: Observation, li
     """
     announced = bool(call.targets) and tensor is call.targets[0]
     old = call.old if announced else None
-    if old is not None and call.before[0][LAYOUT][DTYPE] != after[LAYOUT][DTYPE]:
-        old = None  # `cast_` gives the tensor numbers of another kind
+    if old is not None:
+        was, now = call.before[0][LAYOUT], after[LAYOUT]
+        if was is not now and was[DTYPE] != now[DTYPE]:
+            old = None  # `cast_` gives the tensor numbers of another kind
     new = None if old is None else describe.content(after[LAYOUT], after[POINTER], limit)
     region = None
     if call.facts.sets_item and len(call.arguments) > 1:
