@@ -1,7 +1,7 @@
 """The documentation site: `make docs` builds it into build/site, without a network. Sphinx reads this file.
 
 The source folder is the repository's root, so a link that leads somewhere on a code host leads to the same page here.
-Notebooks are shown with the outputs that they were saved with; nothing is executed.
+Notebooks are shown with the outputs that are kept beside them; nothing is executed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any
 import sphinx.locale
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
+sys.path[:0] = [str(ROOT), str(ROOT / "docs"), str(ROOT / "notebooks")]
 
+import kept_outputs  # noqa: E402  # of notebooks/
 import make_rules  # noqa: E402  # beside this file
 import search_words  # noqa: E402  # the same
 
@@ -72,6 +73,15 @@ def _codes_lead_to_their_pages(app: Any, page: str, template: str, context: dict
     )
 
 
+def _with_its_outputs(app: Any, page: str, source: list[str]) -> None:
+    """A notebook as it was run."""
+    notebook = Path(app.srcdir, f"{page}.ipynb")
+    if notebook.is_relative_to(ROOT / "notebooks"):
+        kept = kept_outputs.beside(notebook)
+        app.env.note_dependency(str(kept))
+        source[0] = kept_outputs.put_back(source[0], kept.read_text(encoding="utf-8"))
+
+
 def _no_type_before_the_colon(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Napoleon takes ``Key of a box: …`` of an attribute for its type; an empty comment before it has no colon."""
     if what in ("attribute", "property"):
@@ -82,5 +92,6 @@ def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.add_search_language(search_words.SearchBoth)
     app.connect("autodoc-process-docstring", _no_type_before_the_colon, priority=400)  # before napoleon's 500
+    app.connect("source-read", _with_its_outputs)
     app.connect("html-page-context", _in_its_language)
     app.connect("html-page-context", _codes_lead_to_their_pages)

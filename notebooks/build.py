@@ -1,4 +1,4 @@
-"""Makes the notebooks: the text ``en/01_….md`` becomes ``en/01_….ipynb``, run from a fresh kernel, outputs saved.
+"""Makes the notebooks: the text ``en/01_….md`` becomes ``en/01_….ipynb``, run from a fresh kernel.
 
     python notebooks/build.py              build all, English and Chinese
     python notebooks/build.py 01 zh/03     build some: a beginning of the path in notebooks/, the language may be left out
@@ -7,8 +7,8 @@
     python notebooks/build.py --run        run and write nothing; fail where a cell fails (another version of the tools
                                            than the one whose outputs are kept)
 
-A lesson asks before it shows, so its outputs are kept folded: JupyterLab and Notebook show them after a click, or when the
-cell is run. The quickstart's are open, and so are all of them on the documentation site.
+All of them ask before they show, so what a cell gave is not kept in the notebook but in ``outputs/en/01_….json``, from where
+the documentation site takes it.
 
 The text is what people write and review. What differs between two runs on one machine is taken out of the outputs, see
 ``clean``; what a lesson says about addresses it says by comparing them.
@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
+import kept_outputs
 import nbformat
 from kernel_sockets import kernel_sockets
 from nbclient import NotebookClient
@@ -50,8 +51,6 @@ UPLOAD = re.compile(r"\n\n(?:Where there is no checkout|如果这个笔记本不
 """What a reader without a checkout does, as a paragraph of its own."""
 SPOKEN = re.compile(r"(?<=^%inplace_config --lang )\w+", re.MULTILINE)
 """The language of the reports: the one line of code that differs between a text and its translation."""
-FOLDED = {"collapsed": True, "jupyter": {"outputs_hidden": True}}
-"""Metadata of a cell whose outputs JupyterLab and Notebook show after a click, or when it is run."""
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -92,14 +91,21 @@ def main() -> int:
     for text, (content, failure, seconds) in zip(chosen, results, strict=True):
         kept = text.with_suffix(".ipynb")
         problem = failure
-        if not problem and arguments.check and (not kept.exists() or kept.read_text(encoding="utf-8") != content):
-            problem = "differs from what is kept"
-        if not (problem or arguments.check or arguments.run):
-            kept.write_text(content, encoding="utf-8")
+        for path, made in _files(kept, content) if not failure else ():
+            if arguments.check and (not path.exists() or path.read_text(encoding="utf-8") != made):
+                problem = f"{path.relative_to(HERE)} differs from what is kept"
+            elif not (arguments.check or arguments.run):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(made, encoding="utf-8")
         failures += bool(problem)
         print(f"{kept.relative_to(HERE)}: {problem or f'{len(content.encode()):,} bytes'}, {seconds:.0f} s")
     print(f"{len(chosen)} notebooks in {time.perf_counter() - began:.0f} s")
     return 1 if failures or not chosen else 0
+
+
+def _files(notebook: Path, content: str) -> Iterator[tuple[Path, str]]:
+    """The notebook as learners open it, and what its cells gave."""
+    yield from zip((notebook, kept_outputs.beside(notebook)), kept_outputs.taken_out(content), strict=True)
 
 
 def texts() -> list[Path]:
@@ -144,7 +150,7 @@ def published(notebook: Any, text: Path) -> Any:
 def built(text: Path) -> tuple[str, str]:
     """The executed notebook as the text of its file, and what failed."""
     notebook = notebook_of(text)
-    return _executed(_client(notebook, text.parent), notebook, text)
+    return _executed(_client(notebook, text.parent), notebook)
 
 
 def built_in_one_kernel(texts: list[Path]) -> Iterator[tuple[str, str, float]]:
@@ -158,7 +164,7 @@ def built_in_one_kernel(texts: list[Path]) -> Iterator[tuple[str, str, float]]:
             client.nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"{AS_NEW}_as_new({str(text.parent)!r})")])
             client.execute(cleanup_kc=False)
             client.nb = notebook_of(text)
-            content, failure = _executed(client, client.nb, text, cleanup_kc=False)
+            content, failure = _executed(client, client.nb, cleanup_kc=False)
             yield content, failure, time.perf_counter() - began
 
 
@@ -191,7 +197,7 @@ def _client(notebook: Any, folder: Path) -> NotebookClient:
     )
 
 
-def _executed(client: NotebookClient, notebook: Any, text: Path, **settings: Any) -> tuple[str, str]:
+def _executed(client: NotebookClient, notebook: Any, **settings: Any) -> tuple[str, str]:
     try:
         client.execute(**settings)
     except CellExecutionError as error:
@@ -200,8 +206,6 @@ def _executed(client: NotebookClient, notebook: Any, text: Path, **settings: Any
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
             cell.outputs = [clean(output) for output in cell.outputs]
-            if cell.outputs and text not in QUICKSTART:
-                cell.metadata.update(FOLDED)
     notebook.metadata = METADATA
     nbformat.validate(notebook)
     return nbformat.writes(notebook) + "\n", ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -61,6 +62,14 @@ def test_every_page_and_notebook_is_there_and_the_first_page_leads_to_them(site:
     missing = [path for path in sources if not (site / path.relative_to(ROOT)).with_suffix(".html").exists()]
     assert missing == []
     assert "docs/index.html" in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_notebook_is_shown_as_it_was_run(site: Path) -> None:
+    outputs = ROOT / "notebooks" / "outputs"
+    for kept in outputs.rglob("*.json"):
+        page = (site / "notebooks" / kept.relative_to(outputs)).with_suffix(".html").read_text(encoding="utf-8")
+        shown = sum(bool(cell["outputs"]) for cell in json.loads(kept.read_text(encoding="utf-8")).values())
+        assert (kept.name, page.count('class="cell_output')) == (kept.name, shown)
 
 
 def test_every_public_name_is_explained(site: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from cells import run_cell
-from lessons.texts import BUILD, CHECK, TEXTS, code_of, exercise_cells
+from lessons.texts import CHECK, exercise_cells, first_cell
 from lessons.wrong_answers import ANSWERS, CHANGES
 
 from inplace_magic.lessons.course import exercise
@@ -15,9 +15,7 @@ from inplace_magic.lessons.exercise import Feedback
 
 def begin(shell: Any, lesson: str) -> None:
     """Runs the lesson's first cell, without the lines that install."""
-    text = next(text for text in TEXTS if text.name.startswith(lesson))
-    first = code_of(BUILD.notebook_of(text))[0]
-    told = run_cell(shell, first[first.index("import torch") :])
+    told = run_cell(shell, first_cell(lesson))
     assert told.error is None
 
 

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cells import run_cell
-from lessons.texts import BUILD, CHECK, EVERY, LESSONS, NOTEBOOKS, TEXTS, code_of, exercise_cells, kept, legible, named
+from lessons.texts import (
+    BUILD,
+    CHECK,
+    EVERY,
+    LESSONS,
+    NOTEBOOKS,
+    TEXTS,
+    as_run,
+    code_of,
+    exercise_cells,
+    kept,
+    legible,
+    named,
+    shipped,
+)
 
 from inplace_magic.lessons import course
 from inplace_magic.render.page.packing import packed, unpacked
@@ -71,12 +86,23 @@ def test_where_there_is_no_checkout_the_first_cell_says_what_to_do_and_installs_
     assert installed == []
 
 
-@each_lesson
-def test_answers_are_folded_until_a_cell_is_run(text: Path) -> None:
-    for cell in kept(text).cells:
-        if cell.cell_type == "code" and cell.outputs:
-            assert cell.metadata["jupyter"] == {"outputs_hidden": True}, cell.source
-            assert cell.metadata["collapsed"] is True
+@pytest.mark.parametrize("text", [*EVERY, *BUILD.OF_PADDLE], ids=named)
+def test_a_notebook_gives_no_answer_before_its_cells_are_run(text: Path) -> None:
+    cells = [cell for cell in shipped(text)["cells"] if cell["cell_type"] == "code"]
+    assert [(cell["outputs"], cell["execution_count"]) for cell in cells] == [([], None)] * len(cells)
+
+
+@pytest.mark.parametrize("text", [*EVERY, *BUILD.OF_PADDLE], ids=named)
+def test_what_each_cell_gave_is_kept_for_the_site(text: Path) -> None:
+    cells = {cell["id"] for cell in shipped(text)["cells"] if cell["cell_type"] == "code"}
+    outputs = json.loads(BUILD.kept_outputs.beside(text).read_text(encoding="utf-8"))
+    assert outputs.keys() == cells
+    assert any(output["outputs"] for output in outputs.values())
+
+
+def test_taken_out_and_put_back_the_outputs_are_the_same_bytes() -> None:
+    whole = as_run(TEXTS[0])
+    assert BUILD.kept_outputs.put_back(*BUILD.kept_outputs.taken_out(whole)) == whole
 
 
 @each_notebook
@@ -94,7 +120,7 @@ def test_a_notebook_is_kept_as_run_from_a_fresh_kernel(text: Path) -> None:
 
 @each_notebook
 def test_a_notebook_is_small(text: Path) -> None:
-    assert text.with_suffix(".ipynb").stat().st_size <= MAX_BYTES
+    assert len(as_run(text).encode()) <= MAX_BYTES
 
 
 @each_notebook
