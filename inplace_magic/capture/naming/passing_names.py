@@ -21,6 +21,9 @@ _FEW = 16
 class KnowsTensors(Protocol):
     """The tensors that a watch has met."""
 
+    tensors: dict[int, Any]
+    """What was met and lives."""
+
     def known(self, tensor: Any) -> Any:
         """The record of a tensor that was seen already, which has its ``serial``; None for another."""
 
@@ -103,10 +106,15 @@ class PassingNames:
         return {path: serial for _depth, path, serial in found}
 
     def _follow(self, reached: _Reached, name: str, value: object) -> None:
+        if not self.identity.tensors:
+            return  # before the first call none is known, wherever it leads
         within = list(within_reach({name: value}, self.kinds))
         self._steps += len(within)
         if len(within) > _FEW:
             reached.due = reached.times + max(1, reached.times // 2)
-        tensors = (entry for entry in within if isinstance(entry[2], self.kinds.tensor))
-        known = ((depth, path, self.identity.known(tensor)) for depth, path, tensor in tensors)
-        reached.found = [(depth, path, record.serial) for depth, path, record in known if record is not None]
+        known = self.identity.known
+        reached.found = [
+            (depth, path, record.serial)
+            for depth, path, item in within
+            if isinstance(item, self.kinds.tensor) and (record := known(item)) is not None
+        ]

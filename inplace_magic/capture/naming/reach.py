@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from types import BuiltinFunctionType, FunctionType, NoneType
 from typing import Any
 
 from inplace_magic.capture.callsite import library_folders
 
 _MAX_ITEMS = 1_000
 _MAX_DEPTH = 3
+_EMPTY: dict[str, Any] = {}
+_LEADS_NOWHERE = frozenset((NoneType, bool, int, float, complex, str, bytes, FunctionType, BuiltinFunctionType))
+_NO_TENSOR = _LEADS_NOWHERE | {dict, OrderedDict, list, tuple, set, frozenset}
+"""What most attributes of a module are: told at once, as it is asked of each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +41,42 @@ class Kinds:
     """``.grad`` of a tensor; None where that makes a new object at each reading."""
 
 
-def within_reach(names: Mapping[str, Any], kinds: Kinds) -> Iterator[tuple[int, str, Any]]:
+def within_reach(names: Mapping[str, Any], kinds: Kinds) -> list[tuple[int, str, Any]]:
     """(depth, path, tensor or module) of everything that some names reach."""
+    found: list[tuple[int, str, Any]] = []
     for name, value in names.items():
-        yield from walk(name, value, kinds)
+        found += walk(name, value, kinds)
+    return found
 
 
-def walk(path: str, value: Any, kinds: Kinds) -> Iterator[tuple[int, str, Any]]:
+def walk(path: str, value: Any, kinds: Kinds) -> list[tuple[int, str, Any]]:
     """(depth, path, tensor or module) of everything within reach of a value that has that name."""
-    return _walk(path, value, 0, set(), kinds)
+    found: list[tuple[int, str, Any]] = []
+    _walk(path, value, 0, set(), kinds, found)
+    return found
 
 
-def _walk(path: str, value: Any, depth: int, seen: set[int], kinds: Kinds) -> Iterator[tuple[int, str, Any]]:
-    if issubclass(type(value), kinds.tensor):  # `isinstance` would ask the value for its `__class__`
-        yield depth, path, value
+def _walk(path: str, value: Any, depth: int, seen: set[int], kinds: Kinds, found: list[tuple[int, str, Any]]) -> None:
+    """Adds to `found`; a generator for each step down would cost more than the looks themselves, and a watch goes
+    through a whole network at every new line of a training loop."""
+    kind = type(value)
+    if kind in _LEADS_NOWHERE:
+        return
+    if issubclass(kind, kinds.tensor):  # `isinstance` would ask the value for its `__class__`
+        found.append((depth, path, value))
         grad = kinds.gradient(value) if kinds.gradient is not None else None
         if grad is not None:
-            yield depth + 1, f"{path}.grad", grad
+            found.append((depth + 1, f"{path}.grad", grad))
         return
     if id(value) in seen or depth > _MAX_DEPTH:
         return
     seen.add(id(value))
-    is_module = issubclass(type(value), kinds.module)
-    if is_module:
-        yield depth, path, value
+    if issubclass(kind, kinds.module):
+        found.append((depth, path, value))
+    else:
+        depth += 1
     for step, item in _items(value, kinds):
-        yield from _walk(path + step, item, depth if is_module else depth + 1, seen, kinds)
+        _walk(path + step, item, depth, seen, kinds, found)
 
 
 def _items(value: Any, kinds: Kinds) -> list[tuple[str, Any]]:
@@ -106,10 +121,13 @@ def _module_items(module: Any, kinds: Kinds) -> list[tuple[str, Any]]:
     indexed = isinstance(module, kinds.indexed)
     items: list[tuple[str, Any]] = []
     for table in kinds.tables:
-        for name, item in (state.get(table) or {}).items():
+        for name, item in (state.get(table) or _EMPTY).items():
             if item is not None:
                 items.append((f"[{name}]" if indexed and name.isdigit() else f".{name}", item))
-    items += [(f".{name}", item) for name, item in state.items() if issubclass(type(item), kinds.tensor)]
+    for name, item in state.items():
+        kind = type(item)
+        if kind not in _NO_TENSOR and issubclass(kind, kinds.tensor):
+            items.append((f".{name}", item))
     return items
 
 
