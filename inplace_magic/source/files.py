@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from types import CodeType, ModuleType
+from typing import Any
 
 from inplace_magic.source.positions import Position, positions
 from inplace_magic.source.text import Function, Text, first_line_of, text_of
@@ -28,6 +29,8 @@ class File:
     may_be_older: bool
     """Whether it can have been changed since its code was compiled; a cell cannot."""
     read_again: bool = False
+    settled: bool = False
+    """Whether it was tried which of several texts its code was compiled from."""
     edited: bool = False
     """Whether code of it ran that no version of the text explains."""
 
@@ -55,12 +58,24 @@ class Files:
     def file(self, filename: str) -> File:
         """One of them, met now if it was not before."""
         if filename not in self._files:
-            text = text_of(tuple(line.rstrip("\n") for line in linecache.getlines(filename)))
-            entry = linecache.cache.get(filename)
-            on_disk = entry is not None and len(entry) > 1 and entry[1] is not None  # and not put there, as cells are
-            older = on_disk and filename not in self._cells
-            self._files[filename] = File([text], older)
+            before = _cached(filename)
+            linecache.checkcache(filename)
+            now = tuple(line.rstrip("\n") for line in linecache.getlines(filename))
+            older = _cached(filename) is not None and filename not in self._cells
+            texts = [before, now] if before is not None and before != now else [now]
+            self._files[filename] = File([text_of(lines) for lines in texts], older)
         return self._files[filename]
+
+    def _settled(self, code: CodeType) -> File:
+        """A file, of whose texts, where it was edited since Python read it last, the one is kept from which its code
+        was compiled."""
+        file = self.file(code.co_filename)
+        if len(file.versions) > 1 and not file.settled:
+            file.settled = True
+            explaining = [text for text in file.versions if self._compiled.explains(code, text)]
+            if len(explaining) == 1:
+                file.versions = explaining
+        return file
 
     def position(self, code: CodeType, lasti: int) -> Position:
         """Lines and columns of one instruction."""
@@ -73,7 +88,7 @@ class Files:
 
     def twin(self, code: CodeType, lasti: int) -> Twin | None:
         """The text of an instruction; None where no version of it that can be had is the one that ran."""
-        file = self.file(code.co_filename)
+        file = self._settled(code)
         if not file.may_be_older:
             return Twin(file.versions[0], code)
         if id(code) not in self._codes:
@@ -103,6 +118,13 @@ class Files:
                 file.versions.append(text_of(tuple(lines)))
                 return look(file.versions[-1])
         return None
+
+
+def _cached(filename: str) -> tuple[str, ...] | None:
+    """The lines that Python keeps of a file; None where it keeps none, or was given them, as those of cells."""
+    entry: Any = linecache.cache.get(filename)
+    on_disk = entry is not None and len(entry) == 4 and entry[1] is not None
+    return tuple(line.rstrip("\n") for line in entry[2]) if on_disk and entry is not None else None
 
 
 def function_of(text: Text, code: CodeType) -> Function | None:

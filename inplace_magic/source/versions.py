@@ -64,6 +64,20 @@ class Compiled:
                 return Twin(text, next(iter(found.values()))) if len(found) == 1 else None
         return None
 
+    def explains(self, code: CodeType, text: Text) -> bool:
+        """Whether a code object, of a function or of a whole file, was compiled from a text."""
+        if code.co_name != "<module>":
+            return self.twin(code, text) is not None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                futures = code.co_flags & _FUTURES
+                lines = "\n".join(text.lines) + "\n"
+                whole = compile(lines, code.co_filename, "exec", flags=futures, dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+        return _alike(code, whole) and positions(whole) == positions(code)
+
     def _codes(self, text: Text, unit: Unit, code: CodeType, imports: list[ast.stmt]) -> list[CodeType]:
         """All code objects of a unit."""
         futures = code.co_flags & _FUTURES

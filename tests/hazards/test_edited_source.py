@@ -141,6 +141,29 @@ with inplace_magic.watch() as watched:
     assert "SCALE" not in names["watched"].report.to_text()
 
 
+def test_a_script_that_runs_again_under_other_names_is_read_as_it_is_now(tmp_path: Path) -> None:
+    path, told = tmp_path / "again.py", []
+    text = """\
+import torch
+ends, old = [], torch.rand(3)
+for sequence in range(3):
+    kept = old
+    for step in range(2):
+        kept += 1
+    ends.append(kept.sum())
+"""
+    for source in (text, text.replace("old", "older").replace("kept", "noted")):
+        path.write_text(source, encoding="utf-8")
+        code = compile(source, str(path), "exec")
+        with inplace_magic.watch() as watched:
+            exec(code, {"__name__": "__main__"})
+        linecache.getlines(str(path))  # as a traceback would have done
+        assert watched.report is not None
+        told.append([(hazard.code, hazard.variable) for hazard in watched.report.hazards if hazard.is_alarm])
+    linecache.cache.pop(str(path), None)
+    assert told == [[("initial-value-written", "kept")], [("initial-value-written", "noted")]]
+
+
 def test_a_second_name_in_the_text_of_an_edited_file_is_no_fact_of_what_ran(module: tuple[ModuleType, Path]) -> None:
     loaded, path = module
     path.write_text(EDITED.replace("    SCALE = 3\n", "    labels = x\n"), encoding="utf-8")
