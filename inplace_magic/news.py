@@ -40,6 +40,10 @@ class News:
         self.count += len(fresh)
         return fresh
 
+    def all_of(self, report: Report) -> bool:
+        """Whether every alarm of a report was shown before."""
+        return all(_key(hazard) in self._seen for hazard in report.hazards if hazard.is_alarm)
+
 
 class _Ran:
     """The nodes that backward went through, worked out when first asked for: most reports never need it."""

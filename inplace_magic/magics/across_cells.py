@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,7 +26,7 @@ from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, ngettext, sentences
 from inplace_magic.magics.cells import cell_numbers, running_cell
 from inplace_magic.magics.hint import is_explained
-from inplace_magic.magics.options import STORY_MAGIC, parse_options, watch_parser
+from inplace_magic.magics.options import STORY_MAGIC, help_of, parse_options, watch_parser
 from inplace_magic.magics.output import show_cards
 from inplace_magic.magics.pace import IDLE_AFTER, Pace
 from inplace_magic.magics.tracebacks import ShortTracebacks
@@ -34,9 +34,11 @@ from inplace_magic.news import News
 
 if TYPE_CHECKING:
     from inplace_magic.api import watch
+    from inplace_magic.hazards import Hazard
     from inplace_magic.report import Report
 
 _VERBS = ("on", "off", "status")
+_TOLD_BEFORE = N_("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again.")
 
 
 class Host(Protocol):
@@ -54,8 +56,8 @@ class Host(Protocol):
     def keep(self, report: Report, options: Options) -> None:
         """Makes it the last report and binds it to the ``--out`` name."""
 
-    def deliver(self, report: Report, options: Options) -> None:
-        """Keeps it, displays it and writes ``--save``."""
+    def deliver(self, report: Report, options: Options, *, told: bool = False) -> None:
+        """Keeps it, displays it, its findings folded where they were told before, and writes ``--save``."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,6 +76,8 @@ class CellStory:
     news: News = field(default_factory=News)
     pace: Pace = field(default_factory=Pace)
     _made: Report | None = None
+    _fresh: list[Hazard] | None = None
+    """What is news of the running cell, where an error left it and IPython is about to print the traceback."""
 
     def begin_cell(self) -> None:
         """Puts the probes on.
@@ -92,11 +96,27 @@ class CellStory:
         self.host.tracebacks.off()
         self.watch.leave()
 
+    def verdict_on(self, error: BaseException) -> str:
+        """What stands above the traceback of an error that a watch explains; empty where no finding does."""
+        self.watch.leave()
+        if not is_explained(error) or self.watch.recorded == self.reported:
+            return ""
+        report = self._fresh_report(error)
+        self._fresh = self.news.of(report) if report is not None else []
+        if report is None or not self._fresh:
+            return _(_TOLD_BEFORE) if self.news.count else ""
+        from inplace_magic.render.verdict import explanation
+
+        return explanation(replace(report, findings=tuple(self._fresh)))
+
     def end_cell(self, raised: BaseException | None) -> None:
         """Takes the probes off and shows what the cell did wrong, now or when the kernel is idle."""
         self.leave()
         self.cell_open = False
         self.pace.cell_ends()
+        fresh, self._fresh = self._fresh, None
+        if fresh and self._made is not None:
+            show_cards(self.host.shell, self._made, fresh)
         recorded = self.watch.recorded
         if recorded == self.reported:
             return  # nothing new can be found, and a report of a long story takes its time
@@ -110,7 +130,7 @@ class CellStory:
         if fresh:
             show_cards(self.host.shell, report, fresh)
         elif is_explained(raised) and self.news.count:
-            print(_("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again."))
+            print(_(_TOLD_BEFORE))
 
     def catch_up(self) -> None:
         """Makes the report that was put off, for somebody who asks for it."""
@@ -231,7 +251,8 @@ def switch_off(host: Host) -> None:
     report = story.end()
     print(_("inplace_watch is off. It was on {figures}.").format(figures=figures))
     if report is not None:
-        host.deliver(report, story.options)
+        told = story.news.all_of(report)
+        host.deliver(report, story.options, told=told)
 
 
 _OFF = N_("inplace_watch is off. `{magic}` watches every cell from there on.")
@@ -258,7 +279,7 @@ def story_magic(host: Host) -> Callable[[str], None]:
     def inplace_watch(line: str) -> None:
         verb, _space, rest = line.strip().partition(" ")
         if verb in ("-h", "--help") or (verb == "on" and {"-h", "--help"} & set(rest.split())):
-            print(watch_parser(STORY_MAGIC).format_help())
+            print(help_of(watch_parser, STORY_MAGIC))
         elif verb not in _VERBS:
             raise UsageError(_refusal(verb))
         elif verb == "on":
@@ -274,5 +295,5 @@ def story_magic(host: Host) -> Callable[[str], None]:
             told = _("inplace_watch is on (level {level}), {figures}.")
             print(told.format(level=host.story.options.watch.level, figures=host.story.figures()))
 
-    inplace_watch.__doc__ = watch_parser(STORY_MAGIC).format_help()
+    inplace_watch.__doc__ = help_of(watch_parser, STORY_MAGIC)
     return inplace_watch

@@ -18,7 +18,7 @@ from inplace_magic.errors import CompareError, OptionError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.cells import run_text, running_cell
-from inplace_magic.magics.options import Parser, parse_line
+from inplace_magic.magics.options import Parser, help_of, parse_line
 from inplace_magic.magics.progress import steps
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def compare_magic(host: Host) -> Callable[..., None]:
     def inplace_compare(line: str, cell: str | None = None) -> None:
         given = _parse(line)
         if given.help:
-            print(compare_parser().format_help())
+            print(help_of(compare_parser))
             return
         if host.story is not None or host.active is not None:
             raise UsageError(
@@ -90,7 +90,7 @@ def compare_magic(host: Host) -> Callable[..., None]:
         except CompareError as error:
             raise UsageError(f"{MAGIC if cell is not None else MAGIC[1:]}: {error}") from None
 
-    inplace_compare.__doc__ = compare_parser().format_help()
+    inplace_compare.__doc__ = help_of(compare_parser)
     return inplace_compare
 
 

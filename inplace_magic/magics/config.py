@@ -12,7 +12,7 @@ from inplace_magic import flags
 from inplace_magic.errors import OptionError
 from inplace_magic.flags import Options
 from inplace_magic.language import AUTO, LANGUAGES, _, language, set_language
-from inplace_magic.magics.options import Parser, parse_line
+from inplace_magic.magics.options import Parser, help_of, parse_line
 from inplace_magic.record.options import LEVELS
 
 MAGIC = "%inplace_config"
@@ -47,7 +47,7 @@ def config_magic(host: Host) -> Callable[[str], None]:
     def inplace_config(line: str) -> None:
         given = vars(parse_line(config_parser(), line))
         if given.get("help"):
-            print(config_parser().format_help())
+            print(help_of(config_parser))
             return
         try:
             options = Options.of(given)
@@ -59,7 +59,7 @@ def config_magic(host: Host) -> Callable[[str], None]:
         if not given:
             print(_said(Options.of(host.defaults)))
 
-    inplace_config.__doc__ = config_parser().format_help()
+    inplace_config.__doc__ = help_of(config_parser)
     return inplace_config
 
 

@@ -22,7 +22,7 @@ from inplace_magic.magics.cells import cell_number, run_text
 from inplace_magic.magics.compare import compare_magic
 from inplace_magic.magics.config import config_magic
 from inplace_magic.magics.fix import fix_magic
-from inplace_magic.magics.options import parse_options, watch_parser
+from inplace_magic.magics.options import help_of, parse_options, watch_parser
 from inplace_magic.magics.report import report_magic
 from inplace_magic.magics.rerunning import Cells, remembered
 from inplace_magic.magics.session import Active, Session, finish
@@ -147,7 +147,7 @@ def refuse(problem: str) -> NoReturn:
 
 def explain(has_code: bool, /) -> None:
     """Prints the help of ``%%inplace_watch``, and that the code below it was not run, where there is some."""
-    print(watch_parser().format_help())
+    print(help_of(watch_parser))
     if has_code:
         print(_("The cell was not run: take --help away to run it."))
 
@@ -174,7 +174,7 @@ def _cell_magic(session: Session) -> Callable[[str, str], None]:
                 finish(session, raised)
             del raised  # it holds this frame through its traceback
 
-    inplace_watch.__doc__ = watch_parser().format_help()
+    inplace_watch.__doc__ = help_of(watch_parser)
     return inplace_watch
 
 

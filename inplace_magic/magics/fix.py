@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from IPython.core.error import UsageError
 
 from inplace_magic.language import N_, _, listed
-from inplace_magic.magics.options import Parser, parse_line
+from inplace_magic.magics.options import Parser, help_of, parse_line
 from inplace_magic.record.options import ShowOptions
 from inplace_magic.source.hunks import by_text, changed, texts_of
 from inplace_magic.source.patches import agreeing, patch_of
@@ -57,11 +57,11 @@ def fix_magic(host: Host) -> Callable[[str], None]:
     def inplace_fix(line: str) -> None:
         given = parse_line(fix_parser(), line)
         if getattr(given, "help", False):
-            print(fix_parser().format_help())
+            print(help_of(fix_parser))
             return
         _offer(host, _chosen(host, getattr(given, "cell", None)))
 
-    inplace_fix.__doc__ = fix_parser().format_help()
+    inplace_fix.__doc__ = help_of(fix_parser)
     return inplace_fix
 
 

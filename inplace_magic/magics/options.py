@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import difflib
 import shlex
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
@@ -13,7 +15,7 @@ from IPython.core.error import UsageError
 from inplace_magic import flags
 from inplace_magic.errors import OptionError
 from inplace_magic.flags import Options
-from inplace_magic.language import N_, _
+from inplace_magic.language import N_, _, language
 
 DESCRIPTION = N_("""\
 Watch this cell: what each line created, viewed, mutated and rebound, and which line broke the gradient.
@@ -74,6 +76,22 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raises what IPython shows as one line, where argparse would end the process."""
         raise UsageError(f"{self.prog}: {message}.")
+
+
+def help_of(make: Callable[..., Parser], *magic: str) -> str:
+    """What a parser prints for ``--help``, in the language and the width of now. Each text is written once: all of them
+    are asked for whenever the extension is loaded, as docstrings.
+
+    Args:
+        make: makes the parser.
+        magic: what `make` takes.
+    """
+    return _help_of(make, magic, language(), shutil.get_terminal_size().columns)
+
+
+@cache
+def _help_of(make: Callable[..., Parser], magic: tuple[str, ...], spoken: str, columns: int) -> str:
+    return make(*magic).format_help()
 
 
 def watch_parser(magic: str = CELL_MAGIC) -> Parser:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WHOLE_STORY = N_("`%inplace_report` shows the whole story so far.")
 
 
-def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: bool = False) -> None:
+def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: bool = False, told: bool = False) -> None:
     """Displays a report as one output.
 
     Args:
@@ -27,12 +27,18 @@ def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: boo
         report: what to show.
         options: how.
         beside_widget: a widget that shows the picture follows.
+        told: its findings were shown before.
     """
     try:
         from inplace_magic.render import to_mimebundle
 
         bundle = to_mimebundle(
-            report, raw=options.raw, graph=options.graph, opened=options.opened, beside_widget=beside_widget
+            report,
+            raw=options.raw,
+            graph=options.graph,
+            opened=options.opened,
+            beside_widget=beside_widget,
+            told=told,
         )
         shell.display_pub.publish(data=bundle)
     except Exception as error:  # a boundary, see above

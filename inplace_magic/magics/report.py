@@ -13,7 +13,7 @@ from inplace_magic import flags
 from inplace_magic.errors import OptionError
 from inplace_magic.language import N_, _, checked, listed
 from inplace_magic.magics.cell_transform import MAGIC
-from inplace_magic.magics.options import Parser, parse_line
+from inplace_magic.magics.options import Parser, help_of, parse_line
 from inplace_magic.magics.output import show
 from inplace_magic.record.options import ShowOptions
 
@@ -51,7 +51,7 @@ def report_magic(host: Host) -> Callable[[str], None]:
     def inplace_report(line: str) -> None:
         given = parse_line(report_parser(), line)
         if getattr(given, "help", False):
-            print(report_parser().format_help())
+            print(help_of(report_parser))
             return
         report, options = _chosen(host, getattr(given, "name", None))
         try:
@@ -63,7 +63,7 @@ def report_magic(host: Host) -> Callable[[str], None]:
             raise UsageError(f"{NAME}: {error}") from None
         show(host.shell, report, options)
 
-    inplace_report.__doc__ = report_parser().format_help()
+    inplace_report.__doc__ = help_of(report_parser)
     return inplace_report
 
 

@@ -129,7 +129,16 @@ class Session:
 
     def verdict_on(self, error: BaseException) -> str:
         """What a watched cell's report says of the error that left it, in one line; empty where it explains nothing."""
+        try:
+            return self._verdict_on(error)
+        except Exception as fault:  # a boundary: the user's traceback is printed whatever becomes of ours
+            complain(_("the report could not be displayed"), fault)
+            return ""
+
+    def _verdict_on(self, error: BaseException) -> str:
         active = self.active
+        if active is None and self.story is not None and self.story.cell_open and len(self.running) <= 1:
+            return self.story.verdict_on(error)
         if active is None or not self.running or self.running[-1] is not active.owner:
             return ""
         report = stopped(self, active, error)
@@ -138,13 +147,9 @@ class Session:
             self.tracebacks.off()
             return ""
         self.active = replace(active, report=report)
-        try:
-            from inplace_magic.render.verdict import explanation
+        from inplace_magic.render.verdict import explanation
 
-            return explanation(report)
-        except Exception as fault:  # a boundary: the user's traceback is printed whatever becomes of ours
-            complain(_("the report could not be displayed"), fault)
-            return ""
+        return explanation(report)
 
     def can_begin(self) -> None:
         """Refuses a story inside a cell that is watched on its own."""
@@ -164,10 +169,10 @@ class Session:
         if options.deliver.out is not None:
             self.shell.user_ns[options.deliver.out] = report
 
-    def deliver(self, report: Report, options: Options) -> None:
-        """Keeps a report, displays it and writes ``--save``."""
+    def deliver(self, report: Report, options: Options, *, told: bool = False) -> None:
+        """Keeps a report, displays it, its findings folded where they were told before, and writes ``--save``."""
         self.keep(report, options)
-        show(self.shell, report, options.show, beside_widget=options.deliver.widget is not None)
+        show(self.shell, report, options.show, beside_widget=options.deliver.widget is not None, told=told)
         if options.deliver.widget is not None:
             show_widget(self.shell, report, options.deliver.widget)
         if options.deliver.save is not None:

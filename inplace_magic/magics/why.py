@@ -14,7 +14,7 @@ from inplace_magic.errors import CompareError, OptionError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.explaining import explained, not_again
-from inplace_magic.magics.options import Parser, parse_line
+from inplace_magic.magics.options import Parser, help_of, parse_line
 from inplace_magic.magics.progress import runs_shown
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def why_magic(host: Host) -> Callable[[str], None]:
     def inplace_why(line: str) -> None:
         given = vars(parse_line(why_parser(), line))
         if given.get("help"):
-            print(why_parser().format_help())
+            print(help_of(why_parser))
             return
         if host.story is not None or host.active is not None:
             raise UsageError(
@@ -86,7 +86,7 @@ def why_magic(host: Host) -> Callable[[str], None]:
         except CompareError as error:
             raise UsageError(f"{NAME[1:]}: {error}") from None
 
-    inplace_why.__doc__ = why_parser().format_help()
+    inplace_why.__doc__ = help_of(why_parser)
     return inplace_why
 
 

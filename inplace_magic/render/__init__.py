@@ -19,13 +19,15 @@ Renderer = Callable[..., str]
 """Takes the report while it is being read, and the settings of its table; gives the text of one MIME type."""
 
 
-def _html(reading: Reading, *, raw: bool, graph: bool, opened: Sequence[str] | None, beside_widget: bool) -> str:
+def _html(
+    reading: Reading, *, raw: bool, graph: bool, opened: Sequence[str] | None, beside_widget: bool, told: bool
+) -> str:
     from inplace_magic.render.page.html import fragment_of
     from inplace_magic.render.page.opened import SCREEN, opened_in
 
     asked = opened is None and beside_widget  # whoever asks for a widget wants to see the picture
     sections = SCREEN if asked else opened_in(reading.report, opened)
-    return fragment_of(reading, raw=raw, graph=graph, opened=sections, beside_widget=beside_widget)
+    return fragment_of(reading, raw=raw, graph=graph, opened=sections, beside_widget=beside_widget, told=told)
 
 
 def _text(reading: Reading, **_settings: Any) -> str:
@@ -59,6 +61,7 @@ def to_mimebundle(
     graph: bool = True,
     opened: Sequence[str] | None = None,
     beside_widget: bool = False,
+    told: bool = False,
 ) -> dict[str, str]:
     """What a notebook stores and shows for a report. Never raises.
 
@@ -68,11 +71,12 @@ def to_mimebundle(
         graph: draw the autograd graph.
         opened: the sections that are open at first, see `ShowOptions`.
         beside_widget: a widget that shows the picture follows, so it is folded here where scripts run.
+        told: the findings were shown before, so their cards are folded.
 
     Returns:
         The report by MIME type, ``text/html`` and ``text/plain``.
     """
-    return _bundle(RENDERERS, report, raw=raw, graph=graph, opened=opened, beside_widget=beside_widget)
+    return _bundle(RENDERERS, report, raw=raw, graph=graph, opened=opened, beside_widget=beside_widget, told=told)
 
 
 def to_card_mimebundle(report: Report, hazards: Sequence[Hazard], *, more: str) -> dict[str, str]:

@@ -87,9 +87,9 @@ class Server:
         for session in json.loads(self._request("/api/sessions")):
             self._request(f"/api/sessions/{session['id']}", "DELETE")
 
-    def lab(self, name: str) -> str:
-        """Address of the notebook in JupyterLab."""
-        return f"{self.url}/doc/tree/{name}?reset&token={self.token}"
+    def lab(self, name: str, *, files: bool = False) -> str:
+        """Address of the notebook in JupyterLab; with `files`, in the window with the file browser."""
+        return f"{self.url}/{'lab' if files else 'doc'}/tree/{name}?reset&token={self.token}"
 
     def notebook(self, name: str) -> str:
         """Address of the notebook in Notebook 7."""

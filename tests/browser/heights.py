@@ -1,7 +1,7 @@
 """How much of a screen a report takes in JupyterLab: ``python tests/browser/heights.py``.
 
-Prints a table: for each cell the height of its report, and how far below the cell's first line the verdict begins, in
-pixels of a window of 1400 × 1000.
+Prints a table: for each cell the height of its report, with the file browser beside it, as JupyterLab opens, and with
+that closed; and how far below the cell's first line the verdict begins. In pixels of a window of 1400 × 1000.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 SETUP = """%load_ext inplace_magic
@@ -58,6 +58,18 @@ MEASURED = """n => {
 }"""
 
 
+def _measured(page: Page) -> list[tuple[int, int]]:
+    """Of each cell the height of its report, and how far down its verdict is."""
+    found = []
+    for position in range(1, len(CELLS) + 1):
+        page.locator(".jp-Notebook .jp-Cell").nth(position).scroll_into_view_if_needed()
+        page.locator(f".jp-Cell:nth-child({position + 1}) .inplace-magic").wait_for()
+        page.wait_for_timeout(2000)  # the live picture is laid out
+        height, below = page.evaluate(MEASURED, position)
+        found.append((height, below))
+    return found
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, serve(Path(folder)) as server:
         browser = launch(playwright)
@@ -66,25 +78,25 @@ def main() -> None:
         server.write("heights.ipynb", notebook_of([SETUP, *CELLS.values()]))
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.set_default_timeout(PATIENCE)
-        open_notebook(page, server.lab("heights.ipynb"))
+        open_notebook(page, server.lab("heights.ipynb", files=True))
         page.wait_for_function(
             "jupyterapp.shell.currentWidget?.context?.sessionContext?.session?.kernel?.status === 'idle'"
         )
-        print("| cell | report, pixels | verdict below the cell's first line |\n| --- | --- | --- |")
         for position in range(len(CELLS) + 1):  # a cell that fails ends "Run all"
             page.evaluate(RUN, position)
             page.wait_for_function(RAN, arg=position)
-        for position, name in enumerate(CELLS, 1):
-            page.locator(".jp-Notebook .jp-Cell").nth(position).scroll_into_view_if_needed()
-            page.locator(f".jp-Cell:nth-child({position + 1}) .inplace-magic").wait_for()
-            page.wait_for_timeout(2000)  # the live picture is laid out
-            height, below = page.evaluate(MEASURED, position)
-            print(f"| {name} | {height} | {below} |", flush=True)
+        beside = _measured(page)
+        command(page, "application:toggle-left-area")
+        alone = _measured(page)
+        print("| cell | report | report, no file browser | verdict below the cell's first line |")
+        print("| --- | --- | --- | --- |")
+        for name, (height, below), (wide, _below) in zip(CELLS, beside, alone, strict=True):
+            print(f"| {name} | {height} | {wide} | {below} |")
         browser.close()
 
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT / "tests"))
-    from browser.front_ends import INSTALL, PATIENCE, launch, notebook_of, open_notebook, serve
+    from browser.front_ends import INSTALL, PATIENCE, command, launch, notebook_of, open_notebook, serve
 
     main()

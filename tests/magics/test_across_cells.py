@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,25 @@ def test_forward_step_and_backward_in_three_cells_are_one_story(ip: Any) -> None
     assert "`loss = model(x).sum()` (Cell In[3], line 5) had saved it" in text
     assert "Cell In[5]:\n    1 | loss.backward()  <- backward raised here" in text
     assert "`%inplace_report` shows the whole story so far." in text
+
+
+def test_the_verdict_stands_above_the_traceback_and_the_card_below_it_is_shown_once(ip: Any) -> None:
+    for cell in (FORWARD, STEP):
+        run(ip, cell)
+    failed = run(ip, BACKWARD)
+    verdict, traceback = failed.out.index("# ✗ `model[2].weight` was overwritten"), failed.out.index("Traceback")
+    assert verdict < traceback < failed.out.index("modified by an inplace operation")
+    assert failed.out.count("was overwritten") == 1
+    assert len(failed.displays) == 1
+    again = run(ip, BACKWARD)
+    assert again.out.index("a finding shown before explains this error") < again.out.index("Traceback")
+
+
+def test_an_error_of_another_kind_has_no_verdict_above_its_traceback(ip: Any) -> None:
+    run(ip, "gate = torch.sigmoid(torch.ones(3, requires_grad=True))\ngate[0] = 0")
+    failed = run(ip, "nothing_of_this_name")
+    assert isinstance(failed.error, NameError)
+    assert "overwritten" not in failed.out
 
 
 def test_a_card_says_the_same_in_html(ip: Any) -> None:
@@ -239,6 +259,18 @@ def test_off_says_so_in_one_line_and_shows_and_keeps_the_whole_report(ip: Any, t
     assert run(ip, "%inplace_report").reports == off.reports
     assert is_quiet(run(ip, "z = torch.ones(2)"))
     assert len(report.calls) == len(ip.user_ns["r"].calls)
+
+
+def test_off_folds_the_findings_that_were_shown(ip: Any) -> None:
+    for cell in (FORWARD, STEP, BACKWARD):
+        run(ip, cell)
+    (off,) = run(ip, "%inplace_watch off").reports
+    (again,) = run(ip, "%inplace_report").reports
+    code = "saved-tensor-overwritten"
+    assert re.search(r"<details[^>]*>\s*<summary[^>]*>1 finding, shown before", off["text/html"])
+    assert not re.search(r"<details[^>]*\bopen\b[^>]*>\s*<summary[^>]*>1 finding, shown before", off["text/html"])
+    assert off["text/html"].index(code) > off["text/html"].index("1 finding, shown before")
+    assert "shown before" not in again["text/html"]
 
 
 def test_the_report_magic_shows_the_story_so_far(ip: Any) -> None:

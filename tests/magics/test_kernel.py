@@ -109,7 +109,7 @@ def test_top_level_await_works_and_is_watched(ran: dict[str, Any]) -> None:
 def test_another_cell_magic_below_is_refused_and_above_it_works(ran: dict[str, Any]) -> None:
     assert kinds(ran["time below"]) == ["stderr"]
     assert "Put `%%time` on the first line" in text_of(ran["time below"], "stderr")
-    assert sorted(kinds(ran["time above"])) == ["report", "stdout"]
+    assert set(kinds(ran["time above"])) == {"report", "stdout"}  # a busy machine sends what was printed in two parts
 
 
 def test_an_unknown_flag_is_one_line_and_runs_nothing(ran: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.language import _, sentences
+from inplace_magic.language import _, ngettext, sentences
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import diffs, proofs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
@@ -55,16 +55,21 @@ def verdict_bar(report: Report) -> str:
     return tag("div", css, prose(verdict(report)))
 
 
-def finding_cards(report: Report, *, most: int = FEW_CARDS) -> str:
+def finding_cards(report: Report, *, most: int = FEW_CARDS, told: bool = False) -> str:
     """The findings, worst first; notes are folded.
 
     Args:
         report: whose findings.
         most: cards of each kind.
+        told: they were shown before, so they are folded as well.
     """
     serious = [finding for finding in report.findings if finding.is_alarm]
     notes = [finding for finding in report.findings if not finding.is_alarm]
     shown = _cards(serious, report, most, _("{count} more findings are in `report.hazards`."))
+    if told and serious:
+        count = len(serious)
+        title = ngettext("{count} finding, shown before", "{count} findings, shown before", count)
+        shown = details(title.format(count=count), shown, opened=False)
     if not notes:
         return shown
     folded = _cards(notes, report, most, _("{count} more notes are in `report.hazards`."))
@@ -116,7 +121,8 @@ def _listing(excerpt: Excerpt, *, named: bool) -> str:
     caption = (
         tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source)) if named else ""
     )
-    room = max((round(len(line.text) * (_HEAVY if _is_heavy(line) else _LIGHT)) for line in excerpt.lines), default=0)
+    marked = [line for line in excerpt.lines if line.marks]
+    room = max((round(len(line.text) * (_HEAVY if _is_heavy(line) else _LIGHT)) for line in marked), default=0)
     first = excerpt.lines[0]
     rows = "".join(_line(line, room + 16, by_keys=line is first) for line in excerpt.lines)
     css = "border-collapse:collapse;table-layout:auto;width:100%;margin:0"

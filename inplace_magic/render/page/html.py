@@ -50,7 +50,13 @@ def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened
 
 
 def fragment_of(
-    reading: Reading, *, raw: bool, graph: bool, opened: Collection[str], beside_widget: bool = False
+    reading: Reading,
+    *,
+    raw: bool,
+    graph: bool,
+    opened: Collection[str],
+    beside_widget: bool = False,
+    told: bool = False,
 ) -> str:
     """As :func:`to_fragment`, of a report that is being read already."""
     report, trace = reading.report, reading.report.trace
@@ -59,7 +65,7 @@ def fragment_of(
     body = (
         verdict_bar(report),
         tag("p", f"margin:8px 14px;color:{style.MUTED_INK}", prose(reading.part)) if reading.part else "",
-        finding_cards(report, most=FEW_CARDS if reading.rows < MANY_ROWS else MANY_CARDS),
+        finding_cards(report, most=FEW_CARDS if reading.rows < MANY_ROWS else MANY_CARDS, told=told),
         sentence_section(_("Faults of inplace_magic"), trace.faults, opened=True),
         details(_title(reading), drawn, opened="graph" in opened) if drawn else "",
         memory_section(reading, opened="memory" in opened),
