@@ -73,7 +73,7 @@ net = UNet()
 
 GPT2 = """
 from transformers import GPT2Config, GPT2LMHeadModel
-net = GPT2LMHeadModel(GPT2Config(n_layer=4, n_embd=32, n_head=4, vocab_size=100, n_positions=32))
+net = GPT2LMHeadModel(GPT2Config(n_layer=4, n_embd=32, n_head=4, vocab_size=100, n_positions=32, use_cache=False))
 ids = torch.randint(0, 100, (2, 16))
 """
 BERT = """
@@ -133,6 +133,8 @@ What the rows say:
 
 - A frame or a box is a module, named by its path and by the class that its author wrote. Of layers in a row one is
   drawn, and one box stands for the others: `net.transformer.h[1]…[3]: GPT2Block × 3`.
+- Layers of which one would take half of a picture's 40 boxes, and which write nothing in place, stand in their order,
+  each as one box (`nn.TransformerEncoder`); from five of them on they are one box together.
 - A picture that is much taller than a screen stands in columns.
 - *Before* are boxes, size and bytes of the pictures before both. Then a frame was what looked like a loop:
   `net: 46 passes, 1 drawn` for ResNet-50, `net.down1: Sequential × 2` for a block of the U-Net that is of the user's
@@ -149,9 +151,10 @@ Each model's picture beside the one of [torchview](https://github.com/mert-kurtt
 
 - ResNet-18, ResNet-50, MobileNetV2, U-Net, BERT and ViT: torchview's column is a strip, its letters small. Here each
   block has its path, one is drawn open, what was written in place and what is kept for backward can be seen.
-- GPT-2: torchview raises a `KeyError` on this model of transformers 5.
-- `nn.TransformerEncoder`: torchview wins where only the order of the layers is asked for. Its nine boxes have larger
-  letters; here one of the four layers is drawn with all that it does.
+- GPT-2: torchview spreads what prepares the masks over a third of its picture, and nothing says which path a block has;
+  here those calls, which autograd does not track, are counted and not drawn. With the cache of a default configuration
+  torchview raises a `KeyError`, so both draw the model without it.
+- `nn.TransformerEncoder`: both show the four layers in their order. Here each has its path, and the line that calls it.
 - At depth 2 torchview's picture of a whole network is simpler everywhere, and shows the shapes of inputs as well as
   those of outputs.
 """

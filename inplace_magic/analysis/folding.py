@@ -3,7 +3,7 @@
 The cut starts with one box for each statement and opens boxes, outer ones first, while the picture stays within its
 limit. What a finding is about is always open. Of a loop one pass is opened, and the passes before and after it stay one
 box each: a training loop reads as one iteration and "499 more". Of modules of one class the first is opened where there
-is no room for all.
+is no room for all. Layers of which one would fill the picture stay closed, in their order.
 
 A pure function of the graph, so that the same cell gives the same picture, and a box keeps its key when it is opened.
 """
@@ -142,6 +142,8 @@ class _Cut:
         self.tracks = any(call.nodes for call in self.graph.calls)
         self.opened: dict[str, _Opened] = {}
         self.more: set[str] = set()
+        self.closed: set[str] = set()
+        """Layers that would be most of the picture."""
         self.deep = limit > LIMIT
         """More is asked for than a reader takes in at once: then further passes of a loop open like the first."""
         self._open_all(limit)
@@ -153,7 +155,7 @@ class _Cut:
 
     def _open(self, level: list[Branch], boxes: int, limit: int) -> None:
         while level:
-            groups = [(branch, self._parts(branch)) for branch in level if branch.kind != "call"]
+            groups = [self._in_order(branch, self._parts(branch)) for branch in level if branch.kind != "call"]
             must = [pair for pair in groups if self._kept(pair[0])]
             boxes += sum(map(self._growth, must))
             # Blocks that are alike shall look alike: of one depth all are opened or, where that is too much, the small
@@ -179,6 +181,24 @@ class _Cut:
                     self.opened[branch.key] = _Opened(branch, parts)
                     self._open(parts, sum(map(self._cost, parts)), limit)
 
+    def _in_order(self, branch: Branch, parts: list[Branch]) -> _Group:
+        """A group with its parts.
+
+        Layers of one list, of which one would take half of the room and show no write, are not opened: they stand in
+        their order, or in one box where they are many.
+        """
+        first = branch.parts[0] if branch.kind == "loop" else branch
+        if self.deep or not _are_layers(branch) or any(map(self._kept, branch.parts)):
+            return branch, parts
+        if 2 * self._growth((first, self._parts(first))) < LIMIT or self._writes(first):
+            return branch, parts
+        few = len(branch.parts) < FEW
+        self.closed.update(map(_key, branch.parts if few else (branch,)))
+        return branch, list(branch.parts) if few else parts
+
+    def _writes(self, branch: Branch) -> bool:
+        return any(self.tensors[key].mutated for call in branch.calls for key in self.made.get(call.key, ()))
+
     def _growth(self, group: _Group) -> int:
         return sum(map(self._cost, group[1])) - 1
 
@@ -199,7 +219,7 @@ class _Cut:
         return list(first.values())
 
     def _may(self, branch: Branch) -> bool:
-        return (self.deep or branch.key not in self.more) and (
+        return (self.deep or branch.key not in self.more | self.closed) and (
             not self.tracks or any(call.nodes for call in branch.calls)
         )
 
@@ -289,8 +309,7 @@ class _Cut:
         made = [vertex for vertex in versions if vertex.key in self.makers]
         unused = [vertex for vertex in made if vertex.key not in used and not vertex.mutated]
         results = [self.tensors[key] for key in leaves] or unused[-1:]
-        layers = branch.key in self.more and bool(branch.step.path)
-        layers = layers and module_path(branch.parts[0]) != module_path(branch.parts[-1])
+        layers = branch.key in self.more and _are_layers(branch)
         return Fold(
             key=branch.key,
             name=branch.step.name if branch.step.kind == "run" else "",
@@ -330,3 +349,12 @@ class _Cut:
         if known is None or known.branch is not branch or framed:
             return [branch.key]
         return [key for part in known.shown for key in self._drawn(part)]
+
+
+def _are_layers(branch: Branch) -> bool:
+    """Passes of one list of modules, such as the blocks of an encoder, and not of the same layer again."""
+    return (
+        branch.kind == "loop"
+        and bool(branch.step.path)
+        and module_path(branch.parts[0]) != module_path(branch.parts[-1])
+    )

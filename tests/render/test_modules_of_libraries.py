@@ -198,6 +198,43 @@ def test_a_deep_network_of_larger_blocks_shows_one_of_them_from_inside(watched: 
     assert len(Reading(report).drawing(frozenset(), LIMIT).graph) <= LIMIT
 
 
+def encoder(layers: int, activation: str = "torch.relu") -> str:
+    layer = f"nn.TransformerEncoderLayer(8, 2, 16, activation={activation}, batch_first=True)"
+    return f"net = nn.TransformerEncoder({layer}, {layers}, enable_nested_tensor=False)"
+
+
+ENCODED = "net(torch.randn(4, 2, 8)).sum().backward()"
+
+
+def test_layers_that_would_fill_the_picture_one_by_one_stand_in_their_order(watched: Watched) -> None:
+    report = watched(encoder(4), ENCODED)
+
+    assert frames(report)[-1] == "net.layers: TransformerEncoderLayer × 4"
+    assert folds(report) == [f"net.layers[{n}]: TransformerEncoderLayer" for n in range(4)]
+    closed = {fold.key for fold in Reading(report).drawing(frozenset(), LIMIT).folds}
+    for key in closed:
+        opened = {fold.key for fold in Reading(report).drawing(frozenset({key}), LIMIT).folds}
+        assert closed - opened == {key}
+
+
+def test_many_such_layers_are_one_box_which_opens_to_the_first_of_them(watched: Watched) -> None:
+    report = watched(encoder(6), ENCODED)
+    (box,) = Reading(report).drawing(frozenset(), LIMIT).folds
+
+    assert heading_of(box) == "net.layers: TransformerEncoderLayer × 6"
+    opened = Reading(report).drawing(frozenset({box.key}), LIMIT)
+    assert "net.layers[0]: TransformerEncoderLayer" in [heading_of(frame) for frame in opened.frames]
+    assert "net.layers[1]…[5]: TransformerEncoderLayer × 5" in [heading_of(fold) for fold in opened.folds]
+
+
+def test_of_such_layers_one_is_drawn_from_inside_where_they_write_in_place(watched: Watched) -> None:
+    report = watched(encoder(4, "nn.ReLU(inplace=True)"), ENCODED)
+
+    assert "net.layers[0]: TransformerEncoderLayer" in frames(report)
+    assert folds(report)[-1] == "net.layers[1]…[3]: TransformerEncoderLayer × 3"
+    assert "F.relu" in {call.name for call in Reading(report).drawing(frozenset(), LIMIT).graph.calls}
+
+
 def test_a_frame_begins_where_its_module_begins_also_with_a_layer_that_has_no_parameters(watched: Watched) -> None:
     report = watched("net = nets.Tower(nets.Early)", "net(torch.arange(4)).sum().backward()")
 
