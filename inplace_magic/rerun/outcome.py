@@ -205,9 +205,19 @@ def _gradient_error(name: str, wrong: torch.Tensor, right: torch.Tensor) -> Grad
     distance = float(off.norm())
     if distance <= rounding * max(size, float(one.norm())):
         return None
-    element = tuple(int(i) for i in torch.unravel_index(torch.tensor(largest), right.shape))
+    element = _element(largest, right.shape)
     relative = distance / size if size and math.isfinite(distance / size) else None
     return GradientError(name, relative, element, (float(one.flatten()[largest]), float(other.flatten()[largest])))
+
+
+def _element(position: int, shape: torch.Size) -> tuple[int, ...]:
+    """The index of the element at a position in row-major order. (``torch.unravel_index`` imports sympy, which takes a
+    second and adds a filter to the user's ``warnings``.)"""
+    index: list[int] = []
+    for size in reversed(shape):
+        position, place = divmod(position, size)
+        index.insert(0, place)
+    return tuple(index)
 
 
 def same_bits(one: list[torch.Tensor] | None, other: list[torch.Tensor] | None) -> bool:
@@ -248,7 +258,7 @@ def _tensors(group: Group, name: str, one: _Kept, other: _Kept) -> Difference | 
     if not count:
         return None
     first = int(unlike.nonzero()[0])
-    element = tuple(int(i) for i in torch.unravel_index(torch.tensor(first), one.tensor.shape))
+    element = _element(first, one.tensor.shape)
     values = _number(flat[0][first]), _number(flat[1][first])
     return Difference(group, name, element, values, count, flat[0].numel(), versions)
 

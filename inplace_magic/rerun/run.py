@@ -227,7 +227,11 @@ def _seed_all(seed: int) -> None:
     import random
     import sys
 
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)
+    # `torch.manual_seed` would put a call by, with the stack as text, for each kind of device that is not there.
+    for device in (torch.cuda, torch.mps, torch.xpu):
+        if device.is_available():
+            getattr(device, "manual_seed_all", torch.manual_seed)(seed)
     random.seed(seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:

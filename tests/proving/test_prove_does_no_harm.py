@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from cells import run_cell
-from proving.trying import BROKEN, first, watched
+from proving.trying import BROKEN, SILENT, first, watched
 from torch import nn
 
 import inplace_magic
@@ -39,6 +40,19 @@ def test_what_cannot_be_done_on_copies_is_not_done_again(
     assert proof.verdict == "not tried"
     assert what in proof.reason
     assert {path.name: path.stat() for path in tmp_path.iterdir()} == before
+
+
+def test_gradients_are_compared_without_an_import_that_changes_the_users_warnings(
+    ip: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as that of sympy, which ``torch.unravel_index`` asks for: it adds a filter, and takes a second."""
+    for name in ("sympy", "torch.fx.experimental.symbolic_shapes"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+    proof = first(watched(ip, SILENT).prove()).proof
+
+    assert proof is not None
+    assert proof.gradient_errors[0].element == (0,)
 
 
 class Counting(nn.Module):
