@@ -86,12 +86,31 @@ def pytest_collection_finish() -> None:
     sys.dont_write_bytecode = True
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(autouse=True, scope="session")
+def _cheap_seeds() -> Iterator[None]:
+    """Seeds nothing for accelerators that are not there. For each of them ``torch.manual_seed`` puts a call by with the
+    whole stack as text, and below pytest that takes longer than what is seeded."""
+    with pytest.MonkeyPatch.context() as patch:
+        torch: Any = sys.modules.get("torch")
+        for device in () if torch is None else (torch.cuda, torch.xpu, torch.mtia):
+            if not device.is_available():
+                patch.setattr(device, "manual_seed_all", lambda seed: None)
+        yield
+
+
+_imported = 0
+"""Modules when objects were last taken out of the garbage collector's rounds."""
+
+
+@pytest.fixture(autouse=True)
 def _imported_objects_are_not_walked_again() -> None:
-    """Takes what is alive before a file's tests out of the garbage collector's rounds: every shell of a test asks for
-    some, and most of that time went into half a million objects of torch and pandas, which live to the end anyway."""
-    gc.collect()
-    gc.freeze()
+    """Takes what is alive after imports out of the garbage collector's rounds: every shell of a test asks for some, and
+    most of that time went into a million objects of torch, its compiler and pandas, which live to the end anyway."""
+    global _imported
+    if len(sys.modules) > _imported + 20:
+        gc.collect()
+        gc.freeze()
+        _imported = len(sys.modules)
 
 
 @pytest.fixture(autouse=True)
@@ -180,6 +199,8 @@ def shell_hooks(shell: Any) -> list[str]:
 
 
 def _ours(item: Any) -> bool:
+    if type(item).__module__.startswith("IPython."):  # to ask a lazy magic for anything would load it
+        return False
     owner = getattr(item, "__self__", item)
     module = getattr(owner, "__module__", None) or type(owner).__module__
     return str(module).startswith("inplace_magic")

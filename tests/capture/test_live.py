@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -25,28 +26,34 @@ def test_reading_changes_neither_version_nor_gradient_nor_graph() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tensor", "first"),
+    ("make", "first"),
     [
-        (torch.tensor(3.0), (3.0,)),
-        (torch.tensor([], dtype=torch.int64), ()),
-        (torch.arange(6).reshape(2, 3).t(), (0, 3)),
-        (torch.tensor([True, False]), (True, False)),
-        (torch.arange(100), tuple(range(FIRST))),
-        (torch.zeros(2, 0, 3).transpose(0, 2), ()),
+        (lambda: torch.tensor(3.0), (3.0,)),
+        (lambda: torch.tensor([], dtype=torch.int64), ()),
+        (lambda: torch.arange(6).reshape(2, 3).t(), (0, 3)),
+        (lambda: torch.tensor([True, False]), (True, False)),
+        (lambda: torch.arange(100), tuple(range(FIRST))),
+        (lambda: torch.zeros(2, 0, 3).transpose(0, 2), ()),
     ],
 )
-def test_the_first_elements_are_given(tensor: torch.Tensor, first: tuple[float, ...]) -> None:
+def test_the_first_elements_are_given(make: Callable[[], torch.Tensor], first: tuple[float, ...]) -> None:
+    tensor = make()
     found = WeakTensors([(1, tensor)]).values(1)
     assert found is not None
     assert found.first == first
 
 
 @pytest.mark.parametrize(
-    "tensor",
-    [torch.ones(2).to_sparse(), torch.ones(2, device="meta"), torch.ones(2, dtype=torch.complex64)],
+    "make",
+    [
+        lambda: torch.ones(2).to_sparse(),
+        lambda: torch.ones(2, device="meta"),
+        lambda: torch.ones(2, dtype=torch.complex64),
+    ],
     ids=["sparse", "meta", "complex"],
 )
-def test_what_cannot_be_read_plainly_is_unknown(tensor: torch.Tensor) -> None:
+def test_what_cannot_be_read_plainly_is_unknown(make: Callable[[], torch.Tensor]) -> None:
+    tensor = make()
     assert WeakTensors([(1, tensor)]).values(1) is None
 
 

@@ -118,6 +118,16 @@ def test_all_generators_are_as_before_and_both_variants_draw_the_same_numbers() 
     assert torch.equal(before[3], own.get_state())
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
+def test_a_device_that_is_not_there_is_not_seeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds.append)
+    result = compare(lambda: torch.rand(2))
+    assert result.agreement is not None
+    assert result.agreement.differences == ()
+    assert seeds == []
+
+
 def test_settings_are_put_back_also_after_an_error() -> None:
     def leak() -> None:
         torch.set_grad_enabled(False)

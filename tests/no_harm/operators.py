@@ -17,7 +17,12 @@ from no_harm.snapshots import seed_everything, tensors_of
 def operator_database(name: str = "op_db") -> tuple[Any, ...]:
     """One list of `torch.testing._internal.common_methods_invocations`, in a fixed order."""
     from torch.testing._internal import common_methods_invocations as database
+    from torch.testing._internal import common_utils
+    from torch.testing._internal.opinfo import core
 
+    # At every sample the stack is searched for the test of unittest that is running, by `inspect`, which takes longer
+    # than the sample: none is.
+    core.extract_test_fn = common_utils.extract_test_fn = lambda: None
     # Importing it freezes torch.backends' flags for the whole process; tests of others set them.
     torch.backends.__allow_nonbracketed_mutation_flag = True
     return tuple(getattr(database, name))

@@ -26,8 +26,6 @@ ONE_IN = {"op_db": 4, "op_db in place": 2, "op_db errors": 4, "binary_ufuncs": 4
 
 LEVELS: tuple[Mode, ...] = ("calls", "ops")
 
-pytestmark = pytest.mark.usefixtures("cheap_seeds")
-
 
 def sampled(title: str, name: str) -> bool:
     """Whether this operator runs here; the same ones every time."""

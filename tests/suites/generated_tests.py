@@ -11,7 +11,7 @@ import itertools
 
 import torch
 from torch.autograd import gradcheck, gradgradcheck
-from torch.testing._internal import optests
+from torch.testing._internal import common_utils, optests
 from torch.testing._internal.autograd_function_db import autograd_function_db
 from torch.testing._internal.common_device_type import instantiate_device_type_tests, ops
 from torch.testing._internal.common_methods_invocations import op_db
@@ -21,6 +21,11 @@ from torch.testing._internal.common_utils import TestCase
 from torch.testing._internal.composite_compliance import check_forward_ad_formula, check_with_mode
 from torch.testing._internal.custom_op_db import custom_op_db
 from torch.testing._internal.hop_db import hop_db
+from torch.testing._internal.opinfo import core
+
+# It finds the running test, for the text of a failure; at every sample it searches the stack, by `inspect`, which takes
+# longer than the sample.
+core.extract_test_fn = common_utils.extract_test_fn = lambda: None
 
 DOUBLE = (torch.double,)
 SOME_OPERATORS = [op for op in op_db if op.supports_autograd and torch.double in op.dtypes][::45]

@@ -34,9 +34,6 @@ FUZZ = settings(
 )
 
 
-pytestmark = pytest.mark.usefixtures("cheap_seeds")
-
-
 @pytest.mark.parametrize(("level", "programs"), [("calls", 2000), ("ops", 400)])
 def test_a_watched_cell_ends_as_a_plain_one_and_is_told_as_it_was(level: str, programs: int) -> None:
     counted: Counter[str] = Counter()
