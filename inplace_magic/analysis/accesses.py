@@ -176,6 +176,17 @@ class Accesses:
                 found.setdefault(tensor, []).append(call)
         return found
 
+    @cached_property
+    def given_twice(self) -> dict[int, CallEvent]:
+        """The tensors that one call gave for two of its results, as ``torch.autograd.grad`` does for both summands of a
+        sum, and that call."""
+        found: dict[int, CallEvent] = {}
+        for call in self.trace.calls:
+            tensors = [output.tensor for output in call.outputs]
+            if len(tensors) > 1 and call.kind == "ordinary":
+                found.update({tensor: call for tensor in tensors if tensors.count(tensor) > 1})
+        return found
+
     def first_seen_on(self, tensor: int, storage: int | None) -> int:
         """Index of the first call that met a tensor on a memory; ``set_``, ``.data = …`` and swaps give it another."""
         return self._first_seen_on.get((tensor, storage), len(self.trace.calls))

@@ -20,6 +20,13 @@ from inplace_magic.hazards.gradients import (
     step_without_gradients,
 )
 from inplace_magic.hazards.grouping import grouped, told_once
+from inplace_magic.hazards.handed import (
+    argument_written,
+    array_written_inside,
+    default_argument_written,
+    handed_part_written,
+    lookup_shortened,
+)
 from inplace_magic.hazards.losses import (
     flags_as_index,
     index_repeats,
@@ -55,17 +62,15 @@ from inplace_magic.hazards.rules import (
 from inplace_magic.hazards.stale import (
     alias_written,
     array_shares_memory,
-    array_written_inside,
     buffer_gathered,
     class_attribute_written,
     conversion_written,
     copy_shares_parameters,
     dataset_item_edited,
-    default_argument_written,
-    handed_part_written,
     initial_value_written,
     joined_with_itself,
     kept_activation_overwritten,
+    kept_then_written,
     objects_share_state,
     one_tensor_many_slots,
     operand_overwritten_first,
@@ -79,6 +84,7 @@ from inplace_magic.hazards.stale import (
 )
 from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _, use_language
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 
 __all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_cure", "find_hazards"]
@@ -126,6 +132,7 @@ RULES: tuple[Rule, ...] = (
     alias_written.RULE,
     joined_with_itself.RULE,
     parameters_share_memory.RULE,
+    kept_then_written.RULE,
     kept_activation_overwritten.RULE,
     one_tensor_many_slots.RULE,
     results_share_memory.RULE,
@@ -137,6 +144,8 @@ RULES: tuple[Rule, ...] = (
     copy_shares_parameters.RULE,
     array_shares_memory.RULE,
     array_written_inside.RULE,
+    argument_written.RULE,
+    lookup_shortened.RULE,
     same_memory_compared.RULE,
     leaf_written.RULE,
     view_written.RULE,
@@ -198,13 +207,20 @@ def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...]
                 )
             )
     blamed = {hazard.mutation for hazard in found if hazard.is_alarm}
-    found += [hazard for hazard in weaker if hazard.mutation not in blamed]
+    found += [hazard for hazard in weaker if not any(_are_one_mistake(hazard.mutation, site) for site in blamed)]
     found = quiet(told_once(found))
     found.sort(key=lambda h: (SEVERITIES.index(h.severity), not h.raised, -(h.nbytes or 0), h.call or 0))
     cures = {code: known for rule in rules for code, known in rule.cures.items()}
     return tuple(_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in grouped(found)), tuple(
         faults
     )
+
+
+def _are_one_mistake(one: Callsite | None, other: Callsite | None) -> bool:
+    """Whether two places are one line, or lie in one run of a function of the user's."""
+    if one is None or other is None:
+        return one is other
+    return one.same_line(other) or (one.caller is not None and one.same_run(other))
 
 
 def find_cure(story: Story, hazard: Hazard) -> Hazard:

@@ -35,7 +35,7 @@ class Rule:
     cures: Mapping[str, Cures] = field(default_factory=dict)
     """By code; codes that are missing have the finding's own sentence alone."""
     gives_way: bool = False
-    """Its findings are left out where another rule blames the same place."""
+    """Its findings are left out where another rule blames the same place, or one in the same run of a function."""
 
     @property
     def name(self) -> str:

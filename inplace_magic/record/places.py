@@ -86,6 +86,14 @@ class Callsite:
         line began, as in a loop."""
         return other is not None and self.same_function(other) and self.caller == other.caller
 
+    def is_below(self, other: Callsite | None) -> bool:
+        """Whether this place, or one that led to it, lies in the same run of a function as another place."""
+        return any(place.same_run(other) for place in self.chain)
+
+    def is_below_function(self, other: Callsite | None) -> bool:
+        """Whether this place, or one that led to it, lies in the same function as another place."""
+        return any(place.same_function(other) for place in self.chain)
+
     def same_statement(self, other: Callsite | None) -> bool:
         """Whether both lie in one statement, reached by the same places."""
         return (

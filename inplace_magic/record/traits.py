@@ -30,6 +30,7 @@ Trait = Literal[
     "elementwise",  # goes through memory element by element, and takes no precautions against an overlap
     "saves nothing",  # writes in place with a gradient that needs none of the values
     "takes in order",  # the elements of its source, whatever their places
+    "looks up",  # rows of a table, by their numbers
     "mixes",  # reads an input's elements more than once, or elsewhere than it writes
     "turns",  # leaves the values alone and changes which of them stands where
     "frees its input",  # has a form in place that saves no more than the ordinary one does

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards.stale import default_argument_written as rule
+from inplace_magic.hazards.handed import default_argument_written as rule
 
 TWICE = """
 x = torch.ones(2, 3)

@@ -12,6 +12,7 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import watched
 
+from inplace_magic.hazards.handed import argument_written
 from inplace_magic.hazards.stale import (
     alias_written,
     copy_shares_parameters,
@@ -20,16 +21,23 @@ from inplace_magic.hazards.stale import (
 )
 
 FOLDER = Path(__file__).parents[1] / "programs"
-RULES = {rule.CODE for rule in (alias_written, copy_shares_parameters, initial_value_written, results_share_memory)}
+RULES = {
+    rule.CODE
+    for rule in (alias_written, argument_written, copy_shares_parameters, initial_value_written, results_share_memory)
+}
 FOUND = {
+    "argument-written": """
+        silent_denormalise_helper_edits_batch silent_q_sample_edits_x_start silent_random_erasing_on_a_crop_view
+        silent_top_k_filter_edits_policy_logits
+    """,
     "alias-written": """
         silent_labels_alias_input_ids silent_adversarial_start_is_the_clean_batch
-        silent_boxes_centre_shifted_by_constructor silent_cpu_copy_is_no_copy silent_denormalise_helper_edits_batch
+        silent_boxes_centre_shifted_by_constructor silent_cpu_copy_is_no_copy
         silent_first_loss_becomes_the_total silent_jacobi_sweep_becomes_gauss_seidel
         silent_leading_relu_in_residual_branch silent_mlm_labels_are_the_masked_inputs silent_moments_share_one_tensor
-        silent_preview_scales_the_prediction silent_pyramid_sum_rewrites_the_first_level silent_q_sample_edits_x_start
-        silent_random_erasing_on_a_crop_view silent_shared_input_dropped_in_place
-        silent_top_k_filter_edits_policy_logits silent_transposed_in_place_under_both_names
+        silent_preview_scales_the_prediction silent_pyramid_sum_rewrites_the_first_level
+        silent_shared_input_dropped_in_place
+        silent_transposed_in_place_under_both_names
         silent_two_branches_of_inplace_relu silent_update_is_the_momentum_buffer
     """,
     "copy-shares-parameters": """

@@ -469,7 +469,7 @@ FOUND = {
             return torch._foreach_add(features, 1.0)
         wrong = main()[0][0] == 0
         """,
-        ("alias-written", "torch._foreach_neg_(features)"),
+        ("argument-written", "torch._foreach_neg_(features)"),
         "wrong",
     ),
     "a_model_that_rectifies_its_argument_is_called_twice": (

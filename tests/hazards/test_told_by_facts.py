@@ -23,6 +23,7 @@ from inplace_magic.hazards.gradients import (
     kept_gradient_added_to,
     step_without_gradients,
 )
+from inplace_magic.hazards.handed import argument_written, array_written_inside, handed_part_written, lookup_shortened
 from inplace_magic.hazards.losses import (
     flags_as_index,
     index_repeats,
@@ -38,11 +39,10 @@ from inplace_magic.hazards.losses import (
     values_cut_off,
 )
 from inplace_magic.hazards.stale import (
-    array_written_inside,
     buffer_gathered,
     conversion_written,
-    handed_part_written,
     joined_with_itself,
+    kept_then_written,
     objects_share_state,
     row_overwritten_first,
     state_of_two,
@@ -94,6 +94,24 @@ PAGES = {
             "table, axes = torch.arange(12.0).reshape(4, 3) ** 2, torch.ones(3)",
             ("table -= mean",),
             "round(scores.abs().max().item(), 3)",
+        ),
+        Page(
+            argument_written,
+            "weights = torch.arange(6.0)",
+            ("weights /= weights.sum()",),
+            "round(opacity.item(), 3)",
+        ),
+        Page(
+            lookup_shortened,
+            "F, table, words = torch.nn.functional, torch.arange(1.0, 7.0).reshape(3, 2), torch.tensor([2])",
+            ("rows = F.embedding(words, table, max_norm=1.0)",),
+            "round(lengths[2].item(), 3)",
+        ),
+        Page(
+            kept_then_written,
+            "losses, parts = [], [torch.tensor(4.0 * k) for k in range(3)]",
+            ("loss /= 4",),
+            "mean.item()",
         ),
         Page(
             array_written_inside,
@@ -322,7 +340,7 @@ def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_p
 
 
 def test_every_rule_of_these_families_has_its_page_run_here_or_in_a_file_beside() -> None:
-    families = ("gradients", "losses", "stale")
+    families = ("gradients", "handed", "losses", "stale")
     modules = (rule.check.__module__.split(".") for rule in RULES)
     known = {name for *_package, family, name in modules if family in families}
     known.discard("history_missed")  # with Paddle: tests/of_paddle

@@ -14,6 +14,67 @@ from inplace_magic.record.blindness import NOT_JUDGED
 from inplace_magic.report import Report
 
 HEALTHY = {
+    "a function that clips its argument and gives the norm": """
+        def clipped(gradient, most):
+            norm = gradient.norm()
+            gradient.mul_((most / norm).clamp(max=1.0))
+            return norm.item()
+
+        gradient = torch.arange(4.0)
+        before = clipped(gradient, 1.0)
+        step = 0.1 * gradient
+        """,
+    "a state that a function moves on in each pass": """
+        def advance(position, velocity):
+            position += 0.1 * velocity
+            return position.square().sum()
+
+        position, velocity = torch.ones(3), torch.rand(3)
+        energies = []
+        for step in range(4):
+            energies.append(advance(position, velocity))
+        path = position.norm() + torch.stack(energies).sum()
+        """,
+    "noise that a function adds to its argument and gives": """
+        def noised(x):
+            noise = torch.rand_like(x)
+            x += noise
+            return noise
+
+        x = torch.arange(4.0)
+        noise = noised(x)
+        loss = (x * 2 - noise).square().mean()
+        """,
+    "a cache that a function fills and reads": """
+        def attend(query, cache, at):
+            cache[at] = query
+            return (cache[: at + 1] * query).sum(1).softmax(0)
+
+        cache = torch.zeros(4, 2)
+        shares = [attend(torch.rand(2), cache, at) for at in range(4)]
+        filled = cache.sum()
+        """,
+    "a function that hands back what it wrote, in its place": """
+        def scaled(x):
+            x /= x.sum()
+            return x
+
+        shares = torch.arange(1.0, 4.0)
+        shares = scaled(shares)
+        most = shares.max()
+        """,
+    "a simulation that leaves its places where they ended": """
+        def simulate(places, speeds):
+            energy = []
+            for step in range(3):
+                places += 0.1 * speeds
+                energy.append(places.square().sum())
+            return torch.stack(energy)
+
+        places, speeds = torch.rand(5), torch.rand(5)
+        energy = simulate(places, speeds)
+        spread = places.std()
+        """,
     "a window of a buffer that is filled before each use": """
         static = torch.zeros(4, 2)
         for batch in torch.ones(3, 2, 2):

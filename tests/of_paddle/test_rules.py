@@ -31,7 +31,7 @@ with inplace_magic.watch() as watched:
 """
 NO_PROGRAM = {"array-shares-memory", "state-of-two", "view-written"}
 """Paddle has no program of that kind: its reason says so."""
-SINCE = {"out_is_input": (3, 2), "taken_memory_trained": (3, 3)}
+SINCE = {"out_is_input": (3, 2), "out_outgrown": (3, 2), "taken_memory_trained": (3, 3)}
 """The first version of Paddle in which the program is possible, or does what it does: ``out=``; ``w.data = start``."""
 HERE = tuple(int(part) for part in paddle.__version__.split(".")[:2])
 RUNNING = [name for name in NAMES if name.replace("_", "-") not in NOT_FOR_PADDLE and SINCE.get(name, (3, 0)) <= HERE]

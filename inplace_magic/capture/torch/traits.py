@@ -90,6 +90,7 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ("gives array", ("Tensor.numpy",)),
     ("gives out memory", ("numpy", "__array__", "__dlpack__", "to_dlpack")),
     ("may hand back", (f"Tensor.{name}" for name in NOT_ALWAYS_COPIES)),
+    ("looks up", ("embedding", "embedding_bag")),
     ("detached", ("detach", "from_dlpack")),
     (
         "buffer",

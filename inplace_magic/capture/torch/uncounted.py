@@ -29,6 +29,9 @@ _FUSED_OPTIMIZERS = frozenset(
 )
 """They write their tensor lists without moving a version; measured on 2.13."""
 
+_OF_PYTHON = frozenset(getattr(torch.Tensor, name) for name in ("apply_", "map_", "map2_"))
+"""They write what a Python function gives for each element, and move no version; measured on 2.13."""
+
 _STATISTICS = ("running_mean", "running_var")
 _FUSED_ORDER = {
     "_fused_adam_": ("self", "grads", "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs"),
@@ -54,13 +57,20 @@ def uncounted_writes(func: Any, bare: str) -> Callable[[Arguments, Keywords], li
     """
     try:
         statistics = _RUNNING_STATISTICS.get(func)
+        of_python = func in _OF_PYTHON
     except TypeError:  # it cannot be hashed, so it is none of torch's
         return None
     if statistics is not None:
         return partial(_running_statistics, *statistics)
+    if of_python:
+        return _first
     if bare in _FUSED_OPTIMIZERS and getattr(torch, bare, None) is func:
         return partial(_optimizer_lists, _FUSED_ORDER.get(bare, ()))
     return None
+
+
+def _first(args: Arguments, kwargs: Keywords) -> list[torch.Tensor]:
+    return list(args[:1])
 
 
 def _running_statistics(

@@ -10,7 +10,9 @@ called.
 from __future__ import annotations
 
 import gc
-from types import CodeType, FrameType, FunctionType
+from collections import deque
+from collections.abc import Iterator
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -19,6 +21,9 @@ from inplace_magic.capture.torch.callers import OVERRIDES, past_overrides
 from inplace_magic.capture.torch.functions import is_torchs
 
 _found: dict[CodeType, FunctionType] = {}
+_MOST_HELD = 1000
+"""Objects among which the function is looked for."""
+_WHOLE_WORLDS = (ModuleType, type, CodeType, FrameType)
 
 
 def asking_function(func: Any, frame: FrameType | None) -> Any:
@@ -39,11 +44,31 @@ def asking_function(func: Any, frame: FrameType | None) -> Any:
         return known
     if not is_torchs(code):
         return func
-    for each in gc.get_referrers(code):
-        if isinstance(each, FunctionType) and each.__globals__ is frame.f_globals:
-            _found[code] = each
-            return each
+    for search in (lambda: _held_by(func), lambda: gc.get_referrers(code)):
+        for each in search():
+            if type(each) is FunctionType and each.__code__ is code and each.__globals__ is frame.f_globals:
+                _found[code] = each
+                return each
     return func
+
+
+def _held_by(wrapper: Any) -> Iterator[Any]:
+    """What a wrapper holds, the nearest first: the variables of the functions around it, attributes, defaults. Looked
+    at before the garbage collector is asked who holds the code, which takes as long as there are objects, and passes
+    over all that were there at a ``gc.freeze()``."""
+    queue, seen = deque([wrapper]), {id(wrapper)}
+    while queue and len(seen) < _MOST_HELD:
+        each = queue.popleft()
+        yield each
+        kind = type(each)  # `isinstance` may ask the user's `__class__`
+        if kind is FunctionType:  # not its globals
+            held = [each.__closure__, each.__dict__, each.__defaults__, each.__kwdefaults__]
+        else:
+            held = [] if issubclass(kind, _WHOLE_WORLDS) else gc.get_referents(each)
+        for more in held:
+            if id(more) not in seen:
+                seen.add(id(more))
+                queue.append(more)
 
 
 def _built_in(func: Any) -> Any:

@@ -93,7 +93,7 @@ def _is_outside(read: CallEvent, site: Callsite) -> bool:
     place = read.callsite
     if place is None or not place.direct or read.kind not in ("ordinary", "view") or read.does("compares"):
         return False
-    return not any(site.same_function(each) for each in place.chain)
+    return not place.is_below_function(site)
 
 
 def _hazard(story: Story, call: CallEvent, tensor: int, read: CallEvent) -> Hazard:

@@ -77,7 +77,7 @@ def _is_bound_for_itself(story: Story, call: CallEvent, cut: TensorMetadata) -> 
 def _is_inside(read: CallEvent, call: CallEvent) -> bool:
     """Whether a call was made in the function, or below it, that made another one."""
     site = call.callsite
-    return site is not None and read.callsite is not None and any(site.same_run(place) for place in read.callsite.chain)
+    return site is not None and read.callsite is not None and read.callsite.is_below(site)
 
 
 def _later_reads(story: Story, call: CallEvent, cut: TensorMetadata) -> Iterator[CallEvent]:

@@ -1,8 +1,7 @@
-"""Functions that write their argument and mean to: they hand back a figure beside it, and no tensor in its place.
+"""What a program says of a write that gave a tensor a second name, or another shape: whether it knows of it.
 
-``norm = clip(gradient, 1.0)`` scales its argument by what was computed from it and gives the norm; ``energy =
-step(position, velocity)`` moves its arguments on, pass after pass. Whoever reads the arguments afterwards wants the new
-values. A function that gives a tensor about as large as the one that it wrote looks as if it left that one alone.
+``probs = logs.exp_()`` with a later look at `probs` takes the two for two tensors; ``x.unsqueeze_(1)`` says what it
+does.
 """
 
 from __future__ import annotations
@@ -14,9 +13,6 @@ from inplace_magic.hazards.references.second_names import name_given_by_the_writ
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level, paths_read
-
-_LONGEST = 1_000
-"""Calls up to which a function is looked at as a whole; a longer one is no helper."""
 
 
 def reshaped(call: CallEvent) -> bool:
@@ -67,71 +63,3 @@ def is_over(story: Story, owned: Owned, read: CallEvent, at: Callsite, tensor: i
     bound = story.bindings.bound_last(owned.site.function, name or "", read.index)
     again = at.bound or ()
     return name in again or (bound is not None and bound[1] != tensor)
-
-
-def moves_its_argument(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> bool:
-    """Whether the function called at `owned` writes its argument as a state that goes on from there.
-
-    Args:
-        story: the trace.
-        call: the write.
-        mutation: what it wrote.
-        owned: where the function was called that made it.
-    """
-    if owned.site == call.callsite or _makes_an_object(call, owned):
-        return False
-    run = _run(story, call, owned)
-    if len(run) > _LONGEST or _gives_one_in_its_place(story, run, mutation):
-        return False
-    return _goes_on(story, call, mutation, run) or _by_its_own_measure(call, mutation, run)
-
-
-def _makes_an_object(call: CallEvent, owned: Owned) -> bool:
-    """Whether the function is a constructor: what it makes goes on, and not what it was given."""
-    chain = call.callsite.chain if call.callsite is not None else ()
-    inside = chain[chain.index(owned.site) + 1 :] if owned.site in chain else ()
-    return bool(inside) and inside[0].function.endswith("__init__")
-
-
-def _run(story: Story, call: CallEvent, owned: Owned) -> list[CallEvent]:
-    """The calls that one run of the function made."""
-    first = last = call.index
-    while last - first <= _LONGEST and _is_within(story.calls.get(first - 1), owned):
-        first -= 1
-    while last - first <= _LONGEST and _is_within(story.calls.get(last + 1), owned):
-        last += 1
-    return [story.calls[index] for index in range(first, last + 1)]
-
-
-def _is_within(call: CallEvent | None, owned: Owned) -> bool:
-    return call is not None and call.callsite is not None and owned.site in call.callsite.chain
-
-
-def _gives_one_in_its_place(story: Story, run: list[CallEvent], mutation: Mutation) -> bool:
-    """Whether somebody outside read a tensor that the function made, and that is at least half as large."""
-    written = story.observations.get(mutation.tensor)
-    least = (written.nbytes or 0) / 2 if written is not None else 0
-    last = run[-1].index
-    for made in (output for call in run if call.kind == "ordinary" for output in call.outputs):
-        readers = story.given_to.get(made.tensor, ())
-        if readers and readers[-1].index > last and (made.nbytes or 0) >= least:
-            return True
-    return False
-
-
-def _goes_on(story: Story, call: CallEvent, mutation: Mutation, run: list[CallEvent]) -> bool:
-    """Whether other runs of the same line wrote the tensor, too."""
-    writes = (write for write, _mutation in story.writes_to_tensor.get(mutation.tensor, ()))
-    return any(not run[0].index <= write.index <= run[-1].index and write.callsite == call.callsite for write in writes)
-
-
-def _by_its_own_measure(call: CallEvent, mutation: Mutation, run: list[CallEvent]) -> bool:
-    """Whether the tensor was changed by something that had been computed from it in the same function."""
-    measures = {mutation.tensor}
-    for before in run:
-        if before.index >= call.index:
-            break
-        if any(meta.tensor in measures for meta in before.inputs):
-            measures |= {output.tensor for output in before.outputs}
-    others = {meta.tensor for meta in call.inputs} - {meta.tensor for meta in call.mutated}
-    return bool(others) and others <= measures

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.source import expressions
 
 _MOST = 32
 """Calls through which one value is followed back."""
@@ -15,8 +16,11 @@ def builds_on_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:
     """Whether what a call wrote depends on what stood there, so that the same write done twice gives something else.
 
     ``x += 1`` does by itself, ``x[0] = 1`` does not; ``boxes[:, 0] = width - boxes[:, 0]`` does, since the value that
-    is assigned was computed from the very memory in the same run of the function.
+    is assigned was computed from the very memory in the same run of the function. What ``out=x`` takes does where `x`
+    is an argument as well.
     """
+    if _goes_to_out(call):
+        return sum(meta.storage == mutation.storage for meta in call.inputs) > 1
     if not call.does("repeatable"):
         return True
     if not call.does("assigns") or mutation.storage is None:
@@ -26,6 +30,11 @@ def builds_on_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:
         for made in _made_for(story, call, mutation)
         for given in made.inputs
     )
+
+
+def _goes_to_out(call: CallEvent) -> bool:
+    site = call.callsite
+    return site is not None and site.direct and expressions.keyword(site.expression, "out") is not None
 
 
 def comes_from_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:

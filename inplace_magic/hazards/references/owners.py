@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
@@ -23,24 +23,6 @@ class Owned:
     path: str
     site: Callsite
     """The place in that function: the write itself, or the call of the helper or module that wrote."""
-
-
-def whole_of_a_part(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, Mutation] | None:
-    """Of a helper that writes a part of its argument, ``patch = image[:, a:b]; patch.zero_()``: the argument and the
-    write as one of the whole."""
-    site, made = call.callsite, story.innermost_new(mutation.tensor, call.index)
-    if site is None or made is None or made.kind != "view" or made.callsite is None or not made.inputs:
-        return None
-    place = made.callsite
-    if not place.same_run(site):
-        return None
-    node = expressions.parse(place.expression)
-    if not isinstance(node, ast.expr):
-        return None
-    path = expressions.path_text(expressions.without_aliasing(node, story.bindings.view_texts))
-    if path is None or path not in site.parameters or path in ("self", "cls"):
-        return None
-    return path, replace(mutation, tensor=made.inputs[0].tensor)
 
 
 def owners_of(story: Story, call: CallEvent, mutation: Mutation, path: str | None) -> Iterator[Owned]:

@@ -10,6 +10,7 @@ from inplace_magic.hazards.references.owners import Owned
 from inplace_magic.record.events import Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.source import expressions
+from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import whole_listing
 
 _FIRST_WRITES = 100
@@ -18,7 +19,22 @@ _FIRST_WRITES = 100
 
 def are_taken_for_two(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
     """Whether the program takes a buffer's two names for two tensors."""
-    return names_given_at_once(alias) or _both_are_written(story, alias, mutation)
+    return names_given_at_once(alias) or _both_are_written(story, alias, mutation) or is_noted(story, alias, mutation)
+
+
+def is_noted(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
+    """Whether ``before = self.mean`` notes a value and is no short name for the state: ``self.mean += x - before``
+    writes by the one and reads by the other, and no line of the function writes by ``before``."""
+    if alias.source.isidentifier() or not alias.target.isidentifier():
+        return False
+    paths, beside = set(), False
+    for call, _mutation in story.writes_to_storage.get(mutation.storage or 0, ())[:_FIRST_WRITES]:
+        site = call.callsite
+        here = site is not None and (site.function, site.cell, site.file) == (alias.function, alias.cell, alias.file)
+        if here and site is not None:
+            beside = beside or alias.target in paths_in(site.statement)
+            paths |= {story.bindings.written_path(call, written.tensor) for written in call.mutations}
+    return beside and alias.source in paths and alias.target not in paths
 
 
 def _both_are_written(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:

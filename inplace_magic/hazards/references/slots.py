@@ -16,6 +16,7 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.listing import Listing, listing_of, whole_listing
 
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _SLOT = re.compile(r"(?P<container>[A-Za-z_][\w.]*)(?P<steps>(?:\[[^\]]*\])+)")
 
 
@@ -70,8 +71,17 @@ def _fills(story: Story, container: str) -> bool:
 
 
 def runs_again(listing: Listing, statement: ast.stmt) -> bool:
-    again = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
-    return any(isinstance(node, again) for node in listing.around(statement))
+    """Whether a statement stands in a function or in a loop."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return any(isinstance(node, (*_LOOPS, *functions)) for node in listing.around(statement))
+
+
+def is_in_a_loop(story: Story, site: Callsite) -> bool:
+    """Whether a place stands in a loop of its function."""
+    listing = whole_listing(story.trace, site)
+    statement = listing.statement_at(site) if listing is not None else None
+    around = listing.around(statement) if listing is not None and statement is not None else ()
+    return any(isinstance(node, _LOOPS) for node in around)
 
 
 def _reads(story: Story, tensor: int, after: int, container: str) -> Iterator[CallEvent]:

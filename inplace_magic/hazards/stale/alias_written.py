@@ -11,7 +11,7 @@ Bad::
     labels[mask] = -100
     loss = model(ids, labels)       # ids hold -100 too
 
-    h = relu_inplace(x)
+    h = F.relu(x, inplace=True)
     y = conv(x)                     # reads relu(x)
 
 Good::
@@ -20,14 +20,12 @@ Good::
 
 Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own
 (``x.zero_()``, meant as such), where the other name is an attribute or an entry taken for short (``cache =
-self.cache``; `same-memory-compared` tells where the two are held against each other), where the tensor began as a
-buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it both names (``m = v =
-torch.zeros(3)``), and where the old name is not read again.
+self.cache``, and then ``cache[i] = x``; `same-memory-compared` tells where the two are held against each other), where
+the tensor began as a buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it
+both names (``m = v = torch.zeros(3)``), and where the old name is not read again.
 
 Found where a function wrote a tensor by one of its names and reads it later on by another one that it has had since
-before the write; or where the write was made in a function that was called with the tensor and gives something else,
-and the caller goes on with its own name. A function that gives nothing about as large as what it wrote, and scales it
-by what it measured of it, or moves it on in each of its runs, is there to write it.
+before the write. What a function did to a tensor that it was handed is told by `argument-written`.
 """
 
 from __future__ import annotations
@@ -44,10 +42,9 @@ from inplace_magic.hazards.references.meant_writes import (
     declared_in_place,
     is_over,
     is_read_by_both,
-    moves_its_argument,
     reshaped,
 )
-from inplace_magic.hazards.references.owners import Owned, owners_of, whole_of_a_part
+from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.hazards.references.rereading import (
     comes_later,
     in_the_next_pass,
@@ -61,6 +58,7 @@ from inplace_magic.hazards.references.second_names import (
     are_taken_for_two,
     entries_of,
     hands_out_another_name,
+    is_noted,
     is_one_tensor,
     names_given_at_once,
     on_the_same_memory,
@@ -132,13 +130,6 @@ def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iter
         found = _read_by_old_name(story, call, mutation, owned)
         if found is not None:
             yield found
-    base = whole_of_a_part(story, call, mutation) if call.kind == "in-place" else None  # a shape is one tensor's own
-    if base is not None:
-        path, whole = base
-        for owned in owners_of(story, call, whole, path):
-            found = _read_by_old_name(story, call, whole, owned) if owned.site != call.callsite else None
-            if found is not None:
-                yield found
 
 
 def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:
@@ -158,14 +149,15 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
     buffer = _is_buffer(story, mutation)
     names: dict[str, AliasStatement | None] = {
         name: alias
-        for name, alias in _other_names(story, owned)
+        for name, alias in _other_names(story, owned, mutation)
         if name != owned.path
         and (alias is None or is_one_tensor(story, alias, mutation.tensor))
         and (not buffer or (alias is not None and are_taken_for_two(story, alias, mutation)))
     }
     handed_out = hands_out_another_name(owned)
-    inside = owned.site != call.callsite or not reshaped(call)  # `x.unsqueeze_(1)` says itself what it does
-    if not buffer and inside and (handed_out or is_read_by_both(story, call, mutation, owned)):
+    # `x.unsqueeze_(1)` says itself what it does; of what a function did to its argument, see `argument-written`.
+    here = (owned.site == call.callsite) != reshaped(call)
+    if not buffer and here and (handed_out or is_read_by_both(story, call, mutation, owned)):
         names.setdefault(owned.path, None)
     if not names:
         return None
@@ -193,8 +185,6 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                 if declared_in_place(story, call, read, tensor):
                     continue
                 anew = _bound_anew(story, owned, path, call.index, read.index, tensor)
-                if names[name] is None and moves_its_argument(story, call, mutation, owned):
-                    return None
                 if names[name] is None and not handed_out and is_over(story, owned, read, at, tensor):
                     continue
                 if not anew and not _given_again(story, owned, names[name], at, call.index, read.index):
@@ -202,12 +192,23 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
     return None
 
 
-def _other_names(story: Story, owned: Owned) -> Iterator[tuple[str, AliasStatement | None]]:
-    """Names that an earlier statement of the same function gave the same tensor."""
+def _other_names(story: Story, owned: Owned, mutation: Mutation) -> Iterator[tuple[str, AliasStatement | None]]:
+    """Names that an earlier statement of the same function gave the same tensor; and lists that got it by one of those,
+    as ``raw.append(logits)`` above ``scores = logits`` does."""
+    direct = list(_named_with(story, owned, mutation))
+    yield from direct
+    names = {name for name, _alias in direct if name.isidentifier()}
+    for alias in story.aliases.beside(owned.site):
+        if alias.source in names and alias.target.endswith("[]") and alias.line < owned.site.line:
+            yield alias.target, alias
+
+
+def _named_with(story: Story, owned: Owned, mutation: Mutation) -> Iterator[tuple[str, AliasStatement | None]]:
     for alias in story.aliases.beside(owned.site):
         if alias.line >= owned.site.line:
             continue
-        if not alias.source.isidentifier() and not sums_its_list(story, owned, alias):
+        short = not alias.source.isidentifier() and not sums_its_list(story, owned, alias)
+        if short and not (alias.source == owned.path and is_noted(story, alias, mutation)):
             continue  # `cache = self.cache`: a short name for state that is there to be changed
         if alias.source == owned.path:
             yield alias.target, alias

@@ -23,10 +23,10 @@ Good::
 Found where a loop binds a name to another one of the same function, the statement ran again after a write that
 depends on the old values, and the other name serves for nothing else from the loop on: a statement that gives the same
 tensor each time has an effect only where it is to begin anew. And where a tensor was made in a cached function, written
-outside of it, and met there again. A function that moves a value of the module by constants, under a name of its own
-(``std = STD; std *= 255``), is told as a fact worth knowing: a schedule means it, a constant does not. Silent for
-accumulators, which other lines read (``counts = COUNTS; counts += 1``). It takes the text around the line, of a cell or
-of a file that is what ran.
+outside of it, and met there again by others or read by another function; memory to work in (``torch.empty``) is none.
+A function that moves a value of the module by constants, under a name of its own (``std = STD; std *= 255``), is told
+as a fact worth knowing: a schedule means it, a constant does not. Silent for accumulators, which other lines read
+(``counts = COUNTS; counts += 1``). It takes the text around the line, of a cell or of a file that is what ran.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def check(story: Story) -> Iterator[Hazard]:
             before = first[key]
             ran = before.site.caller != site.caller if before.by_caller else before.again < call.index
             again = before.alias is not None and ran and not _filled(story, mutation, before.at, call.index)
-            maker = before.maker if before.site != site else None
+            elsewhere = before.site != site or _is_read_elsewhere(story, mutation.tensor, before.at, call)
+            maker = before.maker if elsewhere else None
             if again or maker is not None:
                 told.add(place)
                 found = _hazard(story, call, mutation, before.alias if again else None, maker)
@@ -183,7 +184,9 @@ def _is_bound(listing: Listing, statement: ast.stmt, name: str) -> bool:
 
 def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str | None:
     """The function behind a cache that made a tensor, where another one writes it."""
-    made = story.bindings.made_at.get(tensor)
+    made, maker = story.bindings.made_at.get(tensor), story.innermost_new(tensor, len(story.trace.calls))
+    if maker is not None and maker.does("buffer"):
+        return None  # memory to work in, which each user fills anew
     if made is None or made.function == site.function or (made.cell, made.file) != (site.cell, site.file):
         return None
     for node in listing.functions.get(made.function.rpartition(".")[2], ()):
@@ -191,6 +194,12 @@ def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str 
         if any((expressions.path_text(d) or "").rpartition(".")[2] in ("lru_cache", "cache") for d in decorators):
             return node.name
     return None
+
+
+def _is_read_elsewhere(story: Story, tensor: int, since: int, until: CallEvent) -> bool:
+    """Whether another function read a tensor between two runs of a line that writes it."""
+    reads = (read for read in story.given_to.get(tensor, ()) if since < read.index < until.index)
+    return any(read.callsite is not None and not read.callsite.is_below_function(until.callsite) for read in reads)
 
 
 def _hazard(

@@ -32,7 +32,8 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import copied_from
 from inplace_magic.hazards.references.engine import Again, written_again
-from inplace_magic.hazards.references.owners import object_of
+from inplace_magic.hazards.references.owners import Owned, object_of, owners_of
+from inplace_magic.hazards.references.slots import is_in_a_loop
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -58,9 +59,9 @@ def check(story: Story) -> Iterator[Hazard]:
                 continue  # most writes of a loop end here
             asked.add((call.callsite, mutation.tensor))
             pair = _copy_and_original(story, call, mutation.tensor)
-            if pair is not None and _is_used_again(story, call, mutation.tensor):
+            if pair is not None and _is_used_again(story, call, mutation.tensor, pair[0].site):
                 told.add(call.callsite)
-                yield _of_a_copy(story, call, mutation.tensor, *pair)
+                yield _of_a_copy(story, call, mutation.tensor, pair[0].path, pair[1])
 
 
 def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
@@ -77,13 +78,21 @@ def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> s
     return holder if f"{holder}.{path[5:]}" in names and not of_the_class else None
 
 
-def _copy_and_original(story: Story, call: CallEvent, tensor: int) -> tuple[str, str] | None:
-    """``branch.speed`` and ``state.speed`` for a write of the first, where ``branch = replace(state, …)`` and both were
-    seen to be the tensor."""
-    site, meta = call.callsite, story.observations.get(tensor)
-    path = story.bindings.written_path(call, tensor)
-    if site is None or path is None or meta is None or meta.is_trainable:
+def _copy_and_original(story: Story, call: CallEvent, tensor: int) -> tuple[Owned, str] | None:
+    """``branch.speed``, where it is written or handed to what writes it, and ``state.speed``, where ``branch =
+    replace(state, …)`` and both were seen to be the tensor."""
+    meta, mutation = story.observations.get(tensor), next(each for each in call.mutations if each.tensor == tensor)
+    if meta is None or meta.is_trainable:
         return None
+    for owned in owners_of(story, call, mutation, story.bindings.written_path(call, tensor)):
+        original = _original(story, owned.path, owned.site, tensor)
+        if original is not None:
+            return owned, original
+    return None
+
+
+def _original(story: Story, path: str, site: Callsite, tensor: int) -> str | None:
+    """The same entry of what the holder of a path is a shallow copy of."""
     node = expressions.parse(path)
     root = expressions.root_name(node) if isinstance(node, ast.expr) else None
     held = (*story.local_names.get((site.function, site.cell, site.file, tensor), ()), *story.names.get(tensor, ()))
@@ -98,29 +107,20 @@ def _copy_and_original(story: Story, call: CallEvent, tensor: int) -> tuple[str,
         here = isinstance(bound, ast.Assign) and listing.scope_of(bound) is listing.scope_of(statement)
         original = copied_from(bound.value) if here and isinstance(bound, ast.Assign) else None
         if original is not None and f"{original}{path[len(root) :]}" in held:
-            return path, f"{original}{path[len(root) :]}"
+            return f"{original}{path[len(root) :]}"
     return None
 
 
-def _is_used_again(story: Story, call: CallEvent, tensor: int) -> bool:
-    """Whether others than the function that wrote a tensor read it, or the line writes it for another copy."""
-    site = call.callsite
-    assert site is not None
+def _is_used_again(story: Story, call: CallEvent, tensor: int, site: Callsite) -> bool:
+    """Whether others than the function that has the copy read a tensor, or the line writes it for another copy."""
     for later in story.given_to.get(tensor, ()):
         if later.index <= call.index or later.callsite is None or later.error is not None:
             continue
-        if later.callsite == site:
-            return not _is_in_a_loop(story, site)
-        if not any(site.same_function(place) for place in later.callsite.chain):
+        if later.callsite == call.callsite:
+            return not is_in_a_loop(story, site)
+        if not later.callsite.is_below_function(site):
             return True
     return False
-
-
-def _is_in_a_loop(story: Story, site: Callsite) -> bool:
-    listing = whole_listing(story.trace, site)
-    statement = listing.statement_at(site) if listing is not None else None
-    around = listing.around(statement) if listing is not None and statement is not None else ()
-    return any(isinstance(node, (ast.For, ast.While)) for node in around)
 
 
 def _of_a_copy(story: Story, call: CallEvent, tensor: int, written: str, original: str) -> Hazard:

@@ -17,7 +17,8 @@ Good::
 
 Found where one memory is several times in the list that a call stacks or joins, and was written between; or where the
 namespace, or a function's names, reach the written tensor by several slots of one container, and it is read there after
-the write.
+the write; or where one call gave it for two of its results (``torch.autograd.grad`` does so for both summands of a sum,
+https://github.com/pytorch/pytorch/issues/46168), and it is read after a write that builds on its values.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import in_each_slot
+from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.slots import kept_and_read
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -59,6 +61,7 @@ def check(story: Story) -> Iterator[Hazard]:
         for mutation in call.mutations if call.kind == "in-place" and call.callsite not in seen else ():
             slots = _slots_of(story, call, mutation) or _slots_filled(story, call, mutation)
             slots = slots or _slots_gone_through(story, call.callsite, mutation.tensor)
+            slots = slots or _results_of_one_call(story, call, mutation)
             if slots is None and mutation.tensor not in told:
                 told.add(mutation.tensor)  # asked once for each tensor
                 slots = kept_and_read(story, mutation)
@@ -133,6 +136,26 @@ def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, s
     written = story.bindings.written_name(call, mutation.tensor) if node is not None else None
     match = re.fullmatch(r"([\w.]+)\[-?\w+\]", written or "")
     return _two_slots(story, mutation.tensor, match[1]) if match is not None else None
+
+
+def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
+    """The names of ``by_a, by_b = torch.autograd.grad(loss, (a, b))`` where both are one tensor, as the gradients of a
+    sum are, and another line reads it after a write that builds on its values."""
+    made = story.given_twice.get(mutation.tensor)
+    if made is None or made.callsite is None or not builds_on_itself(story, call, mutation):
+        return None
+    later = (read for read in story.given_to.get(mutation.tensor, ()) if read.index > call.index)
+    if all(read.callsite is None or read.callsite.same_line(call.callsite) for read in later):
+        return None
+    places = [place for place, output in enumerate(made.outputs) if output.tensor == mutation.tensor]
+    names = made.callsite.targets or ()
+    said = [names[place] if place < len(names) else None for place in places[:2]]
+    expression = made.callsite.expression
+    shown = [
+        f"`{name}`" if name else wording.code(f"{expression}[{place}]")
+        for name, place in zip(said, places, strict=False)
+    ]
+    return shown[0], shown[1]
 
 
 def _slots_gone_through(story: Story, site: Callsite | None, tensor: int) -> tuple[str, str] | None:

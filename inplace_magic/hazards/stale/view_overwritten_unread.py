@@ -32,6 +32,7 @@ from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Region
+from inplace_magic.record.places import Callsite
 
 CODE = "view-overwritten-unread"
 
@@ -67,14 +68,20 @@ def _takes_an_item(call: CallEvent) -> bool:
 def _first_read(story: Story, view: CallEvent, write: CallEvent) -> CallEvent | None:
     """The first call that got the view, where it came after the write and in the way that tells a mistake."""
     part, target = view.outputs[0], write.mutations[0]
-    one_run = view.callsite is not None and view.callsite.same_run(write.callsite)
-    above = view.callsite is not None and write.callsite is not None and view.callsite.line < write.callsite.line
-    if not (one_run and above) or any(given.storage == target.storage for given in write.inputs[1:]):
+    if not _comes_first(view.callsite, write.callsite) or any(
+        given.storage == target.storage for given in write.inputs[1:]
+    ):
         return None
     first = next(iter(story.given_to.get(part.tensor, ())), None)
     if first is None or first.index <= write.index or any(m.tensor == part.tensor for m in first.mutations):
         return None
     return first if _held_values(story, view) else None
+
+
+def _comes_first(taken: Callsite | None, wrote: Callsite | None) -> bool:
+    """Whether one run of a function took the view, and further down wrote or called the function that wrote."""
+    chain = wrote.chain if wrote is not None else ()
+    return taken is not None and any(taken.same_run(place) and taken.line < place.line for place in chain)
 
 
 def _held_values(story: Story, view: CallEvent) -> bool:

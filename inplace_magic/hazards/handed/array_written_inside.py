@@ -77,7 +77,7 @@ def _is_another_s(story: Story, given: CallEvent) -> bool:
         return False
     maker = story.maker_of_storage(tensor.storage)
     made = maker.callsite if maker is not None else None
-    if maker is None or any(site.same_run(place) for place in (made.chain if made else ())):
+    if maker is None or (made is not None and made.is_below(site)):
         return False
     if maker.does("buffer") and all(write.at > given.index for write in story.writes_to_memory(tensor.storage)):
         return False
@@ -104,7 +104,7 @@ def _read_outside(story: Story, given: Reference, write: Write) -> CallEvent | N
             continue
         if call.does("overwrites"):
             return None
-        inside = call.callsite is not None and any(place.same_run(site) for site in call.callsite.chain)
+        inside = call.callsite is not None and call.callsite.is_below(place)
         if not inside and call.error is None and not call.does("gives array"):
             others = story.foreign_writes[given.storage or 0]
             return call if all(given.since < other.noticed <= call.index for other in others) else None

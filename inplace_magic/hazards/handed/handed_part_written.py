@@ -28,6 +28,7 @@ from functools import partial
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.references.handed import handed_tensor
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
@@ -50,7 +51,8 @@ def check(story: Story) -> Iterator[Hazard]:
             argument = _handed(story, call, mutation.tensor, site)
             if argument is None or not builds_on_itself(story, call, mutation):
                 continue
-            view = story.innermost_new(mutation.tensor, call.index)
+            handed = handed_tensor(story, call, mutation, site.caller, site)
+            view = story.innermost_new(handed.tensor, handed.run.first) if handed is not None else None
             whole = view.inputs[0] if view is not None and view.kind == "view" and view.inputs else None
             if whole is None or whole.storage != mutation.storage or whole.is_trainable:
                 continue
@@ -75,7 +77,7 @@ def _handed(story: Story, call: CallEvent, tensor: int, site: Callsite) -> ast.e
 
 
 def _outside(own: Callsite, place: Callsite | None) -> bool:
-    return place is not None and all(not each.same_function(own) for each in place.chain)
+    return place is not None and not place.is_below_function(own)
 
 
 def _hazard(story: Story, call: CallEvent, tensor: int, whole: int, argument: ast.expr, read: CallEvent) -> Hazard:

@@ -1,0 +1,1 @@
+"""Rules about tensors that were handed to a function, which wrote them."""

@@ -1,0 +1,220 @@
+"""A function wrote a tensor that it was handed on the way to its result, and its caller read that tensor on.
+
+A parameter is a name, and no copy: ``weights /= weights.sum()`` in a function scales the caller's tensor, and so it
+does where the caller handed over a part of it. Who calls a function for what it returns does not expect that.
+
+Bad::
+
+    def places(weights):
+        weights /= weights.sum()                # the caller's weights, too
+        return weights.cumsum(0)
+
+
+    finer = places(weights[1:-1])
+    opacity = weights.sum()
+
+Good::
+
+    def places(weights):
+        shares = weights / weights.sum()
+        return shares.cumsum(0)
+
+
+    finer = places(weights[1:-1])
+    opacity = weights.sum()
+
+Told from the record: a run of a function wrote a tensor that it had been handed, building on its values; it computed
+something from what it had written, and its caller took that and not the tensor; after the run the tensor was read, not
+by way of what the run made of it, and no other run of that line had written it. So it is where the function is called
+for its effect, but wrote the tensor by another name that an operation gave it which many take for a copy
+(``scores.detach()``). Silent for buffers that nothing was written to before, for trained leaves and gradients, for
+tensors of objects, and where the function gives the tensor back: there it says what it does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
+from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
+from inplace_magic.hazards.references.handed import (
+    Handed,
+    argument_of,
+    gives_what_it_computed,
+    goes_on,
+    handed_tensor,
+    is_called_alone,
+    is_given_back,
+    is_measured,
+    is_unfilled,
+    is_written_again,
+    levels,
+    takes_the_name,
+)
+from inplace_magic.hazards.references.meant_writes import declared_in_place
+from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself
+from inplace_magic.hazards.references.owners import Owned
+from inplace_magic.hazards.references.rereading import reads_it_as
+from inplace_magic.hazards.references.second_names import hands_out_another_name
+from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.chains import level, paths_in, paths_read
+
+CODE = "argument-written"
+
+_RUNS = 3
+"""Runs of a function that are looked at for each line of it that writes."""
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each run of a function and each memory that it wrote."""
+    told: set[tuple[Callsite | None, int | None]] = set()
+    asked: Counter[tuple[Callsite, int]] = Counter()
+    for call in story.trace.calls:
+        site, written = call.callsite, call.kind == "in-place" or call.does("turns")
+        if site is None or site.caller is None or not written or call.error is not None:
+            continue
+        for mutation in call.mutations:
+            meta = story.observations.get(mutation.tensor)
+            trained = meta is None or meta.is_trainable or story.is_gradient(mutation)
+            if trained or mutation.storage is None or (site.caller, mutation.storage) in told:
+                continue
+            for depth, (caller, inside) in enumerate(levels(site)):
+                asked[site, depth] += 1
+                wanted = asked[site, depth] <= _RUNS
+                handed = handed_tensor(story, call, mutation, caller, inside) if wanted else None
+                read = _surprise(story, handed) if handed is not None else None
+                if handed is not None and read is not None:
+                    told.add((site.caller, mutation.storage))
+                    yield _hazard(story, handed, read)
+                    break
+
+
+def _surprise(story: Story, handed: Handed) -> CallEvent | None:
+    """The call that reads the tensor as if the function had left it alone."""
+    if is_unfilled(story, handed):
+        return None
+    path = None
+    if is_given_back(story, handed):
+        path = argument_of(story, handed)
+        if path is None or not hands_out_another_name(Owned(path, handed.run.caller)):
+            return None
+        if takes_the_name(handed.run.caller, path) or goes_on(story, handed, in_other_runs=True):
+            return None
+    elif not _is_a_side_effect(story, handed):
+        return None
+    read = _read_outside(story, handed, path)
+    declared = read is not None and declared_in_place(story, handed.call, read, handed.tensor)
+    return None if declared else read
+
+
+def _is_a_side_effect(story: Story, handed: Handed) -> bool:
+    """Whether the function wrote on the way to something else, and not a state that goes on from there."""
+    call, measured = handed.call, is_measured(story, handed)
+    if goes_on(story, handed) and not measured:
+        return False
+    puts_in = call.does("assigns") or call.does("overwrites")
+    cuts = call.does("repeatable") and not puts_in and comes_from_itself(story, call, handed.mutation)  # `clamp_`
+    changes = measured or cuts or builds_on_itself(story, call, handed.mutation)
+    if changes and _is_taken_for_a_copy(handed):
+        return True
+    if is_called_alone(handed.run.caller):
+        return False
+    if (
+        not changes
+    ):  # `x[0] = 0` may be a state that is set; not so where something about as large is given in its place
+        meta = story.observations.get(handed.tensor)
+        if is_written_again(story, handed):
+            return False  # tried with other values, and put back
+        return gives_what_it_computed(story, handed, numbers=False, least=(meta.nbytes or 0) / 2 if meta else 0)
+    # Whoever scales a tensor by what he measures of it, as clipping does, may well give the measure.
+    return gives_what_it_computed(story, handed, numbers=not measured)
+
+
+def _is_taken_for_a_copy(handed: Handed) -> bool:
+    """Whether the line wrote what ``votes = scores.detach()`` had given another name."""
+    bound = (view.callsite.bound for view in handed.views if view.callsite is not None)
+    named = any(names is not None and handed.parameter not in names for names in bound)
+    return named and any(view.does("may hand back") for view in handed.views)
+
+
+def _read_outside(story: Story, handed: Handed, path: str | None) -> CallEvent | None:
+    """The first call after the run, outside of the function, that reads the memory in a way in which the caller knew
+    it: by a path, where the function gave it back; None where it was written anew before."""
+    run, storage = handed.run, handed.mutation.storage
+    by_shape = handed.call.kind != "in-place"  # a shape is one tensor's own
+    tensors = (handed.mutation.tensor,) if by_shape else handed.tensors(story)
+    reads = {read.index: read for each in tensors for read in story.given_to.get(each, ())}
+    made = {output.tensor for each in run.calls(story) for output in each.outputs} - {handed.tensor}
+    for at in sorted(reads):
+        read = reads[at]
+        if at <= run.last or read.callsite is None or read.error is not None:
+            continue
+        if read.does("overwrites"):
+            return None
+        if read.callsite.is_below_function(handed.inside) or read.kind == "metadata":
+            continue
+        known = (m.tensor for m in read.inputs if m.storage == storage and not _is_of(story, m.tensor, made, at))
+        if any(path is None or _is_read_as(read, handed, tensor, path) for tensor in known):
+            return read
+    return None
+
+
+def _is_read_as(read: CallEvent, handed: Handed, tensor: int, path: str) -> bool:
+    """Whether a call reads a tensor by a path of the caller's, and not by what came back."""
+    caller, site = handed.run.caller, read.callsite
+    at = level(site, caller)
+    if site is None or at is None or path not in paths_read(site, caller) or not reads_it_as(read, at, tensor, path):
+        return False
+    takes_it = site.same_statement(caller) and caller.expression in site.expression
+    return not takes_it or path in paths_in(site.expression.replace(caller.expression, "None"))
+
+
+def _is_of(story: Story, tensor: int, made: set[int], before: int) -> bool:
+    """Whether a tensor is one of several, or a view of one."""
+    while tensor not in made:
+        taken = story.innermost_new(tensor, before)
+        if taken is None or taken.kind != "view" or not taken.inputs or taken.inputs[0].tensor == tensor:
+            return False
+        tensor, before = taken.inputs[0].tensor, taken.index
+    return True
+
+
+def _hazard(story: Story, handed: Handed, read: CallEvent) -> Hazard:
+    call, caller, tensor = handed.call, handed.run.caller, handed.tensor
+    name = story.bindings.name(tensor)
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{read} reads {tensor}, but {write} had written it: it was handed over as `{parameter}` by {call}, which "
+            "makes no copy. PyTorch gives no error; the read sees the new values."
+        ).format(
+            read=wording.spot(read.callsite),
+            write=wording.spot(call.callsite),
+            call=wording.spot(caller),
+            tensor=f"`{name}`" if name else _("a tensor"),
+            parameter=handed.parameter,
+        ),
+        fix=_(
+            "Make a new tensor in the function instead of writing `{parameter}`, or work on `{parameter}.clone()`."
+        ).format(parameter=handed.parameter),
+        variable=story.bindings.written_name(call, tensor) or name or handed.parameter,
+        origin=caller,
+        read=read,
+        tensor=tensor,
+        write=call,
+    )
+
+
+RULE = Rule(
+    check,
+    {CODE: Cures((flag_turned_off, value_given, bound_anew), (advice,), another_name_sees_it=True)},
+    gives_way=True,
+)

@@ -1,0 +1,81 @@
+"""A lookup with ``max_norm`` shortened rows of a table, and the table was read elsewhere as if it were as before.
+
+``embedding`` and ``embedding_bag`` write the rows that they look up where these are longer than `max_norm`
+(https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html: "this will modify weight in-place").
+
+Bad::
+
+    rows = F.embedding(words, table, max_norm=1.0)
+    lengths = table.norm(dim=1)                 # of the words looked up, 1
+
+Good::
+
+    rows = F.embedding(words, table.clone(), max_norm=1.0)
+    lengths = table.norm(dim=1)
+
+Told from the record alone: a lookup wrote its table, which is no trained leaf, and an operation that looks nothing up
+read it afterwards. Silent where something else wrote the table in between, and for comparisons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.rule import Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+
+CODE = "lookup-shortened"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each line that looks something up."""
+    told: set[Callsite | None] = set()
+    for call in story.trace.calls:
+        if call.kind != "in-place" or not call.does("looks up") or call.callsite in told:
+            continue
+        for mutation in call.mutations:
+            meta = story.observations.get(mutation.tensor)
+            read = _read_elsewhere(story, mutation.storage, call) if meta and not meta.is_trainable else None
+            if read is not None:
+                told.add(call.callsite)
+                yield _hazard(story, call, mutation.tensor, read)
+
+
+def _read_elsewhere(story: Story, storage: int | None, call: CallEvent) -> CallEvent | None:
+    tensors = story.bindings.by_storage.get(storage, ()) if storage is not None else ()
+    reads = {read.index: read for tensor in tensors for read in story.given_to.get(tensor, ())}
+    for at in sorted(reads):
+        read = reads[at]
+        if at <= call.index or read.does("looks up") or read.kind == "query" or read.does("compares"):
+            continue
+        return None if read.mutated else read
+    return None
+
+
+def _hazard(story: Story, call: CallEvent, tensor: int, read: CallEvent) -> Hazard:
+    name = story.bindings.name(tensor) or story.bindings.written_name(call, tensor)
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{read} reads {table}, but {lookup} had shortened rows of it: a lookup with `max_norm` writes its table. "
+            "PyTorch gives no error; the read sees the new values."
+        ).format(
+            read=wording.spot(read.callsite),
+            lookup=wording.spot(call.callsite),
+            table=f"`{name}`" if name else _("the table"),
+        ),
+        fix=_("Look up in a copy (`table.clone()`), or shorten the table once, where everybody is to see it."),
+        variable=name,
+        read=read,
+        tensor=tensor,
+        write=call,
+    )
+
+
+RULE = Rule(check)

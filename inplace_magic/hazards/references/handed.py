@@ -1,0 +1,174 @@
+"""A tensor that a function was handed and wrote: what it was handed as, and what became of it in that run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inplace_magic.analysis.overlap import may_meet, reach_of_write
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.runs import Run, origin_outside, parameter_holding, run_around
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A write of a tensor that a run of a function had been handed."""
+
+    call: CallEvent
+    mutation: Mutation
+    run: Run
+    inside: Callsite
+    """The place in the function: the write, or the call of what wrote."""
+    parameter: str
+    """``points``, ``batch["labels"]``"""
+    tensor: int
+    """What was handed over; the written one is it, or a view of it."""
+    views: tuple[CallEvent, ...]
+    """The calls of the run that took the views, the last one first."""
+
+    def tensors(self, story: Story) -> list[int]:
+        """All tensors on the written memory."""
+        storage = self.mutation.storage
+        return story.bindings.by_storage.get(storage, []) if storage is not None else []
+
+
+def handed_tensor(
+    story: Story, call: CallEvent, mutation: Mutation, caller: Callsite, inside: Callsite
+) -> Handed | None:
+    """The written tensor as the function that a place called was handed it; None where it was not, or made it."""
+    run = run_around(story, call, caller, inside)
+    maker = story.maker_of_storage(mutation.storage)
+    if run is None or (maker is not None and run.holds(maker.index)):
+        return None
+    tensor, views = origin_outside(story, run, mutation.tensor, call.index)
+    parameter = parameter_holding(story, inside, run, tensor)
+    return Handed(call, mutation, run, inside, parameter, tensor, views) if parameter is not None else None
+
+
+def levels(site: Callsite) -> Iterator[tuple[Callsite, Callsite]]:
+    """(call of a function, place in that function) from the innermost function on."""
+    inside = site
+    while inside.caller is not None:
+        yield inside.caller, inside
+        inside = inside.caller
+
+
+def is_unfilled(story: Story, handed: Handed) -> bool:
+    """Whether the tensor began as a buffer, and nobody but this function has written it."""
+    maker = story.maker_of_storage(handed.mutation.storage)
+    if maker is None or not maker.does("buffer"):
+        return False
+    before = (write for write in story.writes_to_memory(handed.mutation.storage) if write.at < handed.run.first)
+    return all(write.site is not None and write.site.is_below_function(handed.inside) for write in before)
+
+
+def is_given_back(story: Story, handed: Handed) -> bool:
+    """Whether the caller takes the very tensor, or something that holds it, from the call."""
+    returned = (("return", handed.parameter) == (a.target, a.source) for a in story.aliases.beside(handed.inside))
+    if any(returned):
+        return True
+    caller, tensors = handed.run.caller, handed.tensors(story)
+    names = {name for tensor in tensors for name in story.names.get(tensor, ())}
+    taken = {target for target in caller.targets or () if target is not None}
+    if any(name == target or name.startswith((f"{target}.", f"{target}[")) for name in names for target in taken):
+        return True
+    bound = (story.bindings.bound_last(caller.function, target, handed.run.last + 2) for target in taken)
+    return any(held is not None and held[1] in tensors for held in bound)
+
+
+def argument_of(story: Story, handed: Handed) -> str | None:
+    """What the caller calls the tensor that it handed over."""
+    caller, node = handed.run.caller, expressions.parse(handed.run.caller.expression)
+    paths = map(expressions.path_text, node.args if isinstance(node, ast.Call) else ())
+    known = ((path, story.bindings.bound_last(caller.function, path, handed.run.first)) for path in paths if path)
+    found = next((path for path, held in known if held is not None and held[1] == handed.tensor), None)
+    argument = expressions.parameter_argument(caller.expression, handed.inside.parameters, handed.parameter)
+    return found or (expressions.path_text(argument) if argument is not None else None)
+
+
+def takes_the_name(caller: Callsite, path: str) -> bool:
+    """Whether the statement of a call binds a name anew in the end: ``data = columns(rows(data))``."""
+    statement = expressions.parse(caller.statement)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return any(expressions.path_text(target) == path for target in targets)
+
+
+def is_called_alone(caller: Callsite) -> bool:
+    """Whether the function was called as a statement of its own."""
+    called, statement = expressions.parse(caller.expression), expressions.parse(caller.statement)
+    return isinstance(statement, ast.expr) and called is not None and ast.dump(statement) == ast.dump(called)
+
+
+def is_measured(story: Story, handed: Handed) -> bool:
+    """Whether the tensor was changed by something that had been computed from it in the same run: ``x -= x.mean()``."""
+    own = set(handed.tensors(story))
+    others = {meta.tensor for meta in handed.call.inputs} - own
+    made, measures = set(own), set(own)
+    for before in handed.run.calls(story):
+        if before.index >= handed.call.index:
+            break
+        given = {meta.tensor for meta in before.inputs}
+        if given <= made:  # of nothing but the tensor, and of what was made of numbers
+            made |= {output.tensor for output in before.outputs}
+            measures |= {output.tensor for output in before.outputs if given & measures}
+        else:
+            made -= {mutation.tensor for mutation in before.mutations} - own
+    return bool(others & measures) and others <= made
+
+
+def goes_on(story: Story, handed: Handed, *, in_other_runs: bool = False) -> bool:
+    """Whether the line wrote the same elements at another time as well, as it does with a state; or only whether it did
+    so in another run."""
+    call, reach = handed.call, reach_of_write(handed.call, handed.mutation)
+    others = (write for write in story.writes_to_memory(handed.mutation.storage) if write.site == call.callsite)
+    return any(
+        write.at != call.index
+        and not (in_other_runs and handed.run.holds(write.at))
+        and write.call is not None
+        and write.mutation is not None
+        and may_meet(reach, reach_of_write(write.call, write.mutation))
+        for write in others
+    )
+
+
+def is_written_again(story: Story, handed: Handed) -> bool:
+    """Whether the run wrote the same elements more than once."""
+    reach = reach_of_write(handed.call, handed.mutation)
+    writes = (w for w in story.writes_to_memory(handed.mutation.storage) if handed.run.holds(w.at))
+    return any(
+        write.at != handed.call.index
+        and (
+            write.call is None or write.mutation is None or may_meet(reach, reach_of_write(write.call, write.mutation))
+        )
+        for write in writes
+    )
+
+
+def gives_what_it_computed(story: Story, handed: Handed, *, numbers: bool, least: float = 0) -> bool:
+    """Whether something that was computed from the written values left the run: a tensor of so many bytes at least, or
+    a number where those count."""
+    own = set(handed.tensors(story))
+    known = set(own)
+    for later in (*handed.run.calls(story), *handed.run.rest(story)):
+        if later.index <= handed.call.index or all(meta.tensor not in known for meta in later.inputs):
+            continue
+        known |= {meta.tensor for meta in (*later.outputs, *later.mutated)}
+        if later.kind == "query" and numbers:
+            return True
+    inside, last = handed.inside, handed.run.last
+    names = [alias.source for alias in story.aliases.beside(inside) if alias.target == "return"]
+    returned = {held[1] for name in names if (held := story.bindings.bound_last(inside.function, name, last + 1))}
+    sizes = ((tensor, story.observations.get(tensor)) for tensor in known - own)
+    large = (tensor for tensor, meta in sizes if meta is not None and (meta.nbytes or 0) >= least)
+    return any(tensor in returned or _leaves(story, handed.run, tensor) for tensor in large)
+
+
+def _leaves(story: Story, run: Run, tensor: int) -> bool:
+    readers = story.given_to.get(tensor, ())
+    made = story.bindings.made_at.get(tensor)
+    returned = made is not None and made.targets is not None and "return" in made.targets
+    return returned or bool(readers and readers[-1].index > run.last)

@@ -1,0 +1,100 @@
+"""What ``detach()`` gave was put into a list, the tensor was written afterwards, and the list was read.
+
+``losses.append(loss.detach())`` keeps another tensor on the same memory, and no copy
+(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html: "Returned Tensor shares the same storage").
+
+Bad::
+
+    for loss in parts:
+        losses.append(loss.detach())
+        loss /= 4                               # the entry of the list, too
+    mean = torch.stack(losses).mean()
+
+Good::
+
+    for loss in parts:
+        losses.append(loss.detach().clone())
+        loss /= 4
+    mean = torch.stack(losses).mean()
+
+Told from the record: a call that many take for a copy gave another tensor on the same memory, a line put that into a
+list or dict and used it for nothing else, the memory was written by way of another tensor, and only after that was the
+kept one read. Silent for trained leaves and gradients, and where the kept tensor itself is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.of_origin import copied_where_taken
+from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
+from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent
+
+CODE = "kept-then-written"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing line."""
+    for stale in gone_stale(story, _kept(story), partial(_is_written, story), partial(_first_read, story)):
+        yield _hazard(story, stale)
+
+
+def _kept(story: Story) -> Iterator[Reference]:
+    for call in story.trace.calls:
+        site = call.callsite
+        if call.kind != "view" or not call.does("may hand back") or not call.outputs or site is None:
+            continue
+        kept, whole = call.outputs[0], call.inputs[0]
+        target = site.targets[0] if site.targets and len(site.targets) == 1 else None
+        if target is not None and target.endswith("]") and kept.tensor != whole.tensor and not whole.is_trainable:
+            yield Reference(kept.tensor, kept.storage, call.index, site, target, region_of(kept))
+
+
+def _is_written(story: Story, kept: Reference, write: Write) -> bool:
+    if write.call is None or write.mutation is None or write.mutation.tensor == kept.tensor:
+        return False
+    meta = story.observations.get(write.mutation.tensor)
+    if meta is None or meta.is_trainable or story.is_gradient(write.mutation):
+        return False
+    return may_meet(kept.region, reach_of_write(write.call, write.mutation))
+
+
+def _first_read(story: Story, kept: Reference, write: Write) -> CallEvent | None:
+    first = next(iter(story.given_to.get(kept.tensor, ())), None)
+    late = first is not None and first.index > write.at and not first.mutated
+    return first if late else None
+
+
+def _hazard(story: Story, stale: Stale) -> Hazard:
+    kept, write = stale.reference, stale.write
+    place = wording.code(kept.place.expression) if kept.place is not None else ""
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{read} reads what {keeping} had kept, but {write} had written it before: {kept} is on the same memory, "
+            "and no copy. PyTorch gives no error; the read sees the new values."
+        ).format(
+            read=wording.spot(stale.read.callsite),
+            keeping=wording.spot(kept.place),
+            write=wording.spot(write.site),
+            kept=place,
+        ),
+        fix=_("Keep a copy: {kept} with `.clone()` behind it.").format(kept=place),
+        variable=story.name_written_by(write),
+        origin=kept.place,
+        read=stale.read,
+        tensor=kept.tensor,
+        write=write,
+    )
+
+
+RULE = Rule(check, {CODE: Cures((copied_where_taken,))})

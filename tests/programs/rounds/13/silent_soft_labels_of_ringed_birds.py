@@ -1,0 +1,45 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class SoftLabels(nn.Module):
+    def __init__(self, classes, smoothing):
+        super().__init__()
+        self.classes, self.smoothing = classes, smoothing
+
+    def forward(self, logs, labels):
+        goal = logs.data
+        goal.fill_(self.smoothing / (self.classes - 1))
+        goal.scatter_(1, labels.unsqueeze(1), 1.0 - self.smoothing)
+        return F.kl_div(logs, goal, reduction="batchmean")
+
+
+class Ringer(nn.Module):
+    def __init__(self, features, classes):
+        super().__init__()
+        self.read = nn.Linear(features, classes)
+
+    def forward(self, x):
+        return F.log_softmax(self.read(x), dim=1)
+
+
+def train(net, criterion, batches, rate):
+    optimizer = torch.optim.SGD(net.parameters(), lr=rate)
+    for x, labels in batches:
+        optimizer.zero_grad()
+        criterion(net(x), labels).backward()
+        optimizer.step()
+
+
+torch.manual_seed(138)
+batches = [(torch.randn(16, 5), torch.randint(0, 4, (16,))) for _ in range(6)]
+net = Ringer(5, 4)
+weight, bias = net.read.weight.detach().clone(), net.read.bias.detach().clone()
+train(net, SoftLabels(4, 0.1), batches, 0.3)
+
+for x, labels in batches:
+    goal = torch.full((16, 4), 0.1 / 3) + F.one_hot(labels, 4) * (0.9 - 0.1 / 3)
+    slope = ((x @ weight.T + bias).softmax(dim=1) - goal) / 16
+    weight, bias = weight - 0.3 * slope.T @ x, bias - 0.3 * slope.sum(dim=0)
+SILENTLY_WRONG = not torch.allclose(net.read.weight, weight, atol=1e-5)
