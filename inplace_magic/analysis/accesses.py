@@ -176,6 +176,11 @@ class Accesses:
                 found.setdefault(tensor, []).append(call)
         return found
 
+    def given_between(self, tensor: int, since: int, until: int) -> Iterator[CallEvent]:
+        """The calls between two others that got a tensor, oldest first; queries too."""
+        given = self.given_to.get(tensor, [])
+        return islice(given, bisect_right(given, since, key=_INDEX), bisect_left(given, until, key=_INDEX))
+
     @cached_property
     def given_twice(self) -> dict[int, CallEvent]:
         """The tensors that one call gave for two of its results, as ``torch.autograd.grad`` does for both summands of a
@@ -183,7 +188,7 @@ class Accesses:
         found: dict[int, CallEvent] = {}
         for call in self.trace.calls:
             tensors = [output.tensor for output in call.outputs]
-            if len(tensors) > 1 and call.kind == "ordinary":
+            if len(set(tensors)) < len(tensors) and call.kind == "ordinary":
                 found.update({tensor: call for tensor in tensors if tensors.count(tensor) > 1})
         return found
 

@@ -77,7 +77,7 @@ class CellStory:
     pace: Pace = field(default_factory=Pace)
     _made: Report | None = None
     _fresh: list[Hazard] | None = None
-    """What is news of the running cell, where an error left it and IPython is about to print the traceback."""
+    """What is news of the running cell, where an error left it: told above the traceback, its cards not shown yet."""
 
     def begin_cell(self) -> None:
         """Puts the probes on.
@@ -167,20 +167,20 @@ class CellStory:
             self.host.keep(report, self.options)
         return report
 
-    def end(self) -> Report | None:
+    def end(self, raised: BaseException | None = None) -> Report | None:
         """Ends the watch; None when no report could be made."""
         self.leave()
         made = self._made if self.watch.recorded == self.reported else None
-        return self._report(partial(self.watch.stop, made=made), None)
+        return self._report(partial(self.watch.stop, made=made), raised)
 
     def at_exit(self) -> None:
         """Python ends, and nobody switched off, as in ``ipython script.ipy``: what was not told yet is said on standard
         error. The cells of a script are run silently, so IPython did not announce their end."""
-        if self.watch.recorded == self.reported or getattr(self.host.shell, "kernel", None) is not None:
+        all_is_told = self.watch.recorded == self.reported and not self._fresh
+        if all_is_told or getattr(self.host.shell, "kernel", None) is not None:
             return
-        self.leave()
-        report = self._report(self.watch.stop, getattr(sys, "last_value", None))
-        if report is not None and self.news.of(report):
+        report = self.end(getattr(sys, "last_value", None))
+        if report is not None and (self._fresh or self.news.of(report)):
             tell(report, quiet=True)
 
     def figures(self) -> str:

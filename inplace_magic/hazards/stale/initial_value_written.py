@@ -58,6 +58,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     told: set[tuple[object, ...]] = set()
     first: dict[tuple[object, ...], _First] = {}
+    last: dict[tuple[object, ...], int] = {}
     for call in story.trace.calls:
         site = call.callsite
         if site is None or call.kind != "in-place" or call.does("overwrites"):
@@ -74,8 +75,10 @@ def check(story: Story) -> Iterator[Hazard]:
             before = first[key]
             ran = before.site.caller != site.caller if before.by_caller else before.again < call.index
             again = before.alias is not None and ran and not _filled(story, mutation, before.at, call.index)
-            elsewhere = before.site != site or _is_read_elsewhere(story, mutation.tensor, before.at, call)
-            maker = before.maker if elsewhere else None
+            maker, since = before.maker, last.get(key, before.at)
+            last[key] = call.index
+            if maker and before.site == site and not _is_read_elsewhere(story, mutation.tensor, since, call):
+                maker = None
             if again or maker is not None:
                 told.add(place)
                 found = _hazard(story, call, mutation, before.alias if again else None, maker)
@@ -198,7 +201,7 @@ def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str 
 
 def _is_read_elsewhere(story: Story, tensor: int, since: int, until: CallEvent) -> bool:
     """Whether another function read a tensor between two runs of a line that writes it."""
-    reads = (read for read in story.given_to.get(tensor, ()) if since < read.index < until.index)
+    reads = story.given_between(tensor, since, until.index)
     return any(read.callsite is not None and not read.callsite.is_below_function(until.callsite) for read in reads)
 
 
