@@ -121,3 +121,16 @@ def test_what_is_not_in_the_table_is_said_to_be_unknown(monkeypatch: pytest.Monk
     assert w.report.hazards == []
     (told,) = (sentence for sentence in w.report.blindness if "log_softmax" in sentence)
     assert "not known" in told
+
+
+@pytest.mark.parametrize("retain", [True, False])
+def test_what_a_node_keeps_is_compared_until_a_backward_has_used_it_up(retain: bool) -> None:
+    w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    with inplace_magic.watch() as watched:
+        loss = (w * w).sum()
+        loss.backward(retain_graph=retain)
+        w.set_value(paddle.zeros([2]))
+        paddle.exp(w).sum().backward()
+    assert watched.report is not None
+    first, second = (saved for saved in watched.report.trace.saved if saved.name.startswith("in"))
+    assert (first.changed is not None) == (second.changed is not None) == retain

@@ -23,6 +23,8 @@ from inplace_magic.record.autograd import Backward
 class _Running(NamedTuple):
     call: Call
     backward: Backward
+    reached: set[int]
+    """Numbers of the nodes to which it comes."""
     gradients: Before
 
 
@@ -58,8 +60,9 @@ class Backwards:
             inputs=None if asked is None else tuple(self._look(tensor)[RECORD].serial for tensor in asked),
             retain_graph=bool(retain),
         )
-        leaves = () if partial else self._leaves(backward)
-        self._running.append(_Running(call, backward, self._gradients.before(leaves)))
+        reached = self._nodes.reached(backward.roots)
+        leaves = () if partial else self._leaves(reached)
+        self._running.append(_Running(call, backward, reached, self._gradients.before(leaves)))
 
     def end(self, call: Call, error: BaseException | None) -> None:
         """Notes how a run ended."""
@@ -68,14 +71,16 @@ class Backwards:
             if running.call is call:
                 backward = running.backward
                 if error is not None or not backward.retain_graph:
-                    self.released |= self._nodes.reached(backward.roots)
+                    self.released |= running.reached
+                if error is None and not backward.retain_graph:
+                    self._nodes.let_go(running.reached)
                 added = self._gradients.added_to(running.gradients, call.index)
                 self.done.append(Backward(backward.call, backward.roots, backward.inputs, backward.retain_graph, added))
                 return
 
-    def _leaves(self, backward: Backward) -> list[TensorRecord]:
+    def _leaves(self, reached: set[int]) -> list[TensorRecord]:
         records = self._nodes.records
-        wanted = {records[number - 1].variable for number in self._nodes.reached(backward.roots)}
+        wanted = {records[number - 1].variable for number in reached}
         known = self._identity.tensors.values()
         return [
             record

@@ -10,8 +10,9 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from types import NoneType
 from typing import Any, Final
 
 import paddle
@@ -22,8 +23,9 @@ _PLAIN = frozenset((paddle.Tensor, paddle.base.framework.EagerParamBase))
 _LETTERS = {paddle.float32: "f", paddle.float64: "d", paddle.int64: "q", paddle.int32: "i", paddle.bool: "?"}
 CPU = "cpu"
 
-Layout = tuple[tuple[int, ...], tuple[int, ...] | None, int | None, Any, str, str, int]
-"""(shape, strides, offset in elements, dtype, device, class, bytes of its elements)."""
+Layout = tuple[tuple[int, ...], tuple[int, ...] | None, int | None, Any, str, str, int, int]
+"""(shape, strides, offset in elements, dtype, device, class, bytes of its elements, those that can be read as they lie:
+all of a tensor in CPU memory without gaps, else 0)."""
 SHAPE: Final = 0
 STRIDES: Final = 1
 OFFSET: Final = 2
@@ -31,6 +33,10 @@ DTYPE: Final = 3
 DEVICE: Final = 4
 CLS: Final = 5
 NBYTES: Final = 6
+READABLE: Final = 7
+
+_NO_TENSOR = frozenset((NoneType, bool, int, float, str))
+"""What most other arguments are."""
 
 
 def tensors_in(values: Iterable[Any], found: list[Any]) -> list[Any]:
@@ -44,7 +50,7 @@ def tensors_in(values: Iterable[Any], found: list[Any]) -> list[Any]:
         elif kind is list or kind is tuple:
             if value:
                 tensors_in(value, found)
-        elif isinstance(value, Tensor) and value._is_initialized():
+        elif kind not in _NO_TENSOR and isinstance(value, Tensor) and value._is_initialized():
             found.append(value)
     return found
 
@@ -60,6 +66,10 @@ def version(tensor: Any) -> int | None:
         return int(tensor._inplace_version())
     except Exception:  # describing never raises: a tensor without memory, a version of Paddle without counters
         return None
+
+
+gradient: Callable[[Any], Any] = vars(paddle.Tensor)["grad"].__get__
+"""``tensor.grad``, past what stands there during a watch."""
 
 
 def pointer(tensor: Any) -> int:
@@ -93,14 +103,17 @@ def layout(tensor: Any) -> Layout:
         size, offset, strides = 0, None, None
     kind = type(tensor)
     shape = tuple(tensor.shape)
+    device = _device(tensor) if _ACCELERATED else CPU
+    nbytes = math.prod(shape) * size
     return (
         shape,
         strides,
         offset,
         tensor.dtype,
-        _device(tensor) if _ACCELERATED else CPU,
+        device,
         "Tensor" if kind is Tensor else "Parameter" if kind in _PLAIN else kind.__name__,
-        math.prod(shape) * size,
+        nbytes,
+        nbytes if device == CPU and _in_order(shape, strides) else 0,
     )
 
 
@@ -144,8 +157,8 @@ def content(seen: Layout, first: int, limit: int) -> bytes | None:
         first: its :func:`pointer`; the tensor must be alive.
         limit: in bytes.
     """
-    count = seen[NBYTES]
-    if not first or not count or count > limit or seen[DEVICE] != CPU or not _in_order(seen[SHAPE], seen[STRIDES]):
+    count = seen[READABLE]
+    if not first or not count or count > limit:
         return None
     content: bytes = _chars(count).from_address(first).raw  # a third of the time of `ctypes.string_at`
     return content

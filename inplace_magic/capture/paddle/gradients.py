@@ -46,7 +46,7 @@ class Gradients:
         found: Before = {}
         for leaf in leaves:
             tensor = leaf()
-            gradient = None if tensor is None else tensor.grad
+            gradient = None if tensor is None else describe.gradient(tensor)
             found[leaf] = 0 if gradient is None else describe.pointer(gradient)
         return found
 
@@ -92,7 +92,7 @@ class Gradients:
         owner = None if leaf is None else leaf()
         if seen is None or owner is None or seen[VERSION] != describe.version(tensor):
             return None
-        gradient = owner.grad
+        gradient = describe.gradient(owner)
         return seen if gradient is not None and describe.pointer(gradient) == first == seen[POINTER] else None
 
     def settle(self) -> None:
@@ -102,14 +102,15 @@ class Gradients:
 
     def _storage_of(self, leaf: TensorRecord, maker: int | None = None) -> StorageRecord | None:
         tensor = leaf()
-        gradient = None if tensor is None else tensor.grad
+        gradient = None if tensor is None else describe.gradient(tensor)
         if gradient is None or not gradient._is_initialized():
             self._forget(leaf)
             return None
         known = self._of.get(leaf)
-        if known is not None and known[POINTER] == describe.pointer(gradient):
-            return known[STORAGE]
-        self._forget(leaf)
+        if known is not None:
+            if known[POINTER] == describe.pointer(gradient):
+                return known[STORAGE]
+            self._forget(leaf)
         met = len(self._identity.storages)
         seen = self._of[leaf] = self._look(gradient)
         storage = seen[STORAGE]

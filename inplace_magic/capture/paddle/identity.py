@@ -48,15 +48,13 @@ class TensorRecord(weakref.ref[Any]):
     """One tensor object; a weak reference to it, equal to nothing but itself. Its callback is a C method, so that no
     Python code of ours runs when an object of the user's dies."""
 
-    __slots__ = ("key", "latest", "made", "serial", "storage")
+    __slots__ = ("key", "latest", "serial", "storage")
     __hash__ = object.__hash__
     __eq__ = object.__eq__
     key: int
     serial: int
     storage: StorageRecord | None
     latest: Observation | None
-    made: bool
-    """Whether a call was seen that gave it."""
 
 
 class IdentityMap:
@@ -80,11 +78,12 @@ class IdentityMap:
 
     def bury(self) -> None:
         """Notes what died since the last time."""
-        deaths = self.deaths
+        deaths, tensors = self.deaths, self.tensors
         while deaths:
             dead = deaths[0]  # taken out when it is done with: an interrupt on the way loses nothing
-            if self.tensors.get(dead.key) is dead:
-                del self.tensors[dead.key]
+            key = dead.key
+            if tensors.get(key) is dead:
+                del tensors[key]
             self._leave(dead)
             deaths.popleft()
 
@@ -100,8 +99,7 @@ class IdentityMap:
         """A record for a tensor that has none yet."""
         record = self.tensors[id(tensor)] = TensorRecord(tensor, self._died)
         self._serial += 1
-        record.key, record.serial, record.latest, record.made = id(tensor), self._serial, None, False
-        record.storage = storage
+        record.key, record.serial, record.latest, record.storage = id(tensor), self._serial, None, storage
         if storage is not None:
             storage.tensors += 1
         return record
@@ -163,7 +161,7 @@ class IdentityMap:
         """Whether the leaf has its gradient there now; where it has not, the address is another memory's."""
         leaf = self._held.get(storage)
         tensor = None if leaf is None else leaf()
-        gradient = None if tensor is None else tensor.grad
+        gradient = None if tensor is None else describe.gradient(tensor)
         if gradient is not None and describe.address(gradient, describe.pointer(gradient)) == storage.address:
             return True
         if leaf is not None:
@@ -183,7 +181,8 @@ class IdentityMap:
         if storage is None:
             return
         storage.tensors -= 1
-        self._close(storage)
+        if not storage.tensors:
+            self._close(storage)
 
     def _close(self, storage: StorageRecord) -> None:
         """Notes the end of memory on which nothing lies any more."""

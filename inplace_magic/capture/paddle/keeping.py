@@ -8,7 +8,7 @@ from typing import Any
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.functions import OpFacts
-from inplace_magic.capture.paddle.identity import LAYOUT, NODE, RECORD, IdentityMap, Observation
+from inplace_magic.capture.paddle.identity import LAYOUT, NODE, IdentityMap, Observation
 from inplace_magic.capture.paddle.nodes import NodeMap, NodeRecord
 from inplace_magic.capture.paddle.saves import SAVES, kept_in
 from inplace_magic.capture.paddle.traits import operation_of
@@ -47,12 +47,17 @@ def note_saves(
                 clone = identity.clone_of(seen[LAYOUT], call.index)
                 nodes.keep_clone(node, "in0", seen, clone)
             continue
-        for tensor in _in_slot(call, slot):
-            seen = _as_given(call, tensor) or look(tensor)
-            if slot[0] == "i" and not call.facts.keeps_as_it_lies and not tensor.is_contiguous():
-                nodes.keep_clone(node, slot, seen, identity.clone_of(seen[LAYOUT], call.index))
-            else:
+        if slot[0] == "o":
+            for seen in call.outputs[int(slot[3:]) :][:1]:
                 nodes.keep(node, slot, seen)
+            continue
+        position = int(slot[2:])
+        for tensor in describe.tensors_in(call.arguments[position : position + 1], []):
+            seen = _as_given(call, tensor) or look(tensor)
+            if call.facts.keeps_as_it_lies or tensor.is_contiguous():
+                nodes.keep(node, slot, seen)
+            else:
+                nodes.keep_clone(node, slot, seen, identity.clone_of(seen[LAYOUT], call.index))
     return True
 
 
@@ -91,11 +96,3 @@ def _as_given(call: Call, tensor: Any) -> Observation | None:
             if given is tensor:
                 return seen
     return None
-
-
-def _in_slot(call: Call, slot: str) -> list[Any]:
-    if slot[0] == "i":
-        position = int(slot[2:])
-        return describe.tensors_in(call.arguments[position : position + 1], [])
-    found = [seen[RECORD]() for seen in call.outputs[int(slot[3:]) :][:1]]
-    return [tensor for tensor in found if tensor is not None]

@@ -13,9 +13,6 @@ from inplace_magic.capture.paddle.identity import (
     LAYOUT,
     NODE,
     POINTER,
-    REQUIRES_GRAD,
-    STORAGE,
-    VERSION,
     IdentityMap,
     Observation,
     StorageRecord,
@@ -37,6 +34,7 @@ class Looks:
 
     def __init__(self, identity: IdentityMap, nodes: NodeMap, beside: Beside, clock: Callable[[], int]) -> None:
         self._identity, self._nodes, self._beside, self._clock = identity, nodes, beside, clock
+        self._tensors = identity.tensors
         self.unseen: list[RawUnseenWrite] = []
         self.site: int | None = None
         """Number of the place that calls now."""
@@ -45,24 +43,23 @@ class Looks:
 
     def look(self, tensor: Any) -> Observation:
         """A tensor before the call that got it; an unchanged version and address mean an unchanged tensor."""
-        identity = self._identity
-        record = identity.tensors.get(id(tensor))
+        record = self._tensors.get(id(tensor))
         latest = None if record is None or record() is not tensor else record.latest
-        if latest is not None and latest[REQUIRES_GRAD] is not tensor.stop_gradient:
-            version = tensor._inplace_version()
-            storage = latest[STORAGE]
-            if storage is None:
-                if version == latest[VERSION] and describe.pointer(tensor) == latest[POINTER]:
+        if latest is not None:
+            _, storage, version, _, first, requires_grad, _, _ = latest
+            if requires_grad is not tensor.stop_gradient and tensor._inplace_version() == version:
+                if storage is None:
+                    if describe.pointer(tensor) == first:
+                        return latest
+                elif storage.version == version and tensor.data_ptr() == first:
+                    storage.seen_at = self.site
                     return latest
-            elif version == latest[VERSION] == storage.version and tensor.data_ptr() == latest[POINTER]:
-                storage.seen_at = self.site
-                return latest
         return self.observe(tensor, None)
 
     def look_in_step(self, tensor: Any) -> Observation:
         """As :meth:`look`, of what an optimizer hands to its operation: a gradient that is known by its leaf is the
         same each time, though Paddle makes another object for it at each read."""
-        if id(tensor) not in self._identity.tensors:
+        if id(tensor) not in self._tensors:
             seen = self.gradient_at(tensor)
             if seen is not None:
                 return seen
@@ -124,12 +121,11 @@ class Looks:
         nodes, address = self._nodes, grad_fn.node_ptr()
         if call is None:
             return nodes.met(grad_fn, name, address).serial
+        alive = [seen[NODE] for seen in call.before]
         known = nodes.at(address)
-        if known is not None:
-            for seen in call.before:  # an input's node lives: the call handed it on, or wrote without being recorded
-                if seen[NODE] == known.serial:
-                    return known.serial
-        return nodes.made(grad_fn, name, address, call.index).serial
+        if known is not None and known.serial in alive:
+            return known.serial  # an input's node lives: the call handed it on, or wrote without being recorded
+        return nodes.made(grad_fn, name, address, call.index, alive).serial
 
     def _note_unseen(self, storage: StorageRecord, record: TensorRecord, version: int | None) -> None:
         others = self._beside.others()

@@ -6,7 +6,7 @@ that a call made is always a new one, and an address leads to the node that was 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from inplace_magic.capture.paddle import describe
@@ -61,6 +61,10 @@ class NodeRecord:
         """Of a leaf's node: the leaf, which keeps the node alive."""
         self.saved: tuple[Saved, ...] = ()
 
+    def is_held(self) -> bool:
+        """Whether it is a leaf's, and the leaf lives."""
+        return self.leaf is not None and self.leaf() is not None
+
 
 class NodeMap:
     """Gives nodes serial numbers.
@@ -75,15 +79,24 @@ class NodeMap:
         self.records: list[NodeRecord] = []
         self.sequence = 0
         """Of the node that is met next."""
-        self._compared: list[Saved] = []
+        self._compared: list[tuple[int, Saved]] = []
+        """With the number of the node that keeps it."""
 
-    def made(self, node: Any, name: str, address: int, call: int) -> NodeRecord:
-        """The record of a node that the call which just returned has made; outputs of one call may share it."""
+    def made(self, node: Any, name: str, address: int, call: int, alive: Sequence[int | None]) -> NodeRecord:
+        """The record of a node that the call which just returned has made; outputs of one call may share it.
+
+        Args:
+            node: the node.
+            name: its name.
+            address: where it is.
+            call: index of the call.
+            alive: numbers of the inputs' nodes, which are what they were.
+        """
         known = self._by_address.get(address)
         if known is not None and known.call == call:
             return known
         record = self._add(name, address, call)
-        self._read_behind(node, record, call)
+        self._read_behind(node, record, call, alive)
         return record
 
     def met(self, node: Any, name: str, address: int) -> NodeRecord:
@@ -92,7 +105,7 @@ class NodeMap:
         if known is not None and known.name == name:
             return known
         record = self._add(name, address, None)
-        self._read_behind(node, record, None)
+        self._read_behind(node, record, None, ())
         return record
 
     def leaf(self, node: Any, tensor: TensorRecord) -> None:
@@ -113,7 +126,8 @@ class NodeMap:
         self._by_address[address] = record
         return record
 
-    def _read_behind(self, node: Any, record: NodeRecord, call: int | None) -> None:
+    def _read_behind(self, node: Any, record: NodeRecord, call: int | None, alive: Sequence[int | None]) -> None:
+        by_address = self._by_address
         todo = [(node, record)]
         left = _DEEPEST
         while todo:
@@ -124,12 +138,12 @@ class NodeMap:
                     behind.append(None)
                     continue
                 address = other.node_ptr()
-                known = self._by_address.get(address)
-                if known is None or ((known.leaf is None or known.leaf() is None) and known.name != other.name()):
+                known = by_address.get(address)
+                if known is None or not (known.serial in alive or known.is_held() or known.name == other.name()):
                     name = other.name()
                     known = self._add(name, address, None if name == LEAF_SINK else call)
                     left -= 1
-                    if left > 0:
+                    if left > 0 and name != LEAF_SINK:  # behind a leaf's there is nothing
                         todo.append((other, known))
                 behind.append(known.serial)
             own.next = tuple(behind)
@@ -140,7 +154,7 @@ class NodeMap:
         saved = Saved(slot, seen, before, guarded=guarded)
         record.saved += (saved,)
         if before is not None:
-            self._compared.append(saved)
+            self._compared.append((record.serial, saved))
 
     def keep_clone(self, record: NodeRecord, slot: str, seen: Observation, clone: StorageRecord) -> None:
         """Notes that a node keeps a clone of a tensor as it was.
@@ -162,7 +176,8 @@ class NodeMap:
             call: index of the backward that is about to begin.
         """
         left = []
-        for saved in self._compared:
+        for entry in self._compared:
+            saved = entry[1]
             tensor = saved.record() if saved.record is not None else None
             if tensor is None or describe.pointer(tensor) != saved.pointer:
                 saved.before = None  # nobody can tell any more
@@ -170,18 +185,24 @@ class NodeMap:
             now = describe.content(saved.layout, saved.pointer, self._limit)
             if (now == saved.before) == (len(saved.changed) % 2 == 1):
                 saved.changed += (call,)
-            left.append(saved)
+            left.append(entry)
         self._compared = left
+
+    def let_go(self, numbers: set[int]) -> None:
+        """Notes that nodes have let go of what they kept: whatever is written there from now on does no harm."""
+        self._compared = [entry for entry in self._compared if entry[0] not in numbers]
 
     def reached(self, starts: Iterable[int]) -> set[int]:
         """The numbers of the nodes to which a backward from these comes."""
-        met: set[int] = set()
-        todo = list(starts)
+        records = self.records
+        met: set[Any] = {None}
+        todo: list[Any] = list(starts)
         while todo:
             number = todo.pop()
             if number not in met:
                 met.add(number)
-                todo += [behind for behind in self.records[number - 1].next if behind is not None]
+                todo += records[number - 1].next
+        met.discard(None)
         return met
 
     def at(self, address: int) -> NodeRecord | None:

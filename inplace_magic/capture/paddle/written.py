@@ -38,11 +38,12 @@ def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Writte
         return _NONE  # what is written inside is written by calls of its own
     found: Written = []
     done: set[int] = set()
-    for tensor, seen in zip(call.tensors, call.before, strict=True):
+    for at, tensor in enumerate(call.tensors):
         try:
             version = tensor._inplace_version()
         except Exception:  # as in `describe.version`
             version = None
+        seen = call.before[at]
         if version == seen[VERSION]:
             continue
         storage = seen[STORAGE]
@@ -54,9 +55,12 @@ def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Writte
             tensor = _announced(call, storage, tensor, identity)
         found.append((tensor, seen[VERSION]))
     unmoved = call.unmoved
-    if facts.predicts_write and call.error is None:
-        handed_back = set(map(id, produced))
-        unmoved = [tensor for tensor in call.tensors if id(tensor) in handed_back] or call.targets
+    if facts.predicts_write and call.error is None and len(found) < len(call.tensors):
+        if len(produced) == 1 and produced[0] is call.tensors[0]:
+            unmoved = produced
+        else:
+            handed_back = set(map(id, produced))
+            unmoved = [tensor for tensor in call.tensors if id(tensor) in handed_back] or call.targets
     for tensor in unmoved:
         record = identity.known(tensor)
         storage = None if record is None else record.storage
@@ -68,6 +72,8 @@ def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Writte
 
 def _announced(call: Call, storage: StorageRecord, tensor: Any, identity: IdentityMap) -> Any:
     """Of several tensors on one memory, the one that the call announced to write."""
+    if call.targets and call.targets[0] is tensor:
+        return tensor
     for target in call.targets:
         record = identity.known(target)
         if record is not None and record.storage is storage:
