@@ -257,12 +257,15 @@ class watch(Recording):
 
 def without_detours(error: BaseException) -> None:
     """Takes out of a traceback what a watch put into it; a fault of ours leaves it as it is."""
-    if "torch" not in sys.modules:
-        return
     with suppress(Exception):
-        from inplace_magic.capture.torch import tracebacks
+        if "torch" in sys.modules:
+            from inplace_magic.capture.torch import tracebacks
 
-        tracebacks.without_detours(error)
+            tracebacks.without_detours(error)
+        if "inplace_magic.capture.paddle.probe" in sys.modules:
+            from inplace_magic.capture.paddle.tracebacks import without_stand_ins
+
+            without_stand_ins(error)
 
 
 def _not_an_option(name: str) -> str:

@@ -80,8 +80,6 @@ def told(error: BaseException | None) -> tuple[str, list[tuple[str, str, int | N
     """Type and text of an error, without the number of a name (Paddle counts tensors on from run to run), and the
     entries of its traceback below the cell."""
     entries = [] if error is None else traceback.extract_tb(error.__traceback__)
-    if sys.version_info < (3, 11):  # before it, a bare `raise` goes on with the traceback that it had
-        entries = [entry for entry in entries if "inplace_magic" not in entry.filename]
     below = [(entry.filename, entry.name, entry.lineno) for entry in entries if "ipython-input" not in entry.filename]
     return re.sub(r"_\d+(?=[).])", "", f"{type(error).__name__}: {error}"), below
 

@@ -16,22 +16,16 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from inplace_magic.capture.chained import chained
 from inplace_magic.capture.torch.callers import OVERRIDES
 
 
 def without_detours(error: BaseException) -> None:
     """Takes those pairs of entries out of the traceback of an error, and of all errors that it came from."""
-    seen: set[int] = set()
-    todo: list[BaseException | None] = [error]
-    while todo:
-        one = todo.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
+    for one in chained(error):
         first = _shortened(one.__traceback__)
         if first is not one.__traceback__:
             one.__traceback__ = first
-        todo += (one.__cause__, one.__context__, *getattr(one, "exceptions", ()))
 
 
 def _shortened(first: TracebackType | None) -> TracebackType | None:
