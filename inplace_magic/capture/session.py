@@ -167,6 +167,10 @@ class Session:
         """Weak references to the recorded tensors that are alive now."""
         return WeakTensors((record.serial, tensor) for tensor, record in self._recorder.identity.live())
 
+    def explains(self, error: BaseException) -> bool:
+        """Whether an error is one of PyTorch's about writing in place."""
+        return refusal_of(describe.error_text(error)) is not None
+
     def let_go(self) -> None:
         """The watch is over: takes its weak references off the user's tensors at once, without waiting for the garbage
         collector; ``torch.utils.swap_tensors`` refuses tensors that have one."""

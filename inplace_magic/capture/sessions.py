@@ -155,13 +155,13 @@ class Sessions:
         source: str,
         last: bool = True,
     ) -> Trace:
-        """The record of the watch so far. Where the block used both frameworks, that of the one which it called more
-        often, and a sentence on the other."""
+        """The record of the watch so far. Where the block used both frameworks, that of the one whose error ended it,
+        else of the one which it called more often, and a sentence on the other."""
         paddle_calls = 0 if self._paddle is None else self._paddle.recorded
         torch_calls = 0 if self._torch is None else self._torch.recorded
         known: dict[str, Any] = {"sources": sources, "namespace": namespace, "error": error, "cell": cell}
         known["source"] = source
-        if self._paddle is not None and self._is_about_paddle():
+        if self._paddle is not None and self._is_about_paddle(error):
             trace = self._paddle.trace(**known)
             if torch_calls:
                 trace = replace(
@@ -179,7 +179,11 @@ class Sessions:
             trace = replace(trace, blindness=(blindness.PADDLE_TOO_OLD.format(file=self._too_old), *trace.blindness))
         return replace(trace, faults=(*trace.faults, *self._faults))
 
-    def _is_about_paddle(self) -> bool:
-        if self._paddle is None:
-            return False
-        return self._torch is None or self._paddle.recorded > self._torch.recorded
+    def _is_about_paddle(self, error: BaseException | None = None) -> bool:
+        if self._paddle is None or self._torch is None:
+            return self._paddle is not None
+        if error is not None and self._paddle.recorded and self._torch.recorded:
+            explained = self._paddle.explains(error)
+            if explained != self._torch.explains(error):
+                return explained
+        return self._paddle.recorded > self._torch.recorded

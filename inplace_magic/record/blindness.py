@@ -66,6 +66,7 @@ HIGHER_ORDER = N_("`{call}` ({place}) ran a higher-order operator: the operators
 NOT_SEEN_MORE = N_("So it was with {count} more lines.")
 INSIDE_PADDLE_CALLS = N_("Ops inside a call of Paddle, and backward's own ops, are not seen.")
 NO_OPS_OF_PADDLE = N_("Level `ops` does not exist for Paddle's tensors: they were watched at level `calls`.")
+NO_WRITES_OF_PADDLE = N_("Level `writes` does not exist for Paddle's tensors: they were watched at level `calls`.")
 UNKNOWN_SAVES = N_("What these calls keep for backward is not known: {call}. A later write to it goes unnoticed.")
 LATEST_KEPT = N_("{count} of {begun} calls were forgotten again to bound memory (--max-events {limit}).")
 PADDLE_TOO_OLD = N_("Paddle {file} is older than 3.0, the first version that can be watched: its calls were not seen.")
@@ -82,7 +83,8 @@ SENTENCES = (
     *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP),
     *(WRITES_ALONE, WRITES_SAVER, WRITES_FORGOTTEN, WRITES_INCOMPLETE, WRITES_NOT_TOLD),
     *(NOT_JUDGED, NOT_WATCHED, RAN_AGAIN, EDITED, THREADS, PROCESSES, GAVE_WAY, FORKED),
-    *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD, TWO_FRAMEWORKS),
+    *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, NO_WRITES_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD),
+    TWO_FRAMEWORKS,
     *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),
 )
 

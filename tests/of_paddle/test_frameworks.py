@@ -90,6 +90,25 @@ def test_code_of_two_frameworks_gets_one_report_and_a_sentence() -> None:
     assert "1 call of another framework" in w.report.verdict
 
 
+def test_of_two_frameworks_the_one_whose_error_ended_the_code_is_told_of() -> None:
+    torch = pytest.importorskip("torch")
+
+    def program() -> None:
+        for _ in range(9):
+            paddle.ones([2])
+        x = torch.ones(2, requires_grad=True)
+        y = x.exp()
+        y.add_(1)
+        y.sum().backward()
+
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"), inplace_magic.watch() as w:
+        program()
+    assert w.report is not None
+    assert w.report.framework == "torch"
+    assert [finding.code for finding in w.report.hazards] == ["saved-tensor-overwritten"]
+    assert any("Calls of a second framework in the watched code: 9." in line for line in w.report.blindness)
+
+
 def test_torch_alone_is_told_of_as_ever_although_paddle_is_there() -> None:
     torch = pytest.importorskip("torch")
     with inplace_magic.watch() as w:
@@ -99,12 +118,13 @@ def test_torch_alone_is_told_of_as_ever_although_paddle_is_there() -> None:
     assert not any("framework" in sentence for sentence in w.report.blindness)
 
 
-def test_level_ops_is_refused_in_a_sentence() -> None:
-    with inplace_magic.watch(level="ops") as w:
+@pytest.mark.parametrize("level", ["ops", "writes"])
+def test_another_level_than_calls_is_refused_in_a_sentence(level: str) -> None:
+    with inplace_magic.watch(level=level) as w:
         paddle.ones([2]) * 2.0
     assert w.report is not None
     assert w.report.trace.level == "calls"
-    assert any("Level `ops` does not exist for Paddle" in sentence for sentence in w.report.blindness)
+    assert any(f"Level `{level}` does not exist for Paddle" in sentence for sentence in w.report.blindness)
 
 
 def test_a_watch_within_a_watch_is_refused_and_the_outer_one_goes_on() -> None:

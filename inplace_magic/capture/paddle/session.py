@@ -99,6 +99,10 @@ class PaddleSession:
             self._probe = None
             self.active = False
 
+    def explains(self, error: BaseException) -> bool:
+        """Whether an error is one of Paddle's about writing in place."""
+        return refusal_of(describe.error_text(error)) is not None
+
     def let_go(self) -> None:
         """The watch is over: lets go of its weak references to the user's tensors."""
         for record in self._recorder.identity.tensors.values():
@@ -139,8 +143,9 @@ class PaddleSession:
         except Exception as fault:  # containment: without names the rest is still worth telling
             recorder.fault("reading the names of tensors", fault)
         unseen = [blindness.INSIDE_PADDLE_CALLS, blindness.OTHER_THREADS]
-        if self.options.level == "ops":
-            unseen.insert(0, blindness.NO_OPS_OF_PADDLE)
+        other_level = {"ops": blindness.NO_OPS_OF_PADDLE, "writes": blindness.NO_WRITES_OF_PADDLE}
+        if self.options.level in other_level:
+            unseen.insert(0, other_level[self.options.level])
         try:
             trace = frozen_trace(recorder, self.options, sources, names, unseen)
         except Exception as fault:  # containment: the block's own result must not change because of its record
