@@ -1,6 +1,8 @@
-"""The exceptions that a user of this package can meet."""
+"""The exceptions that a user of this package can meet, and what an exception came from."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 
 class InplaceMagicError(Exception):
@@ -24,3 +26,15 @@ class CopyError(CompareError):
 
     variable: str | None = None
     """The name of the notebook that holds it, where the program read it and so could not go on."""
+
+
+def chained(error: BaseException) -> Iterator[BaseException]:
+    """The error, what it was raised from and while handling what, and the members of a group; each once."""
+    seen: set[int] = set()
+    todo: list[BaseException | None] = [error]
+    while todo:
+        one = todo.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            todo += (one.__cause__, one.__context__, *getattr(one, "exceptions", ()))

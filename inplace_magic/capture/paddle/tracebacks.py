@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from inplace_magic.capture.chained import chained
 from inplace_magic.capture.paddle import probe
+from inplace_magic.errors import chained
 
 
 def without_stand_ins(error: BaseException) -> None:

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from inplace_magic.capture.chained import chained
 from inplace_magic.capture.torch.callers import OVERRIDES
+from inplace_magic.errors import chained
 
 
 def without_detours(error: BaseException) -> None:
