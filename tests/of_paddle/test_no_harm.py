@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import signal
 import threading
 import traceback
@@ -308,3 +310,54 @@ def test_static_programs_are_built_as_unwatched() -> None:
     assert y.tolist() == [0.0, 4.0]
     assert w.report is not None
     assert w.report.faults == []
+
+
+class Refuses(paddle.autograd.PyLayer):
+    """A layer whose backward raises."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2.0
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        raise KeyError("mine")
+
+
+def a_hook_raises() -> None:
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    y = x * 2.0
+    y.register_hook(lambda grad: grad.matmul(paddle.ones([3, 3])))
+    y.sum().backward()
+
+
+def a_hook_raises_in_grad() -> None:
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    y = x * 2.0
+    y.register_hook(lambda grad: 1 / 0)
+    paddle.grad(y.sum(), x)
+
+
+def a_layer_raises() -> None:
+    Refuses.apply(paddle.to_tensor([1.0], stop_gradient=False)).sum().backward()
+
+
+def a_backward_within_backward_raises() -> None:
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    y = x * 2.0
+    y.register_hook(lambda grad: a_layer_raises())
+    y.sum().backward()
+
+
+@pytest.mark.parametrize(
+    "program", [a_hook_raises, a_hook_raises_in_grad, a_layer_raises, a_backward_within_backward_raises]
+)
+def test_the_text_that_paddle_makes_of_running_frames_names_none_of_ours(program: Callable[[], None]) -> None:
+    told = []
+    for watch in (contextlib.nullcontext(), inplace_magic.watch()):  # one line for both: it stands in the text
+        with watch, pytest.raises(Exception, match="At:") as raised:
+            program()
+        assert raised.value.args == (str(raised.value),)
+        told.append((raised.type, re.sub(r"0x[0-9a-f]+", "…", str(raised.value))))
+    assert "inplace_magic/capture" not in told[1][1]
+    assert told[0] == told[1]

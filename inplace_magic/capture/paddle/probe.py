@@ -1,7 +1,7 @@
 """What stands in the place of an operation of Paddle's while a watch runs: it asks and passes on, and decides nothing.
 
 An error leaves through a stand-in without a trace of it: IPython shows the innermost frame whatever it is, so ours is
-taken out of the traceback before the error goes on.
+taken out of the traceback before the error goes on, and out of a text that C++ made of the frames.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import paddle
 
 from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.spots import Spot
+from inplace_magic.capture.paddle.tracebacks import without_our_lines
 
 _is_eager: Callable[[], bool] = paddle.in_dynamic_mode
 _this_thread: Callable[[], int] = threading.get_ident
@@ -68,6 +69,8 @@ class Probe:
             try:
                 result = original(*args, **kwargs)
             except BaseException as error:
+                if facts.runs_python:
+                    probe._clear(error)
                 if call is not None:
                     probe._end(call, None, error)
                 traceback = error.__traceback__
@@ -147,6 +150,12 @@ class Probe:
             original(ctx, *tensors)
 
         return save_for_backward
+
+    def _clear(self, error: BaseException) -> None:
+        try:
+            without_our_lines(error)
+        except Exception as fault:  # containment: the error goes on as it is
+            self._recorder.fault("reading the text of an error", fault)
 
     def _end(self, call: Any, result: Any, error: BaseException | None) -> None:
         recorder = self._recorder

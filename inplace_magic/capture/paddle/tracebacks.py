@@ -1,16 +1,35 @@
-"""What Python 3.10 leaves of a stand-in in the traceback of an error, and taking it out again.
+"""What stand-ins leave in an error of the user's, and taking it out again.
 
-There a bare ``raise`` goes on with the traceback that it had, whatever ``__traceback__`` was set to meanwhile, so the
-stand-in's frame stays. It is taken out when the error has left the watched block, or as IPython shows it. Of later
-versions there is nothing to take out.
+Where Python code that a backward runs (a hook, ``PyLayer.backward``) raises, C++ makes a text of all frames that are
+running, and raises another error with that text::
+
+    (External) ZeroDivisionError: division by zero
+
+    At:
+      hook.py(17): <lambda>
+      probe.py(69): stand_in              ours, one line for each stand-in that waits
+      tensor_patch_methods.py(370): backward
+
+In Python 3.10 a bare ``raise`` goes on with the traceback that it had, whatever ``__traceback__`` was set to meanwhile,
+so the stand-in's own entry stays. It is taken out when the error has left the watched block, or as IPython shows it.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from types import TracebackType
 
-from inplace_magic.capture.paddle import probe
 from inplace_magic.errors import chained
+
+_PROBE = os.path.join(os.path.dirname(__file__), "probe.py")
+_LINE = re.compile(rf"^ *{re.escape(_PROBE)}\(\d+\): \w+\n", re.MULTILINE)
+
+
+def without_our_lines(error: BaseException) -> None:
+    """Takes the lines of stand-ins out of the text of an error of Paddle's."""
+    if error.args and isinstance(error.args[0], str) and _PROBE in error.args[0]:
+        error.args = (_LINE.sub("", error.args[0]), *error.args[1:])
 
 
 def without_stand_ins(error: BaseException) -> None:
@@ -29,6 +48,6 @@ def without_stand_ins(error: BaseException) -> None:
 
 def _below(entry: TracebackType | None) -> TracebackType | None:
     """The first entry from there on that is no stand-in's."""
-    while entry is not None and entry.tb_frame.f_code.co_filename == probe.__file__:
+    while entry is not None and entry.tb_frame.f_code.co_filename == _PROBE:
         entry = entry.tb_next
     return entry
