@@ -43,7 +43,7 @@ SLOW = (
     "tests/test_demo.py",
     "tests/test_wheel.py",
     "tests/ranks",  # processes of torchrun
-    "tests/test_situations.py",  # processes of Python
+    "tests/situations",  # processes of Python, kernels
     "tests/test_command_line.py",  # processes of Python
     "tests/testing/test_plugin.py",
     "tests/lessons/test_exercises.py",

@@ -40,6 +40,7 @@ from inplace_magic.capture.torch.callers import TORCH_FRAMES
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.capture.torch.hooks.hooked import HookedLayers
 from inplace_magic.capture.torch.memory import MemoryMeter
+from inplace_magic.capture.torch.writes.lines import LineTable
 from inplace_magic.record.events import Kind
 from inplace_magic.record.options import WatchOptions
 
@@ -53,7 +54,7 @@ class Recorder:
 
     def __init__(self, options: WatchOptions) -> None:
         self._options = options
-        self.sites = CallsiteTable(TORCH_FRAMES)
+        self.sites = (LineTable if options.level == "writes" else CallsiteTable)(TORCH_FRAMES)
         self.log = Log()
         self.identity = IdentityMap(self.clock, options.check_values)
         self.nodes = NodeMap(self.identity, self.clock, options.check_values)

@@ -22,7 +22,7 @@ from inplace_magic.capture.torch.hooks.idle_steps import IdleSteps
 from inplace_magic.capture.torch.modes import any_active, take_off
 from inplace_magic.capture.torch.probes import CallProbe, OpProbe
 from inplace_magic.capture.torch.refusals import refusal_of
-from inplace_magic.capture.torch.write_probe import WriteProbe
+from inplace_magic.capture.torch.writes.probe import WriteProbe
 from inplace_magic.capture.written import written_trace
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _

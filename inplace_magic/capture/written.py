@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import torch
 
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.traits import node_traits
-from inplace_magic.capture.torch.write_probe import RawFailure, WriteProbe
+from inplace_magic.capture.torch.writes.probe import RawFailure, WriteProbe
 from inplace_magic.record.autograd import AutogradNode, Backward, SavedTensor
 from inplace_magic.record.blindness import (
     PROCESSES,
@@ -41,11 +42,8 @@ def written_trace(
     fitting = [failure for failure in probe.failures if failure.error == error] or list(probe.failures)
     made = _told(fitting[-1], sites, error) if fitting else Trace(error=error, refusal=refusal_of(error))
     beside = recorder.log.beside
-    return Trace(
-        calls=made.calls,
-        nodes=made.nodes,
-        saved=made.saved,
-        backwards=made.backwards,
+    return replace(
+        made,
         sources=sources.texts(),
         blindness=(
             *made.blindness,
@@ -97,9 +95,9 @@ def _told(failure: RawFailure, sites: list[Callsite], error: str | None) -> Trac
     named = failure.node is not None
     return Trace(
         calls=tuple(calls),
-        nodes=(AutogradNode(1, failure.node, failure.sequence, traits=node_traits(failure.node)),)
-        if failure.node is not None
-        else (),
+        nodes=tuple(_nodes(failure)),
+        names=(failure.behind.parameter,) if failure.behind is not None else (),
+        module_names=(failure.behind.module,) if failure.behind is not None else (),
         saved=(
             SavedTensor(
                 1, failure.saved, storage=1, counter=1, version=refusal.expected, tensor=1, shape=failure.shape
@@ -110,6 +108,14 @@ def _told(failure: RawFailure, sites: list[Callsite], error: str | None) -> Trac
         backwards=(Backward(end, (1,) if named else ()),),
         blindness=tuple(_not_known(failure)),
     )
+
+
+def _nodes(failure: RawFailure) -> Iterator[AutogradNode]:
+    if failure.node is None:
+        return
+    own = AutogradNode(1, failure.node, failure.sequence)
+    for node in (own,) if failure.behind is None else failure.behind.nodes:
+        yield replace(node, traits=node_traits(node.name))
 
 
 def _observed(failure: RawFailure, version: int | None) -> TensorMetadata:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import N_, _, ngettext, sentences
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.names import ModuleName
 from inplace_magic.record.places import Callsite
 
 _MAX_CODE = 70
@@ -110,6 +111,7 @@ def overwritten(
     raised: bool,
     intact: bool,
     writes_alone: bool = False,
+    module: ModuleName | None = None,
 ) -> str:
     what = f"`{variable}`" if variable else _("A tensor without a name of its own")
     if saved_name and variable and saved_name != variable:
@@ -121,7 +123,13 @@ def overwritten(
     if writes > 1:
         again = ngettext("{done} and {count} more time", "{done} and {count} more times", writes - 1)
         done = again.format(done=done, count=writes - 1)
-    if saved_site is None and writes_alone:
+    if saved_site is None and writes_alone and module is not None:
+        told = _(
+            "{done} after {node}, in or after `{module}` ({cls}), had saved it for backward, at a line that level "
+            "`writes` does not record."
+        )
+        kept = told.format(done=done, node=saver, module=module.path, cls=module.cls)
+    elif saved_site is None and writes_alone:
         told = _("{done} after {node} had saved it for backward, at a line that level `writes` does not record.")
         kept = told.format(done=done, node=saver)
     elif saved_site is None:

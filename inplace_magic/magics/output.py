@@ -5,7 +5,8 @@ A fault of ours never reaches the user's cell, whose result stands already: it i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.deliver import complain
@@ -40,9 +41,18 @@ def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: boo
             beside_widget=beside_widget,
             told=told,
         )
-        shell.display_pub.publish(data=bundle)
+        _publish(shell, bundle)
     except Exception as error:  # a boundary, see above
         complain(_("the report could not be displayed"), error)
+
+
+def _publish(shell: Any, bundle: Mapping[str, str]) -> None:
+    """Displays it; in a terminal, whose text is all that is shown, with lines of its width and its colours."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        from inplace_magic.render.terminal import fitted
+
+        bundle = {**bundle, "text/plain": fitted(bundle["text/plain"], sys.stdout)}
+    shell.display_pub.publish(data=bundle)
 
 
 def show_widget(shell: Any, report: Report, name: str) -> None:
@@ -78,6 +88,6 @@ def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard]) -> None:
 
         with use_language(report.language, report.framework):
             more = _(WHOLE_STORY)
-        shell.display_pub.publish(data=to_card_mimebundle(report, hazards, more=more))
+        _publish(shell, to_card_mimebundle(report, hazards, more=more))
     except Exception as error:  # a boundary, see above
         complain(_("a finding could not be displayed"), error)

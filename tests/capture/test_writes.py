@@ -14,7 +14,7 @@ from programs import score
 from torch.utils.checkpoint import checkpoint
 
 from inplace_magic import Hazard, watch
-from inplace_magic.capture.torch.write_probe import WriteProbe
+from inplace_magic.capture.torch.writes.probe import WriteProbe
 
 FOLDER = Path(__file__).parent.parent / "programs"
 RAISING = [case for case in score.cases_in(FOLDER) if case["symptom"] == "backward_error"]
@@ -230,3 +230,44 @@ def test_tracebacks_are_those_of_the_program() -> None:
         raise AssertionError
 
     assert entries(True) == entries(False)
+
+
+class Net(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        probs = torch.sigmoid(self.layers[1](self.layers[0](x)))
+        probs *= 2
+        return probs
+
+
+def test_the_module_behind_the_node_is_named_by_the_names_of_the_function_that_has_it() -> None:
+    def program() -> None:
+        net = Net()
+        net(torch.ones(1, 3)).sum().backward()
+
+    hazard = failed(program)
+    assert hazard.saved_by == "SigmoidBackward0"
+    assert "SigmoidBackward0, in or after `net.layers[1]` (Linear), had saved it for backward" in hazard.message
+
+
+def test_a_module_that_no_name_reaches_is_not_made_up() -> None:
+    def program() -> None:
+        torch.nn.Linear(3, 3)(torch.ones(1, 3)).sigmoid().mul_(2).sum().backward()
+
+    hazard = failed(program)
+    assert hazard.mutation is not None
+    assert "after SigmoidBackward0 had saved it for backward, at a line" in hazard.message
+
+
+def test_a_flag_that_is_given_by_its_place_counts_as_a_write() -> None:
+    def program() -> None:
+        probs = torch.sigmoid(torch.ones(3, requires_grad=True))
+        torch.nn.functional.relu(probs, True)
+        probs.sum().backward()
+
+    hazard = failed(program)
+    assert hazard.mutation is not None
+    assert hazard.mutation.text == "torch.nn.functional.relu(probs, True)"

@@ -128,3 +128,24 @@ def test_states_that_were_kept_in_each_epoch_and_are_the_live_weights_are_found(
 def test_views_of_one_row_taken_without_a_write_between_them_may_be_stacked(tmp_path: Path) -> None:
     program = "x = torch.rand(3, 2)\nx.mul_(2)\nx.mul_(3)\ny = torch.stack([x[0], x[0], x[1]])"
     assert rule.CODE not in watched(tmp_path, "", program).codes()
+
+
+HANDED_BACK = """\
+def record(total):
+    curve = [None] * 4
+    for step in range(4):
+        total += 1
+        curve[step] = total
+    return curve"""
+
+
+@pytest.mark.parametrize(
+    ("binding", "is_found"), [("kept = record(total)", True), ("record(total)\nkept = {0: total, 1: total}", False)]
+)
+def test_a_list_that_a_function_gives_back_is_its_own_and_no_other_s(
+    tmp_path: Path, binding: str, is_found: bool
+) -> None:
+    """That some function fills a list and returns it says nothing of a dict that another statement made."""
+    reads = "means = [kept[i].mean() for i in range(2)]"
+    ran = watched(tmp_path, f"{HANDED_BACK}\ntotal = torch.zeros(2)", f"{binding}\n{reads}")
+    assert (rule.CODE in [finding.code for finding in ran.report.findings]) == is_found

@@ -186,7 +186,7 @@ def judge(case, source, report, above=1):
         yield "saved_by", found is not None and bare(found.saved_by) == bare(case["saved_by"])
         versions = (case["expected_version"], case["found_version"])
         yield "versions", found is not None and (found.expected_version, found.found_version) == versions
-    if re.fullmatch(r"[\w.]+", case["variable"] or ""):
+    if re.fullmatch(r"[\w.]+", case.get("variable") or ""):
         names = {found.variable, *re.findall(r"the memory of `([^`]+)`", found.message)} if found is not None else ()
         yield "variable", case["variable"] in names
 

@@ -30,11 +30,12 @@ def module_names(modules: Iterable[tuple[str, torch.nn.Module]], names: Iterable
         while path not in around:
             around.add(path)
             path = _LAST_STEP.sub("", path)
-    return tuple(
-        ModuleName(path, type(module).__name__, defining_class(module) if _runs(module) else "")
-        for path, module in dict(modules).items()
-        if path in around
-    )
+    return tuple(named(path, module) for path, module in dict(modules).items() if path in around)
+
+
+def named(path: str, module: torch.nn.Module) -> ModuleName:
+    """A module as the record has it."""
+    return ModuleName(path, type(module).__name__, defining_class(module) if _runs(module) else "")
 
 
 def defining_class(module: torch.nn.Module) -> str:

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.listing import Listing, listing_of, whole_listing
+from inplace_magic.source.expressions import path_text
+from inplace_magic.source.listing import Listing, listing_of, texts, whole_listing
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _SLOT = re.compile(r"(?P<container>[A-Za-z_][\w.]*)(?P<steps>(?:\[[^\]]*\])+)")
@@ -61,13 +63,31 @@ def _fills(story: Story, container: str) -> bool:
     last = container.rpartition(".")[2]
     for alias in story.trace.aliases:
         owner = alias.target.partition("[")[0].rpartition(".")[2]
-        given = any(a.target == "return" and a.source == owner for a in story.trace.aliases)
-        listing = whole_listing(story.trace, alias) if "[" in alias.target and (owner == last or given) else None
+        if "[" not in alias.target or not (owner == last or _is_given_by(story, container, owner, alias)):
+            continue
+        listing = whole_listing(story.trace, alias)
         if listing is not None:
             statement = listing.statement_on(alias.line)
             if statement is not None and runs_again(listing, statement):
                 return True
     return False
+
+
+def _is_given_by(story: Story, container: str, owner: str, stores: AliasStatement) -> bool:
+    """Whether the function of a statement returns what the statement fills, and the container was bound to a call of
+    that function: ``history = record()``."""
+    where = (stores.function, stores.cell, stores.file)
+    returns = (a for a in story.trace.aliases if a.target == "return" and a.source == owner)
+    if not any((a.function, a.cell, a.file) == where for a in returns):
+        return False
+    function = stores.function.rpartition(".")[2]
+    return any(
+        isinstance(node, ast.Assign)
+        and any(path_text(target) == container for target in node.targets)
+        and any(isinstance(part, ast.Call) and names(part.func, function) for part in ast.walk(node.value))
+        for listing in texts(story.trace)
+        for node in ast.walk(listing.tree)
+    )
 
 
 def runs_again(listing: Listing, statement: ast.stmt) -> bool:

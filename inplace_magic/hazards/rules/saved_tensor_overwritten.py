@@ -41,6 +41,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
+from inplace_magic.analysis.tree.behind import module_behind
 from inplace_magic.hazards import unseen, wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import inplace_false, of_saved, return_new, step_advice
@@ -241,6 +242,7 @@ def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None
     culprit = stale.culprit
     call, mutation = culprit.call, culprit.mutation
     written = mutation.tensor if mutation is not None else stale.saved.tensor
+    writes_alone = story.trace.level == "writes"
     variable = None
     if call is not None and written is not None:
         variable = story.bindings.written_name(call, written)
@@ -261,7 +263,8 @@ def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None
             found=found,
             raised=raised,
             intact=_is_intact(stale),
-            writes_alone=story.trace.level == "writes",
+            writes_alone=writes_alone,
+            module=module_behind(story.trace, stale.node) if writes_alone else None,
         ),
         fix=wording.overwritten_fix(
             variable=variable,

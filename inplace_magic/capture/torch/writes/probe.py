@@ -14,7 +14,8 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 import torch
@@ -33,6 +34,7 @@ from inplace_magic.capture.torch.describe_nodes import (
 from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.wrapped import asking_function
+from inplace_magic.capture.torch.writes.node_modules import Behind, behind
 from inplace_magic.record.refusal import Refusal
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -70,6 +72,8 @@ class RawFailure:
     """Whether the first of them is the one that moved it first."""
     forgotten: bool = False
     """Whether the ring had let go of writes that came after the save."""
+    behind: Behind | None = None
+    """The module next to the node in its graph."""
 
 
 class WriteProbe(probes.CallProbe):
@@ -87,6 +91,8 @@ class WriteProbe(probes.CallProbe):
         self.count = 0
         """How many writes and failures there were."""
         self.failures: deque[RawFailure] = deque(maxlen=8)
+        self._like = self._callers.like
+        self._note = recorder.sites.note
 
     def __torch_function__(
         self,
@@ -100,15 +106,18 @@ class WriteProbe(probes.CallProbe):
         if facts is not None and facts.passes and (not kwargs or "out" not in kwargs):
             if facts.is_look and (facts.cannot_warn or type(args[0]) is torch.nn.Parameter):
                 return func(*args)
-            return self._callers.like(sys._getframe(1), facts.code)(func, args, kwargs or {})
+            return self._like(sys._getframe(1), facts.code)(func, args, kwargs or {})
         kwargs = kwargs or {}
+        frame: FrameType | None = sys._getframe(1)
         pass_on: PassOn = call_plainly
         try:
             facts = facts or facts_of(func)
             if facts.foreign:
-                facts = facts_of(asking_function(func, sys._getframe(1)))
+                facts = facts_of(asking_function(func, frame))
                 func = facts.func
-            pass_on = self._callers.like(sys._getframe(1), facts.code)
+            if facts.code is not None:
+                frame = _above_the_function(frame, facts.code)
+            pass_on = self._like(frame, facts.code)
         except Exception as fault:  # containment: whatever fails in here, the user's call runs
             self._recorder.fault("opening a call", fault)
         try:
@@ -125,23 +134,27 @@ class WriteProbe(probes.CallProbe):
                 pass
             raise
         if facts is not None and not facts.runs_backward and tracing() is None:
-            self._wrote(facts, args, kwargs)
+            self._wrote(facts, args, kwargs, frame)
         return result
 
-    def _wrote(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def _wrote(
+        self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Mapping[str, Any], frame: FrameType | None
+    ) -> None:
         try:
-            if facts.predicts_write and args and type(args[0]) in _PLAIN and "out" not in kwargs:
-                written: Iterable[torch.Tensor] = args[:1]  # most of them
-            else:
-                written = tensors_in(_written(facts, args, kwargs), [])
-            if not written:
+            if args and type(args[0]) in _PLAIN and _writes_first(facts, args, kwargs):
+                tensor = args[0]  # most of them; as below, with less to ask
+                try:
+                    pointer, version = tensor.untyped_storage().data_ptr(), tensor._version
+                except (RuntimeError, NotImplementedError):
+                    return
+                if pointer:
+                    self.ring.append((pointer, version, sequence_number(), self._note(frame, facts.code), facts))
+                    self.count += 1
                 return
-            site = self._recorder.sites.note(sys._getframe(2), facts.code)
-            sequence = sequence_number()
-            for tensor in written:
+            for tensor in tensors_in(_written(facts, args, kwargs), []):
                 pointer, version = _where(tensor)
                 if pointer:
-                    self.ring.append((pointer, version, sequence, site, facts))
+                    self.ring.append((pointer, version, sequence_number(), self._note(frame, facts.code), facts))
                     self.count += 1
         except RecursionError:
             self._recorder.log.no_room = True
@@ -161,9 +174,31 @@ class WriteProbe(probes.CallProbe):
             self.count += 1
             with torch._C.DisableTorchFunctionSubclass():  # a tensor of the user's class is asked, and shall not know
                 roots = [tensor.grad_fn for tensor in tensors_in((first,), [])]
-                self.failures.append(examined(roots, refusal, text, site, facts, self.ring))
+                told = RawFailure(refusal, text, site, facts)
+                found = fitting_node(roots, refusal, text)
+                if found is not None:
+                    near = behind(found[0], sys._getframe(2), self._recorder.sites.is_users)
+                    told = replace(examined(told, found, self.ring), behind=near)
+                self.failures.append(told)
         except Exception as fault:  # containment, as above
             self._recorder.fault("looking at a failed backward", fault)
+
+
+def _above_the_function(frame: FrameType | None, function: CodeType) -> FrameType | None:
+    """The caller of a torch function that is written in Python, past its own frame and torch's override machinery
+    above it; the same frame where it does not stand there. It is where :meth:`Callers.like` would come to, sooner."""
+    own = frame.f_back if frame is not None else None
+    return own.f_back if own is not None and own.f_code is function else frame
+
+
+def _writes_first(facts: FunctionFacts, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a call writes its first argument alone, as most do: ``x.add_(1)``, ``relu(x, inplace=True)``."""
+    if "out" in kwargs:
+        return False
+    if facts.predicts_write:
+        return True
+    position = facts.inplace_position
+    return position is not None and (kwargs.get("inplace") is True or (len(args) > position and args[position] is True))
 
 
 def _written(facts: FunctionFacts, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -189,44 +224,37 @@ def _where(tensor: torch.Tensor) -> tuple[int, int]:
 
 
 def examined(
-    roots: Iterable[Any],
-    refusal: Refusal,
-    text: str,
-    site: int | None,
-    facts: FunctionFacts,
-    ring: deque[tuple[int, int, int, int | None, FunctionFacts]],
+    told: RawFailure, found: tuple[Any, str, Any], ring: deque[tuple[int, int, int, int | None, FunctionFacts]]
 ) -> RawFailure:
-    """What the graph tells of which node refused, and the ring of who wrote what it had saved.
+    """What the node that refused tells, and the ring of who wrote what it had saved.
 
-    The graph is walked once. A node fits when what it keeps has the version that the error found and the sizes that it
-    names. Of several, those count whose own ``_saved_…`` raises the very error; reading it unpacks, which is safe where
-    nobody's hooks packed, and others are not read. The engine goes from the youngest node to the oldest, so of those
-    the youngest is the one.
+    Args:
+        told: the error alone.
+        found: the node, its name for what it had saved, and that tensor.
+        ring: the newest writes.
     """
-    told = RawFailure(refusal, text, site, facts)
-    found = fitting_node(roots, refusal, text)
-    if found is None:
-        return told
-    node, name, tensor = found
+    (node, name, tensor), expected = found, told.refusal.expected
     sequence, (pointer, _version) = node_sequence(node), _where(tensor)
-    named = RawFailure(refusal, text, site, facts, node_name(node), sequence, name, tuple(tensor.shape))
-    if sequence is None or refusal.expected is None or not pointer:
+    named = replace(told, node=node_name(node), sequence=sequence, saved=name, shape=tuple(tensor.shape))
+    if sequence is None or expected is None or not pointer:
         return named
     entries = [RawWrite(*entry) for entry in ring]
-    writes = [w for w in entries if w.pointer == pointer and w.sequence > sequence and w.version > refusal.expected]
+    writes = [w for w in entries if w.pointer == pointer and w.sequence > sequence and w.version > expected]
     forgotten = bool(entries) and len(entries) == ring.maxlen and entries[0].sequence > sequence
     first = writes[0].version if writes else None
     rivals = {w.site for w in writes if w.version == first}
     if len(rivals) > 1:  # ``.data`` counts for itself: which of them moved the version that was saved is not known
         writes = []
-    whole = first == refusal.expected + 1
-    return RawFailure(
-        refusal, text, site, facts, named.node, sequence, name, named.shape, tuple(writes), whole, forgotten
-    )
+    return replace(named, writes=tuple(writes), whole=first == expected + 1, forgotten=forgotten)
 
 
 def fitting_node(roots: Iterable[Any], refusal: Refusal, text: str) -> tuple[Any, str, Any] | None:
     """The node of a failed graph that refused, its name for what it had saved, and that tensor; None where none fits.
+
+    The graph is walked once. A node fits when what it keeps has the version that the error found and the sizes that it
+    names. Of several, those count whose own ``_saved_…`` raises the very error; reading it unpacks, which is safe where
+    nobody's hooks packed, and others are not read. The engine goes from the youngest node to the oldest, so of those
+    the youngest is the one.
 
     Args:
         roots: nodes with which the backward began.
@@ -247,10 +275,10 @@ def _kept(roots: Iterable[Any]) -> list[tuple[Any, str, Any]]:
     while waiting and len(seen) < _MOST_NODES:
         node = waiting.pop()
         found += [(node, name, tensor) for name, tensor, hooked in saved_values(node) if not hooked]
-        for behind, _ in node.next_functions:
-            if behind is not None and behind not in seen:
-                seen.add(behind)
-                waiting.append(behind)
+        for further, _ in node.next_functions:
+            if further is not None and further not in seen:
+                seen.add(further)
+                waiting.append(further)
     return found
 
 

@@ -1,0 +1,1 @@
+"""Level ``writes``: what a run of hours can pay for."""

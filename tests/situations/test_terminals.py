@@ -1,0 +1,59 @@
+"""IPython in a terminal: the verdict above the traceback, then the report, in colours and no wider than the window."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from situations.running import settings
+
+pexpect = pytest.importorskip("pexpect")
+
+PROMPT = r"In \[\d+\]: "
+MORE = r"\.\.\.: "
+WIDTH = 72
+FAILING = "probs = torch.sigmoid(torch.ones(3, requires_grad=True)); probs[0] = 0.0; probs.sum().backward()"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is POSIX")
+@pytest.mark.parametrize("story", [False, True], ids=["one cell", "%inplace_watch on"])
+def test_a_failing_line_in_a_terminal(tmp_path: Path, story: bool) -> None:
+    environment = {**settings(tmp_path), "TERM": "xterm-256color"}
+    environment.pop("NO_COLOR")
+    shell = pexpect.spawn(
+        sys.executable,
+        ["-m", "IPython", "--no-banner", "--simple-prompt", "--no-confirm-exit"],
+        env=environment,
+        dimensions=(40, WIDTH),
+        encoding="utf-8",
+        timeout=60,
+    )
+    try:
+        lines = ["%load_ext inplace_magic", "import torch"]
+        for line in [*lines, "%inplace_watch on", FAILING] if story else lines:
+            shell.expect(PROMPT)
+            shell.sendline(line)
+        shell.expect(PROMPT)
+        if not story:
+            shell.sendline("%%inplace_watch")
+            for line in (FAILING, "", ""):  # two empty lines end a cell
+                shell.expect(MORE)
+                shell.sendline(line)
+            shell.expect(PROMPT)
+        shown = shell.before
+    finally:
+        shell.close(force=True)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown).replace("\r", "")
+    verdict, traceback, report = (
+        plain.index("✗ `probs` was overwritten"),
+        plain.index("RuntimeError: one of the variables"),
+        plain.index("Finding 1:"),
+    )
+    assert verdict < traceback < report
+    assert "\x1b[1mFinding 1:" in shown
+    prose = plain[report:].split("\n\n")[0].split("\n")
+    assert len(prose) > 3
+    assert max(map(len, prose)) <= WIDTH
