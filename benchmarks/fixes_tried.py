@@ -13,6 +13,7 @@ word, which no proof knows.
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import time
 import warnings
@@ -22,11 +23,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import tables
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "notebooks"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from hazards.patching import patched
 from programs import score
@@ -48,9 +51,14 @@ TRUTH = ("rule's fix refuted", "cured, as the author says", "not cured", "gradie
 
 
 def a_shell() -> Any:
-    """An IPython shell that keeps no history on disk."""
+    """An IPython shell that keeps no history on disk. Its ``reset`` collects garbage each time, of which what is loaded
+    now is none."""
     config = Config()
     config.HistoryManager.hist_file = ":memory:"
+    import torch._dynamo  # noqa: F401  # as any optimizer does
+
+    gc.collect()
+    gc.freeze()
     return InteractiveShell.instance(config=config)
 
 
@@ -163,11 +171,7 @@ def main() -> int:
         rows[symptom] += row
         if options.v:
             print(f"patient {key} ({symptom}): {told}", flush=True)
-    columns = (*COLUMNS, *TRUTH)
-    print("| kind | " + " | ".join(columns) + " |")
-    print("|---" * (len(columns) + 1) + "|")
-    for symptom, row in rows.items():
-        print(f"| {SYMPTOMS[symptom]} | " + " | ".join(str(row[column]) for column in columns) + " |")
+    print(tables.counts("kind", (*COLUMNS, *TRUTH), {SYMPTOMS[symptom]: row for symptom, row in rows.items()}))
     print(f"\n{time.perf_counter() - begin:.0f} s")
     return 0
 

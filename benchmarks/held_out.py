@@ -17,6 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import tables
 import torch
 from fixes_tried import SYMPTOMS, TESTS, a_shell, tried
 from hazards.patching import patched
@@ -72,12 +73,9 @@ def main() -> int:
             rows.setdefault(case["symptom"], Counter()).update(row)
             if options.v:
                 print(f"## {case['case']}: {told}", flush=True)
-    columns = (*COLUMNS, *TRUTH)
-    print("| kind | " + " | ".join(columns) + " |")
-    print("|---" * (len(columns) + 1) + "|")
     rows["all"] = sum(rows.values(), Counter())
-    for symptom, row in rows.items():
-        print(f"| {SYMPTOMS.get(symptom, symptom)} | " + " | ".join(str(row[column]) for column in columns) + " |")
+    named = {SYMPTOMS.get(symptom, symptom): row for symptom, row in rows.items()}
+    print(tables.counts("kind", (*COLUMNS, *TRUTH), named))
     print(f"\n{time.perf_counter() - begin:.0f} s")
     return 0
 

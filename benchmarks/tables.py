@@ -1,8 +1,8 @@
-"""The results of ``run.py`` as a page: the same text on the screen and in ``docs/measured/cost.md``."""
+"""Tables in Markdown, and the results of ``run.py`` as a page: the same on the screen and in ``docs/measured``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -46,6 +46,22 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
     rule = f"|{'-' * (widths[0] + 2)}|{'|'.join('-' * (width + 1) + ':' for width in widths[1:])}|"
     return "\n".join([line(body[0]), rule, *map(line, body[1:])])
+
+
+def counts(first: str, columns: Sequence[str], rows: Mapping[str, Mapping[str, int]]) -> str:
+    """A Markdown table of what was counted, as it stands in ``docs/measured/fixes.md``.
+
+    Args:
+        first: what the first column holds.
+        columns: what is counted.
+        rows: the counts by what stands in the first column.
+    """
+    lines = [
+        (first, *columns),
+        *((name, *(str(row.get(column, 0)) for column in columns)) for name, row in rows.items()),
+    ]
+    head, *body = (f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join([head, "|---" * (len(columns) + 1) + "|", *body])
 
 
 def _step(row: dict[str, Any]) -> Sequence[str]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import tables
 import torch
 from fixes_tried import FOLDERS, a_shell
 from IPython.utils.capture import capture_output
@@ -95,16 +96,14 @@ def main() -> int:
                 named = at is not None and (at.text in wanted or at.statement.split("\n")[0].strip() in wanted)
                 proof = hazard.proof if hazard is not None else None
                 rows[name] += Counter({"programs": 1, "named": int(named), "refused": int(refused is not None)})
-                rows[name]["proven"] += int(proof is not None and proof.verdict == "proven")
+                rows[name]["its fix proven"] += int(proof is not None and proof.verdict == "proven")
                 times[name].append(ratio)
                 if options.v and not named:
                     print(
                         f"{case['case']} ({name}): {refused or report.trace.error or report.verdict}"[:300], flush=True
                     )
-    print("| run as | programs | named | its fix proven | refused | times |\n|---|---|---|---|---|---|")
-    for name, row in rows.items():
-        cells_of = [str(row[column]) for column in ("programs", "named", "proven", "refused")]
-        print(f"| {name} | " + " | ".join(cells_of) + f" | {median(times[name]):.1f} |")
+    print(tables.counts("run as", ("programs", "named", "its fix proven", "refused"), rows))
+    print("\ntimes the cells: " + ", ".join(f"{name} {median(each):.1f}" for name, each in times.items()))
     return 0
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from inplace_magic.rerun.program import CellProgram, Program
 
 MAGIC = "%%inplace_compare"
+OF_ANOTHER_KIND = N_("`{magic}` makes a cell of another kind, which cannot be run again on copies.")
 DESCRIPTION = N_("""\
 Compare two variants of one program: same outputs and gradients, same compute, how many allocations, how much time.
 
@@ -227,21 +231,34 @@ def program_of_cell(
 
     first = next((line for line in text.splitlines() if line.strip()), "")
     if first.startswith("%%"):
-        raise CompareError(
-            _("`{magic}` makes a cell of another kind, which cannot be compared.").format(magic=first.split()[0])
-        )
+        raise CompareError(_(OF_ANOTHER_KIND).format(magic=first.split()[0]))
     lead = "\n" * above.count("\n") + text[: len(text) - len(text.lstrip("\n"))]
     try:
         # Tried first: ipython drops leading blank lines, and lines have to keep their numbers.
         code = lead + shell.transform_cell(text)
         filename = filename or shell.compile.cache(code, number, raw_code=above + text)
         statements = shell.transform_ast(shell.compile.ast_parse(code, filename=filename)).body
-        return program_of(
+        program = program_of(
             statements, name=name, namespace=shell.user_ns, filename=filename, source=above + text, cell=number
         )
+        return replace(program, quoted=_quoted(statements))
     except SyntaxError as error:
         raise CompareError(
             _("line {line} is not Python that can run here: {error}. Nothing was run.").format(
                 line=error.lineno, error=error.msg
             )
         ) from None
+
+
+_FLAGS = re.compile(r"(-\w+\s*\d*\s+)*")
+
+
+def _quoted(statements: list[ast.stmt]) -> tuple[CodeType, ...]:
+    """The code in a cell's magics, such as ``%time loss = step()``: what it reads is read by the cell."""
+    found = []
+    for node in (each for statement in statements for each in ast.walk(statement)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run_line_magic":
+            texts = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            with suppress(SyntaxError, ValueError):  # most magics take something else
+                found.append(compile(_FLAGS.sub("", texts[-1], count=1), "<magic>", "exec", dont_inherit=True))
+    return tuple(found)

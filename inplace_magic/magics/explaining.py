@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import dis
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.language import _, listed
-from inplace_magic.magics.rerunning import Cells, program_of
+from inplace_magic.magics.compare import OF_ANOTHER_KIND
+from inplace_magic.magics.rerunning import Cells, another_kind, program_of
 
 if TYPE_CHECKING:
     from inplace_magic.report import Report
@@ -25,7 +26,6 @@ _ALIKE = 80
 """Characters of an error's text that tell it from others."""
 _MOST_ROUNDS = 20
 """Earlier cells that are asked for one after the other."""
-_ANOTHER_KIND = re.compile(r"\s*%%(?!inplace_watch)")
 _OURS = re.compile(r"(\s*)%(inplace_|(re|un)?load_ext\s+inplace_magic).*")
 """A line with a magic of ours, which is not run again."""
 
@@ -54,6 +54,9 @@ def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bo
     from inplace_magic.proving.prove import proven
 
     texts = _history(shell)
+    whole = shell.history_manager.input_hist_raw
+    if number not in texts and 0 < number < len(whole) and (magic := another_kind(whole[number])):
+        raise CompareError(_(OF_ANOTHER_KIND).format(magic=magic))
     if number not in texts:
         raise CompareError(_("there is no cell In[{number}] in this session.").format(number=number))
     alone = Cells(shell, ((number, texts[number]),), may_fail=frozenset(failed), allowed=allowed)
@@ -76,13 +79,29 @@ def _run(cells: Cells, texts: dict[int, str]) -> Explained:
                 report = Bench(staged, Trace(), allowed=cells.allowed).watched({})
             return Explained(replace(report, origin=cells), cells)
         except CopyError as refused:
-            if refused.variable is None:
-                raise
-            wider = _with_makers(cells, texts, refused.variable)
+            names = [refused.variable] if refused.variable is not None else _not_copied(cells)
+            found = (_with_makers(cells, texts, name) for name in names)
+            wider = next((each for each in found if each is not None), None)
             if wider is None:
                 raise
             cells = wider
     raise CompareError(_("Too many earlier cells would have to be run again."))
+
+
+def _not_copied(cells: Cells) -> Iterator[str]:
+    """The names that the cells read before they bind them, and of whose object alone there can be no copy."""
+    from inplace_magic.rerun.state import bound_first, find_state
+    from inplace_magic.rerun.twins import copy_state
+
+    namespace = cells.shell.user_ns
+    anew = bound_first(code for number, text in cells.texts for code in _codes(cells, number, text))
+    for name in _names(cells, cells.texts):
+        given = (namespace[name],)
+        try:
+            if name not in anew:
+                copy_state(find_state((), given, namespace), given, namespace)
+        except CopyError:
+            yield name
 
 
 def _fails_alike(report: Report, error: str | None) -> bool:
@@ -96,7 +115,7 @@ def _history(shell: Any) -> dict[int, str]:
     found = {}
     for number, text in enumerate(shell.history_manager.input_hist_raw):
         lines = [_OURS.sub(r"\1pass", line) for line in text.splitlines()]
-        if _ANOTHER_KIND.match(text) is None and any(line.strip() not in ("", "pass") for line in lines):
+        if not another_kind(text) and any(line.strip() not in ("", "pass") for line in lines):
             found[number] = "\n".join(lines)
     return found
 
@@ -133,9 +152,16 @@ def _read_by(cells: Cells, number: int, text: str) -> set[str]:
     """The names that a cell reads and that lead to a tensor."""
     from inplace_magic.rerun.state import addresses, find_state
 
-    codes, namespace = _codes(cells, number, text), cells.shell.user_ns
-    names = {name for code in codes for part in _within(code) for name in part.co_names if name in namespace}
+    namespace = cells.shell.user_ns
+    names = _names(cells, [(number, text)])
     return {name for name in names if addresses(find_state((), (), namespace), namespace, [name])}
+
+
+def _names(cells: Cells, texts: Iterable[tuple[int, str]]) -> list[str]:
+    """The names of the namespace that cells read, in alphabetical order."""
+    codes = (code for number, text in texts for code in _codes(cells, number, text))
+    found = {name for code in codes for part in _within(code) for name in part.co_names}
+    return sorted(found & set(cells.shell.user_ns))
 
 
 def _bound_by(cells: Cells, number: int, text: str) -> set[str]:
@@ -166,13 +192,21 @@ def _codes(cells: Cells, number: int, text: str) -> tuple[Any, ...]:
 
 
 def not_again(outcome: Explained, error: str) -> str:
-    """What to say of a cell that did not fail when it was run again."""
-    numbers = [f"Cell In[{number}]" for number, _text in outcome.cells.texts]
+    """What to say of a cell that did not fail, or failed otherwise, when it was run again; empty of any other."""
+    now = outcome.report.trace.error
+    if _fails_alike(outcome.report, error):
+        return ""
     told = _(
         "inplace_magic: {cells} ran to the end on copies of what your variables hold now; before, it raised {error}. "
         "What can differ: random numbers, which go on from where they are, and what the first run left in {names}."
     )
-    return told.format(cells=listed(numbers), error=error, names=_left(outcome.cells))
+    if now is not None:
+        told = _(
+            "inplace_magic: {cells} raised {now} on copies of what your variables hold now; before, it raised {error}. "
+            "What can differ: random numbers, which go on from where they are, and what the first run left in {names}."
+        )
+    numbers = [f"Cell In[{number}]" for number, _text in outcome.cells.texts]
+    return told.format(cells=listed(numbers), error=error, now=now, names=_left(outcome.cells))
 
 
 def _left(cells: Cells) -> str:

@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from inplace_magic.language import N_, _, listed
 from inplace_magic.magics.options import Parser, help_of, parse_line
 from inplace_magic.record.options import ShowOptions
-from inplace_magic.source.hunks import by_text, changed, texts_of
+from inplace_magic.source.hunks import Hunk, by_text, changed, texts_of
 from inplace_magic.source.patches import agreeing, patch_of
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _offer(host: Host, report: Report) -> None:
     own = (report.trace.cell, None)
     cell = own if own in changes else next((whose for whose in changes if whose[1] is None), None)
     if cell is not None:
-        text = "\n".join(changed(texts[cell], changes[cell]))
+        text = "\n".join(changed(_as_typed(host.shell, texts[cell], cell[0], changes[cell]), changes[cell]))
         host.shell.set_next_input(text, replace=False)
         lines = listed([str(hunk.first) for hunk in changes[cell]])
         told = _(
@@ -102,3 +102,14 @@ def _offer(host: Host, report: Report) -> None:
     rest = {whose for whose in changes if whose != cell}
     if rest:
         print(patch_of(report.trace, [diff for diff in diffs if rest & set(by_text(report.trace, [diff]) or ())]))
+
+
+def _as_typed(shell: Any, lines: tuple[str, ...], number: int | None, changes: list[Hunk]) -> tuple[str, ...]:
+    """The lines of another cell with its magics as they were typed, and not as Python; where the lines that change are
+    the same in both."""
+    history = shell.history_manager.input_hist_raw
+    typed = tuple(history[number].splitlines()) if number is not None and 0 < number < len(history) else ()
+    same = len(typed) == len(lines) and all(
+        typed[hunk.first - 1 : hunk.first - 1 + len(hunk.old)] == hunk.old for hunk in changes
+    )
+    return typed if same else lines

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from types import FrameType
@@ -66,6 +67,20 @@ def remembered(cells: Cells) -> Cells:
 
 
 _NAME = "<ipython-input-{number}-again>"
+_SEEN_THROUGH = re.compile(r"\s*%%(inplace_watch|time|capture|prun)\b")
+"""Cell magics that run the lines below them as a cell."""
+
+
+def another_kind(text: str) -> str:
+    """The magic that makes a cell something else than Python; empty where there is none."""
+    lines = text.splitlines()
+    above = _above(lines)
+    return lines[above].split()[0] if above < len(lines) and lines[above].lstrip().startswith("%%") else ""
+
+
+def _above(lines: Sequence[str]) -> int:
+    """How many lines at the top of a cell belong to magics that are seen through."""
+    return next((n for n, line in enumerate(lines) if line.strip() and not _SEEN_THROUGH.match(line)), len(lines))
 
 
 def _nowhere() -> None:
@@ -133,10 +148,8 @@ def program_of(cells: Cells, changes: Mapping[Whose, list[Hunk]]) -> CellProgram
 
 
 def _program_of_lines(shell: Any, lines: tuple[str, ...], number: int) -> CellProgram:
-    """The program of a cell whose first line may be a magic of ours."""
-    above = 0
-    while above < len(lines) and (not lines[above].strip() or lines[above].lstrip().startswith("%%inplace_watch")):
-        above += 1
+    """The program of a cell below magics that are seen through."""
+    above = _above(lines)
     head, text = "".join(f"{line}\n" for line in lines[:above]), "\n".join(lines[above:]) + "\n"
     return program_of_cell(shell, f"In[{number}]", text, number, above=head, filename=_NAME.format(number=number))
 

@@ -114,11 +114,11 @@ def _chosen(host: Host, word: str | None) -> int:
 
 
 def _explain(host: Host, number: int, options: Options, *, allowed: bool) -> None:
-    from inplace_magic.rerun.guard import Repeated
+    from inplace_magic.rerun.guard import Repeated, done_again
 
     errors = {cell: failed.error for cell, failed in host.failed.items()}
     try:
-        with runs_shown(NAME, host.shell):
+        with runs_shown(NAME, host.shell), done_again() as done:
             outcome = explained(host.shell, number, errors, allowed=allowed)
     except Repeated as stopped:
         told = _("Cell In[{number}] was not run to its end again: {what}. `%inplace_why {number} --yes` does it again.")
@@ -126,9 +126,12 @@ def _explain(host: Host, number: int, options: Options, *, allowed: bool) -> Non
     except KeyboardInterrupt:
         print(_("inplace_magic: interrupted; your variables are as they were."))
         return
+    for what, count in done.items():
+        told = _("inplace_magic: done again while fixes were tried, as `--yes` allows: {what} ({count} times).")
+        print(told.format(what=what, count=count))
     report, failed = outcome.report, host.failed.get(number)
-    if report.trace.error is None and failed is not None:
-        print(not_again(outcome, failed.error))
+    if failed is not None and (said := not_again(outcome, failed.error)):
+        print(said)
     elif len(outcome.cells.texts) > 1:
         ran = ", ".join(f"Cell In[{each}]" for each, _text in outcome.cells.texts)
         print(_("inplace_magic: run again on copies, in this order: {cells}.").format(cells=ran))

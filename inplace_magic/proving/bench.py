@@ -203,6 +203,7 @@ class Bench:
             Repeated: it was about to do what cannot be done on copies.
         """
         from inplace_magic.rerun.oracle import Reach, graphs_kept, saved_values_copied
+        from inplace_magic.rerun.run import failure_text
         from inplace_magic.rerun.taken import Passes, backwards_counted
 
         reaches: list[Reach] = []
@@ -220,6 +221,8 @@ class Bench:
 
         with self._staged.program(changes) as program:
             outcome, failure = self._runner(program, around).outcome(taken=True, brief=brief)
+        if not counts and failure is not None:  # while its variables were copied, before it began
+            raise CompareError(failure_text(failure))
         own = any(reach.own_hooks for reach in reaches)
         return Ran(outcome, failure, own, counts[-1].begun, counts[-1].stopped)
 

@@ -20,14 +20,17 @@ _MOST_PROVEN = 3
 
 def cheapest(bench: Bench, report: Report, hazard: Hazard) -> Hazard:
     """The finding with the cheapest fix that is proven, and the prices of all that were tried. Nothing else is tried
-    where its own fix is not proven or makes no copy, or where the program is stopped before its end.
+    where its own fix is not proven or makes no copy, where the program is stopped before its end, or where each run
+    does something again that cannot be done on copies.
 
     Raises:
         CompareError: the program cannot be run.
         Repeated: as :meth:`.Bench.run`.
     """
+    from inplace_magic.rerun.guard import has_done_anything
+
     proof = hazard.proof
-    if proof is None or proof.verdict != "proven" or hazard.price_bytes is None:
+    if has_done_anything() or proof is None or proof.verdict != "proven" or hazard.price_bytes is None:
         return hazard
     proven = [hazard]
     for number, candidate in enumerate(candidates(Story(report.trace), hazard)):
@@ -56,5 +59,5 @@ def cheapest(bench: Bench, report: Report, hazard: Hazard) -> Hazard:
 
 def _told(prices: tuple[Price, ...]) -> Told:
     values = (("count", str(len(prices))), ("nbytes", str(prices[0].nbytes)), ("next", str(prices[1].nbytes)))
-    alike = prices[0].nbytes == prices[-1].nbytes
+    alike = prices[0].nbytes == prices[1].nbytes
     return Told(words.AS_CHEAP, values[:2]) if alike else Told(words.CHEAPEST, values)

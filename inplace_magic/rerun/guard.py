@@ -15,8 +15,10 @@ import logging
 import os
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -33,6 +35,7 @@ _EVENTS = {
     **dict.fromkeys(("os.rename", "os.link", "os.symlink", "shutil.rmtree", "shutil.copyfile", "shutil.move"), "file"),
     **dict.fromkeys(("os.chdir", "sqlite3.connect", "tempfile.mkstemp", "tempfile.mkdtemp"), "file"),
     **dict.fromkeys(("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.startfile", "pty.spawn"), "run"),
+    **dict.fromkeys(("os.fork", "os.forkpty"), "run"),
     **dict.fromkeys(("socket.connect", "socket.bind", "socket.sendto", "urllib.Request"), "net"),
     **dict.fromkeys(("ftplib.connect", "smtplib.connect", "http.client.connect"), "net"),
     "builtins.input": "input",
@@ -52,8 +55,31 @@ class Repeated(BaseException):
         self.sentence = sentence
 
 
+@dataclass(slots=True)
+class _Watchman:
+    """What one run would do outside of the process: stopped, or only noted."""
+
+    allowed: bool
+    met: list[Repeated] = field(default_factory=list)
+
+
 _running = threading.local()
 _hooked = False
+
+
+@contextmanager
+def done_again() -> Iterator[Counter[str]]:
+    """While the block runs, what allowed runs on this thread do to files, processes and the network is counted."""
+    before, _running.done = getattr(_running, "done", None), Counter[str]()
+    try:
+        yield _running.done
+    finally:
+        _running.done = before
+
+
+def has_done_anything() -> bool:
+    """Whether a run in the block of :func:`done_again` has done something outside of the process."""
+    return bool(getattr(_running, "done", None))
 
 
 @contextmanager
@@ -67,24 +93,21 @@ def harmless(*, allowed: bool = False) -> Iterator[None]:
     Raises:
         Repeated: also where the program swallowed the exception.
     """
-    met: list[Repeated] = []
+    watchman = _Watchman(allowed)
     with _own_figures(), _environment(), _no_logs():
-        if allowed:
-            yield
-            return
         _add_hook()
-        before, _running.met = getattr(_running, "met", None), met
+        before, _running.watchman = getattr(_running, "watchman", None), watchman
         kept = {(torch, "save"): torch.save, (builtins, "input"): builtins.input}
-        torch.save = _stand_in("file", lambda args: args[1] if len(args) > 1 else "")
-        builtins.input = _stand_in("input", lambda args: "")
+        torch.save = _stand_in("file", torch.save, lambda args: args[1] if len(args) > 1 else "")
+        builtins.input = _stand_in("input", builtins.input, lambda args: "")
         try:
             yield
         finally:
-            _running.met = before
+            _running.watchman = before
             for (holder, name), function in kept.items():
                 setattr(holder, name, function)
-        if met:
-            raise met[0]
+        if watchman.met:
+            raise watchman.met[0]
 
 
 def _add_hook() -> None:
@@ -95,14 +118,14 @@ def _add_hook() -> None:
 
 
 def _audited(event: str, args: tuple[Any, ...]) -> None:
-    met = getattr(_running, "met", None)
-    if met is None:
+    watchman = getattr(_running, "watchman", None)
+    if watchman is None:
         return
     kind = _EVENTS.get(event)
     if event == "open" and _opens_to_write(args):
         kind = "file"
-    if kind is not None and not _loads_a_library():
-        _stop(kind, args[0] if args else "", met)
+    if kind is not None and not _loads_a_library() and not _is_of_multiprocessing():
+        _stop(kind, args[0] if args else "", watchman)
 
 
 def _loads_a_library() -> bool:
@@ -119,6 +142,22 @@ def _loads_a_library() -> bool:
     return False
 
 
+def _is_of_multiprocessing() -> bool:
+    """Whether it is :mod:`multiprocessing` that does it, as for a loader with workers: they have this guard, too, and
+    what it makes for them goes with them. Another child, such as that in whose terminal IPython runs ``!ls``, would
+    carry an exception up through the user's kernel and run on as a second one."""
+    frame: FrameType | None = sys._getframe(2)
+    libraries = library_folders()
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).startswith(("multiprocessing.", "torch.multiprocessing.")):
+            return True
+        name = frame.f_code.co_filename
+        if not name.startswith("<frozen") and not os.path.abspath(name).startswith(libraries):
+            return False  # the user's own code: what it does in a worker is not the workers' doing
+        frame = frame.f_back
+    return False
+
+
 def _opens_to_write(args: tuple[Any, ...]) -> bool:
     path, mode, flags = (*args, None, None, None)[:3]
     name = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else ""
@@ -129,14 +168,17 @@ def _opens_to_write(args: tuple[Any, ...]) -> bool:
     return isinstance(flags, int) and bool(flags & _WRITING)
 
 
-def _stand_in(kind: str, of: Callable[[tuple[Any, ...]], Any]) -> Callable[..., Any]:
-    def refused(*args: Any, **_kwargs: Any) -> Any:
-        _stop(kind, of(args), _running.met)
+def _stand_in(kind: str, real: Callable[..., Any], of: Callable[[tuple[Any, ...]], Any]) -> Callable[..., Any]:
+    def standing_in(*args: Any, **kwargs: Any) -> Any:
+        watchman = getattr(_running, "watchman", None)
+        if watchman is not None:  # else another thread's
+            _stop(kind, of(args), watchman)
+        return real(*args, **kwargs)
 
-    return refused
+    return standing_in
 
 
-def _stop(kind: str, what: Any, met: list[Repeated]) -> None:
+def _stop(kind: str, what: Any, watchman: _Watchman) -> None:
     shown = os.fsdecode(what) if isinstance(what, (str, bytes, os.PathLike)) else ""
     told = {
         "file": _("it changes the file {what!r}") if shown else _("it writes a file"),
@@ -144,8 +186,12 @@ def _stop(kind: str, what: Any, met: list[Repeated]) -> None:
         "net": _("it uses the network"),
         "input": _("it asks for input"),
     }[kind].format(what=shown)
-    met.append(Repeated(told))
-    raise met[-1]
+    if watchman.allowed:
+        if (done := getattr(_running, "done", None)) is not None:
+            done[told] += 1
+        return
+    watchman.met.append(Repeated(told))
+    raise watchman.met[-1]
 
 
 @contextmanager

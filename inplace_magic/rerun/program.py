@@ -38,11 +38,13 @@ class CellProgram:
     cell: int | None = None
     compares_result: bool = False
     """The value of the last assignment is compared whatever its name, as two different cells need it."""
+    quoted: tuple[CodeType, ...] = ()
+    """Code that stands in texts, as that of ``%time loss = step()``."""
 
     @property
     def codes(self) -> tuple[CodeType, ...]:
         """All code that runs in the namespace."""
-        return (self.body,) if self.last is None else (self.body, self.last)
+        return (*self.quoted, self.body) if self.last is None else (*self.quoted, self.body, self.last)
 
     @property
     def roots(self) -> tuple[Any, ...]:
@@ -61,7 +63,8 @@ class CellProgram:
         """The value, then every name that the cell bound."""
         if self.last is not None or self.compares_result:
             yield RESULT, value
-        bound = dict.fromkeys(str(i.argval) for i in dis.get_instructions(self.body) if i.opname == "STORE_NAME")
+        steps = (step for code in (self.body, *self.quoted) for step in dis.get_instructions(code))
+        bound = dict.fromkeys(str(step.argval) for step in steps if step.opname == "STORE_NAME")
         for name in bound:
             if name in self.namespace and not (self.compares_result and name in self.results):
                 yield name, self.namespace[name]

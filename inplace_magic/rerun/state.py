@@ -10,6 +10,7 @@ Not seen: variables that code reaches by computed names (``globals()[name]``), a
 
 from __future__ import annotations
 
+import collections
 import dis
 import gc
 import os
@@ -37,6 +38,7 @@ _ATOMS = (
     *(types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, property, re.Pattern),
     *(torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format, type(torch.ops.aten)),
 )
+_CHANGED_BY_METHODS = (list, dict, set, bytearray, collections.deque, torch.Tensor)
 NOT_OF_PADDLE = N_(
     "This code uses Paddle, and only code of PyTorch can be run again on copies and compared; `%%inplace_watch` "
     "watches both."
@@ -78,6 +80,8 @@ class State:
     generators: list[torch.Generator] = field(default_factory=list)
     arrays: list[Any] = field(default_factory=list)
     """NumPy arrays."""
+    bound: list[Any] = field(default_factory=list)
+    """Methods such as ``seen.append``, which ``deepcopy`` takes for functions."""
     shared: list[Any] = field(default_factory=list)
     """Objects that copies share with their originals: modules, locks."""
 
@@ -134,7 +138,13 @@ def addresses(state: State, namespace: dict[str, Any], names: Iterable[str]) -> 
 
 def is_atom(value: Any) -> bool:
     """Whether a copy would be the object itself."""
-    return isinstance(value, (*_ATOMS, *FUNCTIONS, types.ModuleType))
+    return isinstance(value, (*_ATOMS, *FUNCTIONS, types.ModuleType)) and not _is_bound(value)
+
+
+def _is_bound(value: Any) -> bool:
+    """Whether it is a method of C that changes what it belongs to, such as the hook ``gradients.append``. Those of
+    generators of random numbers are not meant: ``from random import random`` belongs to the module's own."""
+    return isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, _CHANGED_BY_METHODS)
 
 
 def is_shells_own(name: str, value: Any) -> bool:
@@ -213,7 +223,8 @@ class _Search:
             self._class(value)
         elif isinstance(value, torch.Tensor):
             self.state.tensors.append(value)
-            for more in (describe.gradient(value), describe.base(value), getattr(value, "__dict__", None)):
+            hooks = describe.tensor_hooks(value).values()
+            for more in (describe.gradient(value), describe.base(value), getattr(value, "__dict__", None), *hooks):
                 self.reach(more)
         elif isinstance(value, torch.Generator):
             self.state.generators.append(value)
@@ -222,6 +233,9 @@ class _Search:
             self.reach(value.base)
         elif isinstance(value, types.ModuleType) or type(value).__module__ == "_thread":
             self.state.shared.append(value)
+        elif _is_bound(value):
+            self.state.bound.append(value)
+            self.reach(value.__self__)
         elif not type(value).__module__.startswith(("IPython.", "ipykernel.")):
             for more in gc.get_referents(value):
                 self.reach(more)

@@ -50,7 +50,7 @@ def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] |
     Raises:
         CopyError: something else cannot be copied; the text says what and what to do.
     """
-    _refuse_shared_arrays(state)
+    _refuse_shared_arrays(state, namespace)
     refused: dict[str, str] = {}
     while True:
         memo = _memo(state)
@@ -70,6 +70,7 @@ def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] |
                 refused[place.label] = refusal.sentence
                 break  # its half-made copy is in the memo: begin anew without it
         else:
+            _hang_hooks(state, memo)
             pairs = [(each, memo[id(each)]) for each in state.tensors if memo.get(id(each), each) is not each]
             return Copies(places, given, refused, tuple((ref(each), ref(copied)) for each, copied in pairs))
 
@@ -97,7 +98,7 @@ def _alive(copies: Copies) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
             yield original, copied
 
 
-def _refuse_shared_arrays(state: State) -> None:
+def _refuse_shared_arrays(state: State, namespace: dict[str, Any] | None) -> None:
     """Copies of an array and of a tensor do not share memory, so a program that relies on it would run wrongly."""
     for array in state.arrays:
         begin = array.__array_interface__["data"][0]
@@ -105,12 +106,15 @@ def _refuse_shared_arrays(state: State) -> None:
             storage = describe.storage(tensor)
             address = describe.storage_address(storage) if storage is not None else None
             if array.nbytes and address and address < begin + array.nbytes and begin < address + storage.nbytes():
-                raise CopyError(
+                refused = CopyError(
                     _(
                         "A NumPy array ({shape}) shares its memory with a tensor; copies of them would not. Make one "
                         "of them inside the compared code."
                     ).format(shape=_sizes(array.shape))
                 )
+                holders = [place for place in state.places if place.holder is namespace and place.value is array]
+                refused.variable = holders[0].label if holders else None
+                raise refused
 
 
 class _Refused(Exception):
@@ -145,23 +149,56 @@ def _sizes(shape: Sequence[int]) -> str:
 
 
 def _memo(state: State) -> dict[int, Any]:
-    """A memo for ``deepcopy`` with what it refuses or gets wrong: modules and locks, generators, and views (their
-    copies would not share the version counter of their base)."""
+    """A memo for ``deepcopy`` with what it refuses or gets wrong: modules and locks, generators, views (their copies
+    would not share the version counter of their base), and methods of C (which would belong to the original).
+
+    Raises:
+        CopyError: what a method belongs to cannot be copied.
+    """
     memo: dict[int, Any] = {id(value): value for value in state.shared}
     for generator in state.generators:
         memo[id(generator)] = generator if generator is torch.default_generator else _copy_generator(generator)
     for tensor in state.tensors:
-        if describe.tensor_hooks(tensor) and describe.grad_fn(tensor) is None:
-            raise CopyError(
-                _("A tensor ({shape}) cannot be copied with the hooks registered on it. Remove them.").format(
-                    shape=_sizes(tensor.shape)
-                )
-            )
         base = describe.base(tensor)
         if type(tensor) is torch.Tensor and base is not None and not tensor.requires_grad and not base.requires_grad:
             layout = tensor.size(), tensor.stride(), tensor.storage_offset()
-            memo[id(tensor)] = copy.deepcopy(base, memo).as_strided(*layout)
+            memo[id(tensor)] = _as_type_of(tensor, copy.deepcopy(base, memo)).as_strided(*layout)
+    for method in state.bound:
+        try:
+            memo[id(method)] = getattr(_copy(f"`{method.__name__}`", method.__self__, memo), method.__name__)
+        except _Refused as refusal:
+            raise CopyError(refusal.sentence) from refusal.__cause__
     return memo
+
+
+def _as_type_of(tensor: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
+    """A view of a base with elements of the type of another view, such as the real numbers of complex ones."""
+    if tensor.dtype == base.dtype:
+        return base
+    whole = base.as_strided((base.untyped_storage().nbytes() // base.element_size(),), (1,), 0)
+    return whole.view(tensor.dtype)
+
+
+def _hang_hooks(state: State, memo: dict[int, Any]) -> None:
+    """Hangs copies of the hooks of tensors, which ``deepcopy`` leaves out, on their copies; as PyTorch does when it
+    reads a saved parameter (``torch._utils._rebuild_parameter``).
+
+    Raises:
+        CopyError: a hook cannot be copied.
+    """
+    done: set[int] = set()
+    while new := [each for each in state.tensors if memo.get(id(each), each) is not each and id(each) not in done]:
+        for tensor in new:  # the object of a hook may bring more copies
+            done.add(id(tensor))
+            try:
+                for name, hooks in describe.tensor_hooks(tensor).items():
+                    setattr(memo[id(tensor)], name, copy.deepcopy(hooks, memo))
+            except Exception as error:  # whatever a class raises when it refuses to be copied
+                raise CopyError(
+                    _("A tensor ({shape}) cannot be copied with the hooks registered on it. Remove them.").format(
+                        shape=_sizes(tensor.shape)
+                    )
+                ) from error
 
 
 def _copy_generator(generator: torch.Generator) -> torch.Generator:

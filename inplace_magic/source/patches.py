@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.hunks import Whose, by_text, changed, texts_of
@@ -46,12 +47,16 @@ def _unified(whose: Whose, old: tuple[str, ...], new: tuple[str, ...]) -> str:
 
 
 def _path(whose: Whose) -> str:
-    """A file as seen from the working directory; of a cell, ``In[4].py``, which can be saved under that name."""
+    """A file as seen from the working directory, or elsewhere from the root of its repository; of a cell,
+    ``In[4].py``, which can be saved under that name."""
     cell, file = whose
     if file is None:
         return f"In[{cell}].py" if cell is not None else "block.py"
-    inside = os.path.relpath(file).replace(os.sep, "/") if os.path.isabs(file) else file
-    return file.replace(os.sep, "/").lstrip("/") if inside.startswith("../") else inside
+    if not os.path.isabs(file):
+        return file
+    roots = [Path.cwd(), *(folder for folder in Path(file).parents if (folder / ".git").exists())]
+    inside = (Path(file).relative_to(root).as_posix() for root in roots if Path(file).is_relative_to(root))
+    return next(inside, Path(file).as_posix().lstrip("/"))
 
 
 def _ending(whose: Whose) -> tuple[str, bool]:

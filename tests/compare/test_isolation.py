@@ -209,8 +209,60 @@ def test_an_array_on_a_tensors_memory_would_lose_it_so_it_stops() -> None:
     assert compare(lambda a: torch.from_numpy(a) + 1, inputs=(array,)).agreement is not None
 
 
-def test_a_hook_on_a_leaf_would_be_lost_so_it_stops() -> None:
+def test_a_view_with_elements_of_another_type_is_a_view_of_the_copied_base() -> None:
+    waves = torch.arange(4.0).to(torch.complex64)
+    parts, bits = torch.view_as_real(waves), waves.real
+
+    def raised(waves: torch.Tensor, parts: torch.Tensor, bits: torch.Tensor) -> torch.Tensor:
+        parts[:, 1] = 2.0
+        bits += 1
+        return waves.clone()
+
+    made = compare(raised, lambda waves, *_: waves.real + 1 + 2j, inputs=(waves, parts, bits))
+
+    assert made.agreement is not None
+    assert [each.name for each in made.agreement.differences if each.group == "output"] == []
+    assert waves.tolist() == [0, 1, 2, 3]
+
+
+def test_hooks_on_a_leaf_run_on_copies_of_what_they_hold() -> None:
+    seen: list[torch.Tensor] = []
     weight = torch.ones(2, requires_grad=True)
-    weight.register_hook(lambda grad: grad * 2)
-    with pytest.raises(CopyError, match="hooks registered on it"):
+    weight.register_hook(seen.append)
+
+    def cleared(leaf: torch.Tensor) -> None:
+        assert leaf.grad is not None
+        leaf.grad.zero_()
+
+    weight.register_post_accumulate_grad_hook(cleared)
+
+    made = compare(lambda w: w * 2, lambda w: w * 3, inputs=weight)
+
+    assert made.agreement is not None
+    assert [each.name for each in made.agreement.differences] == ["result"], "the hook clears both gradients"
+    assert seen == []
+    assert weight.grad is None
+    assert len(weight._backward_hooks) == 1  # type: ignore[arg-type]
+
+
+def test_a_hook_that_cannot_be_copied_is_refused_in_a_sentence() -> None:
+    weight = torch.ones(2, requires_grad=True)
+    rows = (row for row in range(3))
+    weight.register_hook(lambda grad, rows=rows: grad * next(rows))
+    with pytest.raises(CopyError, match="generator"):
         compare(lambda w: w * 2, inputs=weight)
+
+
+def test_a_handle_takes_the_hook_off_its_copy_alone() -> None:
+    weight = torch.ones(2, requires_grad=True)
+    handle = weight.register_hook(lambda grad: grad * 2)
+
+    def unhooked(w: torch.Tensor) -> torch.Tensor:
+        handle.remove()
+        return w * 1
+
+    made = compare(unhooked, lambda w: w * 1, inputs=weight)
+
+    assert made.agreement is not None
+    assert [each.group for each in made.agreement.differences] == ["gradient"]
+    assert len(weight._backward_hooks) == 1  # type: ignore[arg-type]

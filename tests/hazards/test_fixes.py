@@ -232,6 +232,96 @@ def test_a_leaf_whose_gradient_is_read_keeps_its_name(loaded_shell: Any) -> None
     assert found == ""
 
 
+@pytest.mark.parametrize(
+    ("made", "copied"),
+    [
+        (
+            "rows, columns = torch.meshgrid(a, a, indexing='ij')",
+            "rows, columns = tuple(each.clone() for each in torch.meshgrid(a, a, indexing='ij'))",
+        ),
+        (
+            "rows, = torch.autograd.grad(w.sum(), w)",
+            "rows, = tuple(each.clone() for each in torch.autograd.grad(w.sum(), w))",
+        ),
+        ("rows = a.expand(3, 3)", "rows = a.expand(3, 3).clone()"),
+    ],
+)
+def test_of_a_call_that_gives_several_tensors_each_is_copied(made: str, copied: str, loaded_shell: Any) -> None:
+    source = (
+        f"import torch\na = torch.ones(3)\nw = torch.ones(3, 3, requires_grad=True)\n{made}\nrows[0, 1] = 2\nrows.sum()"
+    )
+
+    assert diff_of(loaded_shell, source) == f"-{made}\n+{copied}"
+
+
+def test_an_array_is_copied_as_arrays_are_also_where_no_name_of_it_is_known(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+
+        def show(signal):
+            shown = signal.detach().numpy()
+            shown[shown < 0.6] = 0.0
+            return float(shown.max())
+
+        x = torch.linspace(-1, 1, 5, requires_grad=True)
+        output = torch.sigmoid(x)
+        peak = show(output)
+        output.sum().backward()
+        """,
+    )
+    assert found == "-    shown[shown < 0.6] = 0.0\n+    shown = shown.copy()\n+    shown[shown < 0.6] = 0.0"
+
+
+def test_a_lookup_that_shortens_is_given_a_copy_of_its_table(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+        import torch.nn.functional as F
+        table = torch.full((4, 3), 2.0)
+        liked = F.embedding(torch.tensor([0, 2]), table, max_norm=1.0)
+        scores = table @ liked.mean(dim=0)
+        """,
+    )
+    assert found == (
+        "-liked = F.embedding(torch.tensor([0, 2]), table, max_norm=1.0)\n"
+        "+liked = F.embedding(torch.tensor([0, 2]), table.clone(), max_norm=1.0)"
+    )
+
+
+def test_the_name_that_keeps_the_old_values_for_a_comparison_keeps_a_copy(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+
+        class Near:
+            def __init__(self):
+                self.places = None
+
+            def build(self, places):
+                self.places = places
+
+            def moved(self, places):
+                if self.places is None or (places - self.places).norm() > 1:
+                    self.build(places)
+                return self.places
+
+        def simulate(places, near):
+            for _ in range(3):
+                near.moved(places)
+                places += 1
+            return places
+
+        places, near = torch.zeros(3), Near()
+        far = simulate(places, near)
+        """,
+    )
+    assert found == "-        self.places = places\n+        self.places = places.clone()"
+
+
 def test_a_hook_that_is_a_lambda_gives_a_new_gradient(loaded_shell: Any) -> None:
     found = diff_of(
         loaded_shell,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,8 +122,77 @@ def test_a_cell_that_touches_files_is_not_run_before_the_user_says_so(
     assert "changes the file 'log.txt'" in told
     assert "`%inplace_why 2 --yes`" in told
     assert (tmp_path / "log.txt").read_text() == "run"
-    assert why(ip, "--yes").hazards[0].proof.verdict == "proven"  # type: ignore[union-attr]
-    assert (tmp_path / "log.txt").read_text().startswith("runrun")
+    ran = run_cell(ip, "%inplace_why --yes -o report")
+    assert ip.user_ns["report"].hazards[0].proof.verdict == "proven"
+    written = (tmp_path / "log.txt").read_text()
+    assert f"it changes the file 'log.txt' ({written.count('run') - 1} times)" in ran.out
+    assert len(ip.user_ns["report"].hazards[0].proof.prices) == 0, "no run is made only to tell what a fix costs"
+
+
+def test_magics_that_run_their_cell_are_seen_through_and_of_others_the_kind_is_named(ip: Any) -> None:
+    run_cell(ip, f"%%time\n{CELL}")
+    finding = why(ip).hazards[0]
+    assert (finding.mutation.line, finding.saved.line) == (3, 2)  # type: ignore[union-attr]
+    assert finding.proof.verdict == "proven"  # type: ignore[union-attr]
+    run_cell(ip, "%%writefile /dev/null\nnothing")
+    assert "`%%writefile` makes a cell of another kind" in refusal(run_cell(ip, "%inplace_why 4"))
+
+
+@pytest.mark.parametrize(
+    ("maker", "cell"),
+    [
+        ("handed = []\nx.register_hook(handed.append)\nh = x * 1", "h = torch.exp(h); h.mul_(2); h.sum().backward()"),
+        (
+            "import numpy\nrow = numpy.ones(4, numpy.float32)\nweights = torch.from_numpy(row)",
+            "row += 1; h = torch.exp(x * weights); h.mul_(2); h.sum().backward()",
+        ),
+        (
+            "import threading\nclass Feed:\n    lock = threading.Condition()\n    def rows(self): yield 2.0\n"
+            "feed = Feed()\nfeed.open = feed.rows()",
+            "h = torch.exp(x * next(feed.open)); h.mul_(2); h.sum().backward()",
+        ),
+    ],
+    ids=["hooks", "NumPy on a tensor's memory", "an object with a generator"],
+)
+def test_a_cell_that_made_what_cannot_be_copied_runs_before_it(ip: Any, maker: str, cell: str) -> None:
+    run_cell(ip, maker)
+    run_cell(ip, cell)
+    before = {name: id(value) for name, value in ip.user_ns.items() if name in ("handed", "row", "feed", "h")}
+
+    finding = why(ip).hazards[0]
+
+    assert finding.mutation is not None
+    assert finding.mutation.cell == 3
+    assert finding.proof is not None
+    assert finding.proof.verdict == "proven"
+    assert {name: id(ip.user_ns[name]) for name in before} == before
+    assert len(ip.user_ns.get("handed", [])) == 0
+    assert float(ip.user_ns.get("row", [2.0])[0]) == 2.0
+
+
+LOOP = "for batch in loader:\n    y = torch.sigmoid(x * batch)\n    y.mul_(2)\n    y.sum().backward()"
+
+
+def test_a_loader_may_have_workers_which_touch_no_files_either(
+    ip: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_cell(ip, "Loader = torch.utils.data.DataLoader\nrows = list(torch.ones(2, 4))")
+    run_cell(ip, "loader = Loader(rows, num_workers=1, persistent_workers=True)")
+    run_cell(ip, LOOP)
+    assert why(ip).hazards[0].proof.verdict == "proven"  # type: ignore[union-attr]
+    run_cell(
+        ip,
+        "class Noted(list):\n    def __getitem__(self, row):\n        open(f'{row}.txt', 'a').write('read')\n"
+        "        return super().__getitem__(row)\nloader = Loader(Noted(torch.ones(2, 4)), num_workers=1)",
+    )
+    run_cell(ip, LOOP)
+    before = {path.name: path.stat() for path in tmp_path.iterdir()}
+
+    run_cell(ip, "%inplace_why")
+
+    assert {path.name: path.stat() for path in tmp_path.iterdir()} == before
+    assert before
 
 
 def test_what_cannot_be_copied_is_named(ip: Any) -> None:
@@ -154,6 +224,27 @@ def test_a_second_run_that_does_not_fail_is_called_just_that(ip: Any) -> None:
     assert "Cell In[3] ran to the end on copies" in ran.out
     assert "before, it raised RuntimeError: now and then" in ran.out
     assert len(ran.reports) == 1
+
+
+def test_a_second_run_that_fails_otherwise_is_called_just_that(ip: Any) -> None:
+    run_cell(ip, "left = [1]")
+    run_cell(ip, f"if not left.pop():\n    pass\n{CELL}")
+
+    ran = run_cell(ip, "%inplace_why")
+
+    assert "Cell In[3] raised IndexError: pop from empty list on copies" in ran.out
+    assert "before, it raised RuntimeError: one of the variables" in ran.out
+
+
+def test_what_a_line_magic_runs_is_run_on_copies_too(ip: Any) -> None:
+    run_cell(ip, "def step(x):\n    y = torch.sigmoid(x)\n    y.mul_(2)\n    y.sum().backward()")
+    run_cell(ip, "%time step(x)")
+
+    finding = why(ip).hazards[0]
+
+    assert finding.mutation is not None
+    assert (finding.mutation.cell, finding.mutation.line) == (2, 3)
+    assert ip.user_ns["x"].grad is None
 
 
 def test_an_older_cell_by_its_number_and_none_without_a_failure(ip: Any) -> None:
@@ -218,6 +309,51 @@ def test_the_corrected_cell_is_put_below_and_not_run(ip: Any, offered: list[tupl
     run_cell(ip, "%inplace_fix 2")
     assert len(offered) == 2
     assert "no report of Cell In[77]" in refusal(run_cell(ip, "%inplace_fix 77")).replace("There is ", "")
+
+
+def test_changes_of_two_parts_of_one_line_are_made_both(ip: Any, offered: list[tuple[str, bool]]) -> None:
+    lines = "y = torch.sigmoid(x)\nz = torch.tanh(x)\ntotal = {}\ny.data.mul_(2)\nz.data.mul_(2)\ntotal.backward()"
+    run_cell(ip, f"%%inplace_watch -o report\n{lines.format('(y * z).sum()')}")
+    report = ip.user_ns["report"]
+    ways = ("(y.clone() * z).sum()", "(y * z.clone()).sum()")
+    diffs = [f"@@ Cell In[2], line 4 @@\n-total = (y * z).sum()\n+total = {new}" for new in ways]
+    findings = tuple(replace(each, diff=diff) for each, diff in zip(report.hazards, diffs, strict=False))
+    assert len(findings) == 2
+
+    patch = replace(report, findings=findings).patch()
+
+    assert "+total = (y.clone() * z.clone()).sum()" in patch
+    both = replace(report, findings=(findings[0], replace(findings[1], diff=diffs[1].replace("z.clone()", "z * 2"))))
+    assert "+total = (y.clone() * z * 2).sum()" in both.patch()
+    same = replace(report, findings=(findings[0], replace(findings[1], diff=diffs[0].replace("y.clone", "y.detach"))))
+    assert "+total = (y.clone() * z).sum()" in same.patch(), "of two for one part the first"
+
+
+def test_a_function_of_another_cell_is_put_below_as_it_was_typed(ip: Any, offered: list[tuple[str, bool]]) -> None:
+    typed = "%time 1\ndef gated(x):\n    y = torch.sigmoid(x)\n    y.mul_(2)\n    return y"
+    run_cell(ip, typed)
+    run_cell(ip, "gated(x).sum().backward()")
+    why(ip)
+
+    run_cell(ip, "%inplace_fix")
+
+    assert offered == [(typed.replace("y.mul_(2)", "y = y * 2"), False)]
+
+
+def test_the_patch_of_a_file_elsewhere_is_for_the_root_of_its_repository(
+    ip: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "repository"
+    (root / "parts").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    path = root / "parts" / "gates_elsewhere.py"
+    path.write_text("import torch\n\n\ndef gated(x):\n    gate = torch.exp(x)\n    gate.mul_(2)\n    return gate\n")
+    monkeypatch.syspath_prepend(str(path.parent))
+    run_cell(ip, "import gates_elsewhere\ngates_elsewhere.gated(x).sum().backward()")
+
+    subprocess.run(["git", "apply", "-"], input=why(ip).patch(), text=True, check=True, cwd=root)
+
+    assert "    gate = gate * 2\n" in path.read_text()
 
 
 def test_the_patch_of_a_file_is_printed_and_git_takes_it(

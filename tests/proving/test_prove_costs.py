@@ -37,6 +37,7 @@ def test_of_several_proven_fixes_the_cheapest_is_shown_with_what_each_costs(ip: 
     assert proof.prices[0].diff == first(report.prove()).diff
     assert all(price.seconds > 0 and price.nbytes >= 4000 for price in proof.prices)
     assert "fixes that are proven" in proof.reason
+    assert ("it is the cheapest" in proof.reason) == (proof.prices[0].nbytes < proof.prices[1].nbytes)
 
 
 def test_copies_that_take_over_half_of_what_is_free_are_told_of_beforehand(

@@ -24,6 +24,8 @@ import inplace_magic
         ("torch.save(x, 'x.pt')", "it changes the file 'x.pt'"),
         ("import os; os.system('true')", "it runs the command 'true'"),
         ("import os; os.mkdir('made')", "it changes the file 'made'"),
+        ("!touch made", "it runs a command"),  # in a terminal of its own, for which IPython forks
+        ("import os\nif not (child := os.fork()): os._exit(0)", "it runs a command"),
         ("try: open('log.txt', 'a')\nexcept BaseException: pass", "it changes the file 'log.txt'"),
     ],
 )

@@ -333,11 +333,12 @@ def in_backward() -> bool:
     return bool(_try(lambda: torch._C._current_graph_task_id() != -1))
 
 
-def tensor_hooks(tensor: torch.Tensor) -> bool:
-    """Whether hooks hang on the tensor itself, which no copy of it would have. If the attributes vanish: a comparison
-    runs without such hooks and cannot say so."""
+def tensor_hooks(tensor: torch.Tensor) -> dict[str, Any]:
+    """The hooks that hang on the tensor itself, by the attribute that holds them; a copy of it would have none. If the
+    attributes vanish: a second run goes without such hooks and cannot say so."""
     with _NO_SUBCLASS_CODE():
-        return any(
-            bool(_try(lambda name=name: getattr(tensor, name)))  # type: ignore[misc]
+        found = {
+            name: _try(lambda name=name: getattr(tensor, name))  # type: ignore[misc]
             for name in ("_backward_hooks", "_post_accumulate_grad_hooks")
-        )
+        }
+    return {name: hooks for name, hooks in found.items() if hooks}

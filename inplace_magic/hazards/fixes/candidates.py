@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes import clone, new_tensor, reorder, return_new, used_up
+from inplace_magic.hazards.fixes import clone, new_tensor, reorder, return_new, used_up, where_kept
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.out_of_place import cloned, new_value
 from inplace_magic.hazards.fixes.target import Fix, Written, written
@@ -146,7 +146,7 @@ WAYS: tuple[Callable[[Written], Fix | None], ...] = (
     _parts_copied,
     clone.where_it_was_made,
     clone.at_the_second_name,
-    clone.where_it_was_kept,
+    where_kept.where_it_was_kept,
     reorder.reordered,
     return_new.from_the_hook,
 )

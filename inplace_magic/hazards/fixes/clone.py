@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from inplace_magic.hazards.fixes.out_of_place import cloned
+from inplace_magic.hazards.fixes.out_of_place import chain_base, cloned
 from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
 from inplace_magic.language import _
 from inplace_magic.record.autograd import SavedTensor
@@ -22,7 +22,11 @@ Change = tuple[ast.expr, str]
 
 
 def edits_of(listing: Listing, changes: Iterable[Change]) -> tuple[Edit, ...]:
-    """The changes, one edit for each line; empty where one of them cannot be made."""
+    """The changes, one edit for each line; empty where one of them cannot be made, such as a copy of what a line
+    unpacks: ``first, second = results()`` gives no tensor that could be cloned."""
+    changes = tuple(changes)
+    if any(new.endswith(".clone()") and _is_unpacked(listing, node) for node, new in changes):
+        return ()
     by_line: dict[int, dict[int, Change]] = {}
     for node, new in changes:
         by_line.setdefault(node.lineno, {})[node.col_offset] = (node, new)
@@ -30,7 +34,15 @@ def edits_of(listing: Listing, changes: Iterable[Change]) -> tuple[Edit, ...]:
     return tuple(edit for edit in edits if edit is not None) if all(edits) else ()
 
 
-def _fix(site: Callsite, listing: Listing, changes: list[Change], price: int | None, sentence: str = "") -> Fix | None:
+def _is_unpacked(listing: Listing, node: ast.expr) -> bool:
+    parent = listing.parents.get(node)
+    return isinstance(parent, ast.Assign) and isinstance(parent.targets[0], (ast.Tuple, ast.List))
+
+
+def fix_of(
+    site: Callsite, listing: Listing, changes: list[Change], price: int | None, sentence: str = ""
+) -> Fix | None:
+    """The changes as a fix; None where there is none, or one cannot be made."""
     edits = edits_of(listing, changes) if changes else ()
     return Fix(site, listing, edits, price, sentence) if edits else None
 
@@ -67,7 +79,7 @@ def _copied(write: Written, stale: Iterable[tuple[SavedTensor, CallEvent]]) -> F
             return None
         changes.append(cloned(listing, node))
     sentence = _("Copy it on the line that saves it: the write then leaves alone what backward needs.")
-    return _fix(first, listing, changes, price or None, sentence)
+    return fix_of(first, listing, changes, price or None, sentence)
 
 
 def _stale(write: Written) -> list[tuple[SavedTensor, CallEvent]]:
@@ -118,13 +130,14 @@ def _saved_expression(listing: Listing, site: Callsite, call: CallEvent, saved: 
     if not inputs:
         gave = any(meta.storage == saved.storage for meta in call.outputs)
         return node if gave and len(call.outputs) == 1 else None
-    operands = _operands(node, method=call.does("method"))
-    if len(inputs) != 1 or len(operands) != len(call.inputs):
+    given = operands(node, method=call.does("method"))
+    if len(inputs) != 1 or len(given) != len(call.inputs):
         return None
-    return operands[call.inputs.index(inputs[0])]
+    return given[call.inputs.index(inputs[0])]
 
 
-def _operands(node: ast.expr, *, method: bool) -> list[ast.expr]:
+def operands(node: ast.expr, *, method: bool) -> list[ast.expr]:
+    """What a call, or an operator, is given as tensors."""
     if isinstance(node, ast.BinOp):
         listed = [node.left, node.right]
     elif isinstance(node, ast.Call):
@@ -167,7 +180,7 @@ def of_what_is_read(write: Written) -> Fix | None:
 def _reads_cloned(write: Written, value: ast.expr, path: str, sentence: str = "") -> Fix | None:
     listing = write.listing
     changes = [cloned(listing, node) for node in _reads(value, path)]
-    return _fix(write.site, listing, changes, None, sentence) if changes else None
+    return fix_of(write.site, listing, changes, None, sentence) if changes else None
 
 
 def _reads(value: ast.expr, path: str) -> list[ast.expr]:
@@ -181,14 +194,31 @@ def _reads(value: ast.expr, path: str) -> list[ast.expr]:
     return found
 
 
+def where_it_is_handed(write: Written) -> Fix | None:
+    """``F.embedding(rows, table.clone(), max_norm=1.0)``: a call that writes an argument gets a copy of it."""
+    node = write.listing.expression_at(write.site) if write.site.direct else None
+    if not isinstance(node, ast.Call) or write.path is None or write.path == path_text(chain_base(node)):
+        return None
+    handed = [given for given in node.args if path_text(given) == write.path]
+    return fix_of(write.site, write.listing, [cloned(write.listing, each) for each in handed], _nbytes(write))
+
+
 def where_it_was_made(write: Written) -> Fix | None:
     """``x.expand(3, 4).clone()``: the origin of the written tensor gives memory of its own."""
     origin = write.hazard.origin
     listing = listing_of(write.story.trace, origin)
     node = listing.expression_at(origin) if listing is not None and origin is not None else None
-    if origin is None or listing is None or node is None:
-        return None
-    return _fix(origin, listing, [cloned(listing, node)], write.meta.nbytes if write.meta is not None else None)
+    change = copied_as_given(write, listing, origin, node) if listing is not None and node is not None else None
+    return fix_of(origin, listing, [change], _nbytes(write)) if origin and listing and change else None
+
+
+def copied_as_given(write: Written, listing: Listing, origin: Callsite | None, node: ast.expr) -> Change | None:
+    """An expression with a copy of what it gives: ``x.clone()``, and of several tensors of each."""
+    made = [call for call in write.story.trace.calls if origin is not None and call.callsite == origin]
+    several = bool(made) and (len(made[-1].outputs) > 1 or made[-1].does("gives gradients"))
+    if several and isinstance(node, ast.Call):
+        return node, f"tuple(each.clone() for each in {listing.text(node)})"
+    return None if several else cloned(listing, node)
 
 
 def at_the_second_name(write: Written) -> Fix | None:
@@ -206,7 +236,7 @@ def at_the_second_name(write: Written) -> Fix | None:
         named = isinstance(statement, ast.Assign) and path_text(statement.targets[0]) == alias.target
         read = any(True for _ in loads_after(listing, write.statement, other))
         if isinstance(statement, ast.Assign) and named and read:
-            return _fix(site, listing, [cloned(listing, statement.value)], _nbytes(write))
+            return fix_of(site, listing, [cloned(listing, statement.value)], _nbytes(write))
     return None
 
 
@@ -216,93 +246,6 @@ def _in_two_statements(write: Written, statement: ast.Assign) -> Fix | None:
     lines = [f"{names[0]} = {listing.text(statement.value)}", *(f"{name} = {names[0]}.clone()" for name in names[1:])]
     edit = listing.replace(statement, *lines) if None not in names else None
     return Fix(write.site, listing, (edit,), _nbytes(write)) if edit is not None else None
-
-
-def where_it_was_kept(write: Written) -> Fix | None:
-    """``features.append(x.clone())``, ``kept["pre"] = output.clone()``: what keeps an activation keeps a copy."""
-    listing = write.listing
-    if not listing.whole:
-        return None
-    tensor = write.hazard.tensor if write.hazard.tensor is not None else -1
-    held = {tensor, *write.story.aliases.detached.get(tensor, ())}
-    containers = {entry.name.split("[")[0] for entry in write.story.trace.names if entry.tensor in held}
-    changes: list[Change] = []
-    for alias in write.story.trace.aliases:
-        target, bracket, _ = alias.target.partition("[")
-        same = (alias.cell, alias.file) == (write.site.cell, write.site.file)
-        source = alias.source == write.path if write.path is not None else target in containers
-        kept_here = alias.function == write.site.function and source
-        hooked = (
-            alias.function != write.site.function and target in containers and bool(write.story.trace.hooked_modules)
-        )
-        if not same or not bracket or not (kept_here or hooked):
-            continue
-        statement = listing.statement_on(alias.line)
-        for node in _stored(statement, alias.source):
-            changes.append(cloned(listing, node))
-    return _fix(write.site, listing, changes, _nbytes(write)) if len(changes) == 1 else None
-
-
-def in_each_slot(write: Written) -> Fix | None:
-    """``yield state.clone()``, ``history.append(state.clone())``, ``[torch.zeros(3) for _ in range(2)]``."""
-    listing, path = write.listing, write.path
-    if not listing.whole or path is None:
-        return None
-    if "[" in path:
-        return _repeated_list(write, path.split("[")[0])
-    changes: list[Change] = []
-    for node in ast.walk(listing.scope_of(write.statement)):
-        if isinstance(node, ast.Return) and _taken_elsewhere(write, path):
-            return None
-        if isinstance(node, (ast.Yield, ast.Call, ast.Return)):
-            changes += [cloned(listing, stored) for stored in _stored(node, path)]
-    return _fix(write.site, listing, changes, _nbytes(write)) if len(changes) == 1 else None
-
-
-def _taken_elsewhere(write: Written, path: str) -> bool:
-    """Whether ``self.state`` gets out of its object another way, too: ``state = env.state``."""
-    attribute = path.rpartition(".")[2]
-    aliases = write.story.trace.aliases
-    return "." in path and any(a.source.endswith(f".{attribute}") and a.target != "return" for a in aliases)
-
-
-def _repeated_list(write: Written, name: str) -> Fix | None:
-    for node in ast.walk(write.listing.tree):
-        if isinstance(node, ast.Assign) and path_text(node.targets[0]) == name:
-            whole = node.value
-            if isinstance(whole, ast.Call) and path_text(whole.func) in ("deque", "collections.deque") and whole.args:
-                whole = whole.args[0]
-            if not isinstance(whole, ast.BinOp) or not isinstance(whole.op, ast.Mult):
-                continue
-            repeated, times = whole.left, whole.right
-            if isinstance(repeated, ast.List) and len(repeated.elts) == 1:
-                new = f"[{write.listing.text(repeated.elts[0])} for _ in range({write.listing.text(times)})]"
-                made = isinstance(repeated.elts[0], ast.Call)
-                return _fix(write.site, write.listing, [(whole, new)], _nbytes(write)) if made else None
-    return None
-
-
-def _stored(node: ast.AST | None, path: str) -> list[ast.expr]:
-    """The reads of `path` that a statement stores as they are: the value of an assignment, an argument of ``append``,
-    what is yielded; also inside a tuple."""
-    if isinstance(node, ast.Expr):
-        node = node.value
-    if isinstance(node, ast.Assign):
-        values = [node.value]
-    elif isinstance(node, (ast.Yield, ast.Return)):
-        values = [node.value] if node.value is not None else []
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "insert"):
-        values = list(node.args)
-    else:
-        return []
-    inside = [entry for value in values for entry in (value.elts if isinstance(value, ast.Tuple) else [value])]
-    return [value for value in inside if path in (path_text(value), path_text(_undetached(value)))]
-
-
-def _undetached(value: ast.expr) -> ast.expr:
-    """``x`` of ``x.detach()``."""
-    method = value.func if isinstance(value, ast.Call) else None
-    return method.value if isinstance(method, ast.Attribute) and method.attr == "detach" else value
 
 
 def _nbytes(write: Written) -> int | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 import re
 
-from inplace_magic.hazards.fixes.clone import edits_of
+from inplace_magic.hazards.fixes.clone import edits_of, operands
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Edit, Listing
+from inplace_magic.source.listing import Edit, Listing, listing_of
 
 
 def snapshot_taken(write: Written) -> Fix | None:
@@ -35,6 +35,28 @@ def snapshot_taken(write: Written) -> Fix | None:
         return _deep_copy(write, statement)
     edits = edits_of(listing, [cloned(listing, node) for node in references])
     return Fix(write.site, listing, edits, _price(write)) if edits else None
+
+
+def second_name_copied(write: Written) -> Fix | None:
+    """``self.places = places.clone()``: the one statement that gave a side of a comparison the other one's memory."""
+    trace, site = write.story.trace, write.hazard.read
+    call = write.story.calls.get(write.hazard.read_call) if write.hazard.read_call is not None else None
+    listing = listing_of(trace, site)
+    node = listing.expression_at(site) if listing is not None and site is not None and site.direct else None
+    if call is None or site is None or listing is None or node is None:
+        return None
+    names = {path_text(operand) for operand in operands(node, method=call.does("method"))[:2]} - {None}
+    here = [alias for alias in trace.aliases if (alias.cell, alias.file) == (site.cell, site.file)]
+    found = [alias for alias in here if alias.target in names]
+    if len(names) != 2 or len(found) != 1 or ("." not in found[0].target and found[0].source not in names):
+        return None
+    statement = listing.statement_on(found[0].line)
+    plain = isinstance(statement, ast.Assign) and [path_text(each) for each in statement.targets] == [found[0].target]
+    if not isinstance(statement, ast.Assign) or not plain or path_text(statement.value) != found[0].source:
+        return None
+    detached = ".detach()" if any(meta.requires_grad for meta in call.inputs[:2]) else ""
+    edit = listing.substitute([(statement.value, f"{found[0].source}{detached}.clone()")])
+    return Fix(site, listing, (edit,), call.inputs[0].nbytes) if edit is not None else None
 
 
 def _compared(write: Written, name: str) -> bool:

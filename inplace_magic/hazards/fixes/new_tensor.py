@@ -86,9 +86,9 @@ def value_given(write: Written) -> Fix | None:
 
 
 def is_array(write: Written) -> bool:
-    return write.call is None and any(
-        write.path in foreign.names for foreign in write.story.trace.foreign if write.path is not None
-    )
+    """Whether the line writes an array on a tensor's memory: it does so by no call of torch."""
+    named = (write.path in foreign.names for foreign in write.story.trace.foreign if write.path is not None)
+    return write.call is None and (write.hazard.call is None or any(named))
 
 
 def _nbytes(write: Written) -> int | None:

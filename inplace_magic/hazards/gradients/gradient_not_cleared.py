@@ -42,6 +42,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, spelled
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import listing_of
 
@@ -135,6 +136,8 @@ def cleared_after_the_step(write: Written) -> Fix | None:
     call = statement.value
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or site.direct:
         return None  # only a library's own step is known to have the method beside it
+    if not _is_moved_by(write.story, site, write.hazard.variable):
+        return None  # an optimizer clears the gradients of its own parameters
     owner = expressions.path_text(call.func.value)
     edit = (
         listing.replace(statement, listing.text(statement), f"{owner}.{spelled('zero_grad()')}")
@@ -142,6 +145,12 @@ def cleared_after_the_step(write: Written) -> Fix | None:
         else None
     )
     return Fix(site, listing, (edit,)) if edit is not None else None
+
+
+def _is_moved_by(story: Story, step: Callsite, gradient: str | None) -> bool:
+    """Whether a step writes the leaf of a gradient, by the leaf's name."""
+    moved = {mutation.tensor for call in story.trace.calls if call.callsite == step for mutation in call.mutations}
+    return any(f"{story.bindings.name(tensor)}.grad" == gradient for tensor in moved)
 
 
 RULE = Rule(check, {CODE: Cures((cleared_after_the_step,))})

@@ -24,7 +24,8 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.rule import Rule
+from inplace_magic.hazards.fixes.clone import where_it_is_handed
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -78,4 +79,4 @@ def _hazard(story: Story, call: CallEvent, tensor: int, read: CallEvent) -> Haza
     )
 
 
-RULE = Rule(check)
+RULE = Rule(check, {CODE: Cures((where_it_is_handed,))})

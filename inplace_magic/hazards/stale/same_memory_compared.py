@@ -34,7 +34,7 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.fixes.deep_copy import snapshot_taken
+from inplace_magic.hazards.fixes.deep_copy import second_name_copied, snapshot_taken
 from inplace_magic.hazards.references.second_sides import given_since, operands_of, second_taken
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
@@ -256,4 +256,4 @@ def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) ->
     )
 
 
-RULE = Rule(check, {CODE: Cures((snapshot_taken,))})
+RULE = Rule(check, {CODE: Cures((snapshot_taken, second_name_copied))})

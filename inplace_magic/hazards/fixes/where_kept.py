@@ -1,0 +1,114 @@
+"""Fixes where a tensor is kept: in a list, under a key, or by one who yields it again and again."""
+
+from __future__ import annotations
+
+import ast
+
+from inplace_magic.hazards.fixes.clone import Change, fix_of
+from inplace_magic.hazards.fixes.out_of_place import cloned
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.source.expressions import path_text
+
+
+def where_it_was_kept(write: Written) -> Fix | None:
+    """``features.append(x.clone())``, ``kept["pre"] = output.clone()``: what keeps an activation keeps a copy."""
+    listing = write.listing
+    if not listing.whole:
+        return None
+    tensor = write.hazard.tensor if write.hazard.tensor is not None else -1
+    held = {tensor, *write.story.aliases.detached.get(tensor, ())}
+    containers = {entry.name.split("[")[0] for entry in write.story.trace.names if entry.tensor in held}
+    changes: list[Change] = []
+    for alias in write.story.trace.aliases:
+        target, bracket, _ = alias.target.partition("[")
+        same = (alias.cell, alias.file) == (write.site.cell, write.site.file)
+        source = alias.source == write.path if write.path is not None else target in containers
+        kept_here = alias.function == write.site.function and source
+        hooked = (
+            alias.function != write.site.function and target in containers and bool(write.story.trace.hooked_modules)
+        )
+        if not same or not bracket or not (kept_here or hooked):
+            continue
+        statement = listing.statement_on(alias.line)
+        for node in _stored(statement, alias.source):
+            changes.append(cloned(listing, node))
+    return fix_of(write.site, listing, changes, _nbytes(write)) if len(changes) == 1 else None
+
+
+def in_each_slot(write: Written) -> Fix | None:
+    """``yield state.clone()``, ``history.append(state.clone())``, ``[torch.zeros(3) for _ in range(2)]``."""
+    listing, path = write.listing, write.path
+    if not listing.whole or path is None:
+        return None
+    if "[" in path:
+        return _repeated_list(write, path.split("[")[0])
+    if _is_of_the_class(write, path):
+        return None
+    changes: list[Change] = []
+    for node in ast.walk(listing.scope_of(write.statement)):
+        late = path in write.site.parameters or _taken_elsewhere(write, path)
+        if isinstance(node, ast.Return) and late:
+            return None
+        if isinstance(node, (ast.Yield, ast.Call, ast.Return)):
+            changes += [cloned(listing, stored) for stored in _stored(node, path)]
+    return fix_of(write.site, listing, changes, _nbytes(write)) if len(changes) == 1 else None
+
+
+def _is_of_the_class(write: Written, path: str) -> bool:
+    """Whether a class binds the attribute, so that its objects begin with one tensor: copies of it come too late."""
+    owner, _, attribute = path.rpartition(".")
+    bodies = (node.body for node in ast.walk(write.listing.tree) if isinstance(node, ast.ClassDef))
+    entries = [entry for body in bodies for entry in body if isinstance(entry, (ast.Assign, ast.AnnAssign))]
+    bound = {path_text(target) for e in entries for target in (e.targets if isinstance(e, ast.Assign) else [e.target])}
+    values = {path_text(entry.target): entry.value for entry in entries if isinstance(entry, ast.AnnAssign)}
+    return bool(owner) and attribute in bound and values.get(attribute, entries) is not None
+
+
+def _taken_elsewhere(write: Written, path: str) -> bool:
+    """Whether ``self.state`` gets out of its object another way, too: ``state = env.state``."""
+    attribute = path.rpartition(".")[2]
+    aliases = write.story.trace.aliases
+    return "." in path and any(a.source.endswith(f".{attribute}") and a.target != "return" for a in aliases)
+
+
+def _repeated_list(write: Written, name: str) -> Fix | None:
+    for node in ast.walk(write.listing.tree):
+        if isinstance(node, ast.Assign) and path_text(node.targets[0]) == name:
+            whole = node.value
+            if isinstance(whole, ast.Call) and path_text(whole.func) in ("deque", "collections.deque") and whole.args:
+                whole = whole.args[0]
+            if not isinstance(whole, ast.BinOp) or not isinstance(whole.op, ast.Mult):
+                continue
+            repeated, times = whole.left, whole.right
+            if isinstance(repeated, ast.List) and len(repeated.elts) == 1:
+                new = f"[{write.listing.text(repeated.elts[0])} for _ in range({write.listing.text(times)})]"
+                made = isinstance(repeated.elts[0], ast.Call)
+                return fix_of(write.site, write.listing, [(whole, new)], _nbytes(write)) if made else None
+    return None
+
+
+def _stored(node: ast.AST | None, path: str) -> list[ast.expr]:
+    """The reads of `path` that a statement stores as they are: the value of an assignment, an argument of ``append``,
+    what is yielded; also inside a tuple."""
+    if isinstance(node, ast.Expr):
+        node = node.value
+    if isinstance(node, ast.Assign):
+        values = [node.value]
+    elif isinstance(node, (ast.Yield, ast.Return)):
+        values = [node.value] if node.value is not None else []
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "insert"):
+        values = list(node.args)
+    else:
+        return []
+    inside = [entry for value in values for entry in (value.elts if isinstance(value, ast.Tuple) else [value])]
+    return [value for value in inside if path in (path_text(value), path_text(_undetached(value)))]
+
+
+def _undetached(value: ast.expr) -> ast.expr:
+    """``x`` of ``x.detach()``."""
+    method = value.func if isinstance(value, ast.Call) else None
+    return method.value if isinstance(method, ast.Attribute) and method.attr == "detach" else value
+
+
+def _nbytes(write: Written) -> int | None:
+    return write.meta.nbytes if write.meta is not None else None
