@@ -186,8 +186,10 @@ def where_it_was_made(write: Written) -> Fix | None:
     origin = write.hazard.origin
     listing = listing_of(write.story.trace, origin)
     node = listing.expression_at(origin) if listing is not None and origin is not None else None
-    if origin is None or listing is None or node is None:
-        return None
+    tensor, call = write.hazard.tensor, write.call
+    made = write.story.innermost_new(tensor, call.index) if tensor is not None and call is not None else None
+    if origin is None or listing is None or node is None or (made is not None and len(made.outputs) > 1):
+        return None  # `torch.meshgrid` gives a tuple, which has no `clone`
     return _fix(origin, listing, [cloned(listing, node)], write.meta.nbytes if write.meta is not None else None)
 
 
