@@ -26,8 +26,18 @@ def grouped(hazards: Iterable[Hazard]) -> list[Hazard]:
 def told_once(hazards: Iterable[Hazard]) -> list[Hazard]:
     """The findings without the warnings that blame a place for which there is a worse one, and without those that
     blame one write for one read a second time, by another rule; there the later rule, which knows what the read does
-    with both, is kept."""
+    with both, is kept. Of two that blame one write, one that knows no reader gives way to one that does."""
     listed = list(hazards)
+    silent = (hazard for hazard in listed if hazard.severity == "silent")
+    read = {hazard.mutation: hazard.code for hazard in silent if hazard.read is not None}
+    listed = [
+        hazard
+        for hazard in listed
+        if hazard.severity != "silent"
+        or hazard.mutation is None
+        or (hazard.read, hazard.saved) != (None, None)
+        or read.get(hazard.mutation, hazard.code) == hazard.code
+    ]
     blamed = {hazard.mutation for hazard in listed if hazard.severity in ("error", "silent")}
     kept, told = [], set()
     for hazard in reversed(listed):

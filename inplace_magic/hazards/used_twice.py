@@ -80,7 +80,7 @@ class Twice:
 
     @cached_property
     def joints(self) -> list[Carried]:
-        """The tensors of the older graph from which the younger part of the second one goes on."""
+        """The tensors of the older graph from which the younger part of the second one goes on, as they were made."""
         return self._joints(self.old) or self._joints(self.older)
 
     def _joints(self, older: set[int]) -> list[Carried]:
@@ -94,7 +94,7 @@ class Twice:
                     name = story.bindings.name(meta.tensor)
                     carried = self._is_carried(reader, meta.node)
                     found.setdefault(meta.tensor, Carried(meta.tensor, name, reader.callsite, made, carried))
-        return list(found.values())
+        return sorted(found.values(), key=lambda joint: joint.tensor)
 
     def _is_carried(self, reader: CallEvent, node: int) -> bool:
         """Whether a reader of a later pass goes on from what the same line made in an earlier one."""

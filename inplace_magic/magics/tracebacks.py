@@ -10,7 +10,27 @@ from types import FrameType
 from typing import Any
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
+COLUMNS = 100
+"""Letters of a line, which a window of JupyterLab with its file browser has room for."""
+NEVER_FIRST = "，。、：；！？）》」』”’"
+"""What does not begin a line of Chinese."""
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+
+
+def in_lines(text: str, columns: int) -> list[str]:
+    """A sentence in lines of at most so many columns, since JupyterLab breaks words of a traceback anywhere.
+
+    Between words, and between letters that are as wide as two; a longer word has a line of its own.
+    """
+    lines, room = [""], columns
+    for word in re.findall(r"[\u2e80-\uffef]|[^\s\u2e80-\uffef]+\s*|\s+", text):
+        wide = sum(2 if letter >= "\u2e80" else 1 for letter in word.rstrip())
+        if wide > room and lines[-1] and word not in NEVER_FIRST:
+            lines.append("")
+            room = columns
+        lines[-1] += word
+        room -= wide + len(word) - len(word.rstrip())
+    return [line.rstrip() for line in lines]
 
 
 class ShortTracebacks:
@@ -75,7 +95,8 @@ class ShortTracebacks:
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             return lines
         coloured = any(ANSI.search(line) for line in lines)
-        said = f"# {self._said}"  # highlighters read the lines above a traceback as Python, as Sphinx does
+        # Highlighters read the lines above a traceback as Python, as Sphinx does.
+        said = "\n".join(f"# {line}" for line in in_lines(self._said, COLUMNS))
         head = f"{_BOLD}{said}{_PLAIN}" if coloured else said
         typed = ["\n".join(self._line(line) for line in part.split("\n")) for part in lines]
         return [head, *typed] if self._said else typed

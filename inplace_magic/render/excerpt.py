@@ -57,7 +57,8 @@ class Excerpt:
 
 def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
     """The finding's listings: the one with the first write, then those of the save, the later writes, the read and the
-    error, as they came in time; the lines of a listing stand as they do in the source."""
+    error, as they came in time; several cells of a notebook as they were run. The lines of a listing stand as in
+    the source."""
     marks = _marks(hazard, trace)
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda mark: _key(mark.site)):
@@ -67,7 +68,9 @@ def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
         else:
             groups.append([mark])
     order = {id(mark): place for place, mark in enumerate(marks)}
-    order.update({id(mark): -1 for mark in marks if mark.role == "overwritten" and mark.site == hazard.mutation})
+    cells = {mark.site.cell if mark.site is not None else None for mark in marks}
+    if None in cells or len(cells) == 1:
+        order.update({id(mark): -1 for mark in marks if mark.role == "overwritten" and mark.site == hazard.mutation})
     groups.sort(key=lambda group: min(order[id(mark)] for mark in group))
     return tuple(_listing(group, trace) for group in groups)
 

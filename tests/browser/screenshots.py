@@ -96,7 +96,7 @@ def main() -> None:
             command(page, "docmanager:save")
             _save("jupyterlab-light", page, page.locator(".jp-Notebook .jp-Cell").nth(1), 840)
             use_theme(page, "JupyterLab Dark")
-            _save("jupyterlab-dark", page, page.locator(REPORT), 900, 340)
+            _save("jupyterlab-dark", page, page.locator(REPORT), 900, 250)
             use_theme(page, "JupyterLab Light")
         for name, language in (("first-finding", "en"), ("first-finding.zh", "zh")):
             load = f"%load_ext inplace_magic\n%inplace_config --lang {language}\n%xmode Minimal"

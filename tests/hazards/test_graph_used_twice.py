@@ -125,8 +125,8 @@ def test_the_bad_program_names_the_state_and_the_pass(tmp_path: Path) -> None:
     assert ran.at(finding.freed) == "h.pow(2).mean().backward()"
     assert ran.at(finding.saved) == "h = cell(x, h)"
     assert finding.variable == "h"
-    assert "by way of `h` into the graph of an earlier pass" in finding.message
-    assert "Begin each pass with `h = h.detach()`" in finding.fix
+    assert "back through `h` into the graph of an earlier pass" in finding.message
+    assert "Cut the state off between two passes, by `h = h.detach()`" in finding.fix
     assert [line for line in finding.diff.split("\n") if line[:1] in "+-"] == ["+        h = h.detach()"]
     assert "freed here (by the first backward)" in ran.report.to_text()
 

@@ -85,6 +85,17 @@ def test_an_older_report_has_findings_that_count_once() -> None:
     assert Report.from_dict(old).hazards == report.hazards
 
 
+def test_cells_of_a_notebook_come_as_they_were_run() -> None:
+    report = sigmoid_report()
+    (finding,) = report.hazards
+
+    def cell(number: int) -> Callsite:
+        return Callsite(line=1, text="h", cell=number)
+
+    card = excerpts(replace(finding, mutation=cell(5), mutations=(cell(5),), saved=cell(4), raised=False), report.trace)
+    assert [listing.source for listing in card] == ["Cell In[4]", "Cell In[5]"]
+
+
 def test_the_first_write_comes_first_and_what_followed_in_the_order_of_time() -> None:
     report = sigmoid_report()
     (finding,) = report.hazards

@@ -196,3 +196,29 @@ def test_an_array_rewritten_in_each_pass_of_a_loop_is_one_finding_at_its_line(tm
     hazard = ran.the("saved-values-changed")
     assert ran.at(hazard.mutation) == "state += 1"
     assert [write.names for write in ran.report.trace.foreign] == [("state",)] * 3
+
+
+OF_AN_ARRAY = """
+def shows(signal):
+    shown = signal.detach().numpy()
+    shown[shown < 0] = 0.0
+gain = torch.ones(3, requires_grad=True)
+output = torch.tanh(gain * torch.tensor([-1.0, 2.0, -3.0]))
+shows(output)
+output.sum().backward()
+"""
+
+
+def test_an_array_of_which_no_name_is_left_gets_no_clone(tmp_path: Path) -> None:
+    finding = watched(tmp_path, OF_AN_ARRAY).the(rule.CODE)
+    assert "shown.clone()" not in finding.diff  # an array has no `clone`, and what was written may be one
+
+
+def test_only_a_write_through_data_is_called_so(tmp_path: Path) -> None:
+    forward = "x = torch.ones(2, 2)\nw = torch.ones(2, 2, requires_grad=True)\nout = (x @ w).sum()"
+    by_dlpack = "shared = torch.from_dlpack(x.__dlpack__())\nshared.mul_(2)"
+    told = watched(tmp_path, forward, by_dlpack, "out.backward()").the(rule.CODE)
+    assert "counts its versions apart, so" in told.message
+    assert ".data" not in told.message + told.fix
+    through_data = watched(tmp_path, forward, "x.data.view(-1).mul_(2)", "out.backward()").the(rule.CODE)
+    assert "counts its versions apart (`.data`)" in through_data.message

@@ -18,7 +18,7 @@ FOUND = {
     "10.3": ("multi-output-view-written", "log_std.clamp_(-1.0, 1.0)", "out-of-place form"),
     "10.4": ("saved-values-changed", "p.data.clamp_(-0.1, 0.1)", "after backward"),
     "10.5": ("overlapping-write", "prices /= prices[:, :1]", "Make a new tensor"),
-    "10.6": ("expanded-tensor-written", "mask[i, :, n:] = 0", "`.clone()` behind"),
+    "10.6": ("expanded-tensor-written", "mask[i, :, n:] = 0", "`.clone()` what"),
     "10.7": ("shared-gradient-edited", "text_part.register_hook(lambda grad: grad.mul_(0.1))", "Return a new gradient"),
     "10.8": ("alias-written", "tokens[chosen] = mask_id", "labels = tokens.clone()"),
     "10.9": ("alias-written", "height += speed * dt", "`height.clone()` in `path.append(height)`"),

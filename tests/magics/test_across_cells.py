@@ -15,6 +15,7 @@ from IPython.core.error import UsageError
 from kernels import execute, kinds, text_of
 
 import inplace_magic
+from inplace_magic.magics.tracebacks import in_lines
 from inplace_magic.render.theme import theme_script
 from inplace_magic.report import Report
 
@@ -79,6 +80,13 @@ def test_the_verdict_stands_above_the_traceback_and_the_card_below_it_is_shown_o
     assert len(failed.displays) == 1
     again = run(ip, BACKWARD)
     assert again.out.index("a finding shown before explains this error") < again.out.index("Traceback")
+
+
+def test_a_verdict_is_broken_between_words_and_between_chinese_letters() -> None:
+    assert in_lines("one two  three", 8) == ["one two", "three"]
+    assert in_lines("a_very_long_name is whole", 6) == ["a_very_long_name", "is", "whole"]
+    assert in_lines("反向传播报错。", 12) == ["反向传播报错。"]
+    assert in_lines("反向传播报错了", 12) == ["反向传播报错", "了"]
 
 
 def test_an_error_of_another_kind_has_no_verdict_above_its_traceback(ip: Any) -> None:

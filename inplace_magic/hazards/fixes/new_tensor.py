@@ -37,8 +37,8 @@ def cloned_first(write: Written) -> Fix | None:
         return None
     if any(isinstance(node, (ast.Lambda, ast.comprehension)) for node in ast.walk(write.statement)):
         return None
-    if _writes_more(write):
-        return None
+    if _writes_more(write) or not (write.call is not None or is_array(write)):
+        return None  # what no torch call wrote may be a tensor or an array: `clone` or `copy`
     copy = "copy" if is_array(write) else "clone"
     own = seen_by_autograd(write.listing, write.statement)
     if own is None:

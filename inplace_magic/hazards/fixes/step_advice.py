@@ -134,10 +134,8 @@ def _too_old(step: Stepped, carried: list[Carried]) -> str:
     name = f"`{old.name}`" if old.name is not None else _("what it is computed from")
     line = wording.line_of(step.wrote.callsite)
     if old.made is None or old.made.callsite is None:
-        return _("Compute {name} anew after {line} as well: it was made from the values before.").format(
-            name=name, line=line
-        )
-    return _("Compute {name} anew after {line} as well, by {forward}: it was made from the values before.").format(
+        return _("Compute {name} anew after {line}, too: it was made from the old values.").format(name=name, line=line)
+    return _("Compute {name} anew after {line}, too, by {forward}: it was made from the old values.").format(
         name=name, line=line, forward=_spot(old.made.callsite)
     )
 

@@ -82,7 +82,7 @@ def _hazard(story: Story, call: CallEvent, maker: CallEvent, tensor: int, backwa
             backward=wording.spot(story.calls[backward].callsite),
             read=wording.spot(call.callsite),
         ),
-        fix=_("Keep a copy: {code} with `.clone()` behind it.").format(
+        fix=_("Keep a copy: append `.clone()` to {code}.").format(
             code=wording.code(place.expression) if place is not None else ""
         ),
         variable=story.bindings.name(tensor),

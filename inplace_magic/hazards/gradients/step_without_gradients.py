@@ -95,7 +95,7 @@ def _hazard(story: Story, step: IdleStep, backward: int, filled: set[int], clear
         )
     )
     fix = (
-        _("Clear the gradients before `backward`, or behind the step, and not between the two.")
+        _("Clear the gradients before `backward` or after the step, not between the two.")
         if cleared
         else _("Make the optimizer when the model has the parameters that it is to train, or hand it the new ones.")
     )

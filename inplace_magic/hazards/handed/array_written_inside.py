@@ -130,7 +130,7 @@ def _hazard(story: Story, stale: Stale) -> Hazard:
             array=array,
             tensor=f"`{name}`" if name else _("a tensor"),
         ),
-        fix=_("Work on a copy: {array} with `.copy()` behind it.").format(array=array),
+        fix=_("Work on a copy: append `.copy()` to {array}.").format(array=array),
         variable=name,
         origin=given,
         read=stale.read,

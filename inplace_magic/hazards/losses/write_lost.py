@@ -114,22 +114,25 @@ def _is_needed(story: Story, source: TensorMetadata, since: int) -> bool:
 def _hazard(story: Story, call: CallEvent, mutation: Mutation, made: CallEvent) -> Hazard:
     site, source = call.callsite, story.bindings.name(made.inputs[0].tensor)
     copied = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
-    kept = f"`{source}`" if source is not None else _("the other tensor")
-    told = (
-        _(
+    if source is None:
+        told = _(
+            "{line} writes into a new tensor, and the write is lost: {copied} made that tensor, nobody read it before "
+            "it was gone, and what it was made from keeps its old values. PyTorch gives no error."
+        )
+    elif made.does("picks"):
+        told = _(
             "{line} writes into a copy, and the write is lost: {copied} made the copy out of elements of {tensor}, and "
             "nobody read it before it was gone. {tensor} keeps its old values. PyTorch gives no error."
         )
-        if made.does("picks")
-        else _(
+    else:
+        told = _(
             "{line} writes into a new tensor, and the write is lost: {copied} computed it from {tensor}, and "
             "nobody read it before it was gone. {tensor} keeps its old values. PyTorch gives no error."
         )
-    )
     return finding(
         CODE,
         "silent",
-        message=told.format(line=wording.spot(site), copied=wording.code(copied), tensor=kept),
+        message=told.format(line=wording.spot(site), copied=wording.code(copied), tensor=f"`{source}`"),
         fix=_(
             "Write into the tensor itself: assign the result to its elements (`x[index] = …`), or write a view of it. "
             "A slice gives a view; a list, a mask or a tensor as an index never does."

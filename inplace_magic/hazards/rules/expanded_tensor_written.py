@@ -70,7 +70,7 @@ def check(story: Story) -> Iterator[Hazard]:
                     origin=wording.line_of(origin),
                     place=wording.place(origin),
                 ),
-                fix=_("Give it memory of its own first: `.clone()` behind {line}.").format(
+                fix=_("Give it memory of its own first: `.clone()` what {line} gives.").format(
                     line=wording.line_of(origin)
                 ),
                 variable=variable,

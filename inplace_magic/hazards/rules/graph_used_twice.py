@@ -109,18 +109,18 @@ def _told(twice: Twice, first: CallEvent, made: Callsite | None) -> tuple[str, s
         )
     elif twice.is_carried_on and first.callsite == second:
         message = _(
-            "{second} comes by way of {names} into the graph of an earlier pass: in that pass it had gone through it "
-            "already, and freed what it had saved for backward."
+            "{second} runs back through {names} into the graph of an earlier pass, which it had gone through in that "
+            "pass already: what that graph had saved for backward is freed."
         )
     elif twice.is_carried_on:
         message = _(
-            "{second} comes by way of {names} into the graph of an earlier pass: {first} had gone through that before, "
-            "and freed what it had saved for backward."
+            "{second} runs back through {names} into the graph of an earlier pass, which {first} had gone through "
+            "before: what that graph had saved for backward is freed."
         )
     else:
         message = _(
-            "{second} comes by way of {names} into a part of the graph that {first} had gone through before: "
-            "that freed what it had saved for backward. {forward} made it."
+            "{second} runs back through {names} into a part of the graph that {first} had gone through before: "
+            "what that part had saved for backward is freed. {forward} made it."
         )
     return (
         message.format(second=again, first=before, forward=forward, result=twice.result, names=_names(twice)),
@@ -165,11 +165,11 @@ def _cut_off(twice: Twice) -> str:
     )
     if not names:
         return sentences(
-            _("Begin each pass with the state cut off from the pass before, by `.detach()`."),
+            _("Cut the state off between two passes, by `.detach()`."),
             keeps,
         )
     return sentences(
-        _("Begin each pass with {detached}; gradients then end where the pass begins.").format(
+        _("Cut the state off between two passes, by {detached}: gradients then end where a pass begins.").format(
             detached=wording.code(detached(names, twice.joints))
         ),
         keeps,

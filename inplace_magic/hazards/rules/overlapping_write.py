@@ -110,7 +110,7 @@ def _message(variable: str | None, call: CallEvent) -> str:
 
 def _fix(call: CallEvent) -> str:
     if call.does("sets item"):
-        return _("Read from a copy: put `.clone()` behind the right-hand side of {line}.").format(
+        return _("Read from a copy: append `.clone()` to the right-hand side of {line}.").format(
             line=wording.line_of(call.callsite)
         )
     written = _AUGMENTED.match(call.callsite.statement) if call.callsite is not None else None

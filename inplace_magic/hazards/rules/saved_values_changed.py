@@ -202,8 +202,8 @@ def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Chang
     return Hazard(
         code=CODE,
         severity="silent",
-        message=_message(variable, saved_site, saved, node, change),
-        fix=_fix(variable, saved_site, change, leaf=_of_a_leaf(story, saved), state=_is_state(story, saved)),
+        message=_message(story, variable, saved_site, saved, node, change),
+        fix=_fix(story, variable, saved_site, saved, change),
         variable=variable,
         mutation=change.callsite,
         saved=saved_site,
@@ -216,7 +216,7 @@ def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Chang
     )
 
 
-def _how(change: _Change) -> str:
+def _how(story: Story, change: _Change) -> str:
     if change.foreign is not None:
         names = _(" and ").join(f"`{name}`" for name in change.foreign.names)
         return _("from outside torch, through {names}").format(
@@ -228,11 +228,26 @@ def _how(change: _Change) -> str:
         return _("by giving it other memory (`.data = …`)")
     if change.mutation.version_before == change.mutation.version_after:
         return _("by `{call}`, which does not count its writes").format(call=change.call.name)
+    if not _is_of_data(story, change.call, change.mutation):
+        return _("through an alias that counts its versions apart")
     return _("through an alias that counts its versions apart (`.data`)")
 
 
+def _is_of_data(story: Story, write: CallEvent, mutation: Mutation) -> bool:
+    """Whether ``.data`` gave the alias through which somebody wrote, and not DLPack, for example."""
+    made = story.innermost_new(mutation.tensor, write.index)
+    while made is not None and made.inputs and not made.does("gives data"):
+        made = story.innermost_new(made.inputs[0].tensor, made.index) if made.kind == "view" else None
+    return made is not None and made.does("gives data")
+
+
 def _message(
-    variable: str | None, saved_site: Callsite | None, saved: SavedTensor, saver: AutogradNode, change: _Change
+    story: Story,
+    variable: str | None,
+    saved_site: Callsite | None,
+    saved: SavedTensor,
+    saver: AutogradNode,
+    change: _Change,
 ) -> str:
     what = f"`{variable}`" if variable else _("A tensor")
     site = change.callsite
@@ -257,7 +272,7 @@ def _message(
         else _(
             "The write came {how}, so no version moved and PyTorch did not notice: the gradient is computed from the "
             "new values, without an error."
-        ).format(how=_how(change)),
+        ).format(how=_how(story, change)),
     )
 
 
@@ -274,14 +289,15 @@ def _is_state(story: Story, saved: SavedTensor) -> bool:
     return all(meta is None or (meta.is_leaf and not meta.requires_grad) for meta in known)
 
 
-def _fix(variable: str | None, saved_site: Callsite | None, change: _Change, *, leaf: bool, state: bool) -> str:
+def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved: SavedTensor, change: _Change) -> str:
     line = wording.line_of(change.callsite)
     if change.foreign is not None:
-        name = change.foreign.names[0] if change.foreign.names else _("the array")
+        if not change.foreign.names:
+            return _("Hand a copy to what is not torch, such as `.detach().clone().numpy()`, and write into that.")
         return _(
-            "Copy when crossing from NumPy (`torch.tensor({name})`), or give {name} a new array instead of writing "
+            "Copy when crossing from NumPy (`torch.tensor({name})`), or give `{name}` a new array instead of writing "
             "into it."
-        ).format(name=name)
+        ).format(name=change.foreign.names[0])
     if (
         change.call is not None
         and change.mutation is not None
@@ -290,16 +306,23 @@ def _fix(variable: str | None, saved_site: Callsite | None, change: _Change, *, 
         return _("Compute the forward pass ({place}) anew after {line}.").format(
             line=line, place=wording.place(saved_site)
         )
-    if leaf:
+    if _of_a_leaf(story, saved):
         return _(
             "Compute the forward pass anew after {line}; and write under `torch.no_grad()` instead of through `.data`, "
             "so that PyTorch would notice."
         ).format(line=line)
-    if state:
-        return _(
-            "If {line} updates a state, let the line that saves it read a copy: `{name}.clone()` in {saved}. If it is "
-            "part of the computation, make a new tensor instead of writing through `.data`."
-        ).format(line=line, name=variable or _("it"), saved=wording.spot(saved_site))
+    if _is_state(story, saved):
+        if change.call is None or change.mutation is None or _is_of_data(story, change.call, change.mutation):
+            told = _(
+                "If {line} updates a state, let the line that saves it read a copy: `{name}.clone()` in {saved}. If it "
+                "is part of the computation, make a new tensor instead of writing through `.data`."
+            )
+        else:
+            told = _(
+                "If {line} updates a state, let the line that saves it read a copy: `{name}.clone()` in {saved}. If it "
+                "is part of the computation, make a new tensor instead of writing into shared memory."
+            )
+        return told.format(line=line, name=variable or _("it"), saved=wording.spot(saved_site))
     return _(
         "Do not write through `.data`: make a new tensor instead (`torch.where`, `clamp`, a product with a mask), or "
         "write into a clone."

@@ -97,13 +97,13 @@ def _are_targets_of_one_statement(one: CallEvent, other: CallEvent) -> bool:
 def _hazard(story: Story, call: CallEvent, first: CallEvent, view: CallEvent) -> Hazard:
     tensor = first.mutations[0].tensor
     variable = story.bindings.written_name(first, tensor)
-    shown = wording.code(view.callsite.expression) if view.callsite is not None else _("a view")
+    site = view.callsite
+    by_library = site is not None and not site.direct  # it exchanges the parts, as `random.shuffle` does
+    shown = _("what it read") if site is None or by_library else wording.code(site.expression)
     one_line = (call.callsite and call.callsite.line) == (first.callsite and first.callsite.line)
     onto_itself = _regions(first) == _regions(call)[::-1]
-    keep = _("Copy what is to be kept before it is overwritten: {view} with `.clone()` behind it.").format(view=shown)
-    if (
-        view.callsite is not None and not view.callsite.direct
-    ):  # a library exchanges the parts, as `random.shuffle` does
+    keep = _("Copy what is to be kept before it is overwritten: append `.clone()` to {view}.").format(view=shown)
+    if by_library:
         keep = _("Let one indexing change their order, such as `x[torch.randperm(len(x))]`, which makes a new tensor.")
     return Hazard(
         code=CODE,

@@ -147,7 +147,7 @@ def _hazard(story: Story, call: CallEvent, write: Write, kept: str) -> Hazard:
             "{line} keeps an array in `{kept}` that shares its memory with the tensor, and {write} then overwrote "
             "that: what was kept shows the new values. PyTorch gives no error."
         ).format(line=wording.spot(call.callsite), kept=kept, write=wording.spot(write.site)),
-        fix=_("Keep a copy: {array} with `.copy()` behind it.").format(
+        fix=_("Keep a copy: append `.copy()` to {array}.").format(
             array=wording.code(call.callsite.expression) if call.callsite is not None else _("the array")
         ),
         variable=variable,

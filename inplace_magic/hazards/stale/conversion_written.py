@@ -127,7 +127,7 @@ def _hazard(story: Story, call: CallEvent, maker: CallEvent, source: str, name: 
             maker=wording.code(site.expression) if site is not None else "",
             read=wording.spot(read.callsite),
         ),
-        fix=_("Copy what is to be changed: {code} with `.clone()` behind it, or `copy=True` in `.to(…)`.").format(
+        fix=_("Copy what is to be changed: append `.clone()` to {code}, or pass `copy=True` to `.to(…)`.").format(
             code=wording.code(site.expression) if site is not None else ""
         ),
         variable=source,

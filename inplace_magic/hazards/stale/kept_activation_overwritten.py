@@ -146,7 +146,7 @@ def _out_of_reach(write: CallEvent, tensor: int, layer: str, read: CallEvent, *,
             writer=write.modules[-1] if write.modules else write.name,
             write=wording.spot(write.callsite),
         ),
-        fix=_("Keep a copy (`output.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
+        fix=_("Keep a copy (`.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
         read=read,
         tensor=tensor,
         write=write,
@@ -232,7 +232,7 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, h
             "`{container}` is read by {read}, but it no longer holds what was kept: {how}, and {write} then overwrote "
             "that very tensor in place. PyTorch gives no error."
         ).format(container=container, read=wording.spot(read.callsite), how=how, write=wording.spot(call.callsite)),
-        fix=_("Keep a copy (`output.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
+        fix=_("Keep a copy (`.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
         variable=variable,
         read=read,
         tensor=mutation.tensor,

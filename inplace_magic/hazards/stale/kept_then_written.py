@@ -88,7 +88,7 @@ def _hazard(story: Story, stale: Stale) -> Hazard:
             write=wording.spot(write.site),
             kept=place,
         ),
-        fix=_("Keep a copy: {kept} with `.clone()` behind it.").format(kept=place),
+        fix=_("Keep a copy: append `.clone()` to {kept}.").format(kept=place),
         variable=story.name_written_by(write),
         origin=kept.place,
         read=stale.read,

@@ -192,7 +192,7 @@ def _hazard(story: Story, tensor: int, first: _Kept, second: _Kept | None, write
             read=wording.spot(read.callsite),
             write=wording.spot(write.site),
         ),
-        fix=_("Keep a copy under the first name: `.clone()` behind what `{name}` is bound to.").format(name=first.name),
+        fix=_("Keep a copy under the first name: bind `{name}` to a `.clone()`.").format(name=first.name),
         variable=variable or gradient or first.name,
         read=read,
         tensor=tensor,

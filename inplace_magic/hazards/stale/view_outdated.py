@@ -147,7 +147,7 @@ def _hazard(story: Story, stale: Stale) -> Hazard:
             made=wording.line_of(view.place),
             line=wording.spot(write.site),
         ),
-        fix=_("Keep a copy where the view is taken: `.clone()` behind {line}.").format(
+        fix=_("Keep a copy where the view is taken: append `.clone()` in {line}.").format(
             line=wording.code(view.place.expression if view.place is not None else "")
         ),
         variable=story.name_written_by(write),

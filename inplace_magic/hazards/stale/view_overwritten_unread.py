@@ -110,7 +110,7 @@ def _hazard(story: Story, call: CallEvent, view: CallEvent, read: CallEvent) -> 
             write=wording.spot(call.callsite),
             read=wording.spot(read.callsite),
         ),
-        fix=_("Copy what is to be kept before it is overwritten: {view} with `.clone()` behind it.").format(view=shown),
+        fix=_("Copy what is to be kept before it is overwritten: append `.clone()` to {view}.").format(view=shown),
         variable=_held_name(view) or story.bindings.written_name(call, tensor),
         origin=view.callsite,
         read=read,

@@ -35,6 +35,8 @@ NAME = "im-graph"
 FONT_SIZE = "11"
 TITLE = N_("Autograd graph: tensors, calls, and what is kept for backward")
 KINDS = {"node": "n", "edge": "e", "cluster": "k"}
+DOTTED, DOTS = "1,5", "2,3"
+"""Graphviz' dots, of which a short arrow shows one, and ours."""
 LOOK = ("fill", "stroke", "stroke-width", "stroke-dasharray")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _MOVE = re.compile(r"translate\((\S+) (\S+)\)")
@@ -93,6 +95,8 @@ class _Writer:
         shapes = [part for part in element.iter() if _tag(part) in ("path", "polygon", "polyline", "ellipse", "text")]
         first = next((part for part in shapes if _tag(part) != "text"), None)
         look = {name: first.get(name, "") for name in LOOK if first is not None and first.get(name)}
+        if look.get("stroke-dasharray") == DOTTED:
+            look["stroke-dasharray"] = DOTS
         name = self.looks.setdefault(tuple(look.items()), _named(letter, look))
         made = ET.Element("g", {"class": " ".join(filter(None, (letter, name, words)))})
         key = element.findtext(f"{{{SVG}}}title") or ""

@@ -4,7 +4,7 @@ const bare = document.currentScript.enliven;
 document.currentScript.enliven = (page, state) => {
   bare(page, state);
   for (const fix of page.querySelectorAll(".inplace-magic-fix")) {
-    const button = quiet(make("button", { type: "button" }, state.words.copy));
+    const button = quiet(make("button", { type: "button", class: "im-copy" }, state.words.copy));
     button.addEventListener("click", async () => {
       const lines = fix.textContent.split("\n").filter((line) => line[0] === "+").map((line) => line.slice(1));
       try {

@@ -160,10 +160,11 @@ def _legend(used: frozenset[str], y: int, room: int) -> tuple[str, int]:
     for kind, mark in SHAPES.items():
         if kind in used:
             text = _(mark.legend)
-            wide = 20 + width(text, 11) + 14
+            after = 25 if kind == "saved" else 19  # a box with the beginning of a line
+            wide = after + 1 + width(text, 11) + 14
             if x + wide > room - RIGHT and x > 10:
                 x, y = 10.0, y + 18
             parts.append(f'<g class="{mark.cls}">{mark.at(round(x + 7), y - 4)}</g>')
-            parts.append(f'<text x="{round(x + 19)}" y="{y}">{esc(text)}</text>')
+            parts.append(f'<text x="{round(x + after)}" y="{y}">{esc(text)}</text>')
             x += wide
     return "".join(parts), y + 10
