@@ -28,6 +28,7 @@ from inplace_magic.hazards.handed import (
     lookup_shortened,
 )
 from inplace_magic.hazards.losses import (
+    added_again,
     flags_as_index,
     index_repeats,
     out_is_input,
@@ -115,6 +116,7 @@ RULES: tuple[Rule, ...] = (
     overwritten_unread.RULE,
     updated_again.RULE,
     scaled_again.RULE,
+    added_again.RULE,
     standardised_again.RULE,
     rebound_lost.RULE,
     gradient_not_cleared.RULE,
