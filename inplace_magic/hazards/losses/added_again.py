@@ -15,6 +15,10 @@ Bad::
 
 Good::
 
+    def merge(layer):
+        layer.weight.data += layer.up @ layer.down
+
+
     merge(layer)
     for batch in batches:
         layer(batch)

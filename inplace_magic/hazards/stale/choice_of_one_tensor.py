@@ -113,9 +113,11 @@ def _read_after(story: Story, call: CallEvent, mutation: Mutation, at: Callsite,
         return None
     if not choice.either and _is_written_by(story, call, mutation, at, choice.taken):
         return None
+    line = at.line
     for later in story.trace.calls[call.index + 1 :]:
         place = level(later.callsite, at)
-        if place is not None and place.same_run(at) and at.line <= place.line <= choice.line:
+        if place is not None and place.same_run(at) and line <= place.line <= choice.line:
+            line = place.line
             continue
         both = all(_held(story, at, name, later.index, straight=True) == tensor for name in names)
         return _first_read(story, mutation, later.index) if both else None
