@@ -107,6 +107,7 @@ def frozen_trace(
         ),
         aliases=sources.aliases(),
         bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
+        methods=tuple(recorder.methods.frozen(calls)),
         sources=sources.texts(),
         loops=sources.loops() if log.kept else (),
         hooked_modules=namespace.hooked_modules,

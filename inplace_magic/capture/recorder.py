@@ -19,6 +19,7 @@ from inplace_magic.capture.forgetting import forget
 from inplace_magic.capture.gradients import gradients_before, gradients_written
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.names import TORCH_KINDS
+from inplace_magic.capture.naming.methods import Methods
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
@@ -64,6 +65,7 @@ class Recorder:
         self._observer = Observer(self.log, self.identity, self.nodes)
         self._places_met = 0
         self.passing_names = PassingNames(self.identity, self.sites.is_users, TORCH_KINDS)
+        self.methods = Methods(self.sites.is_users)
         self._hooked = HookedLayers(self.sites, self.log, self.identity)
         self._results = Results(self.identity, self._observer, options.max_values)
         self.running: list[OpenCall] = []
@@ -149,6 +151,8 @@ class Recorder:
             self._look_at_targets(call, args, kwargs)
             if call.targets or call.uncounted:
                 self.sites.note_library(frame, site, facts.name, facts.code)
+                if site is not None:
+                    self.methods.note(frame, call.index, site)
         if facts.runs_backward:
             if call.parent != call.index - 1 or not running[-1].facts.runs_backward:
                 self.nodes.compare_values(call.index)  # `Tensor.backward` has looked before it calls the function

@@ -28,6 +28,7 @@ from inplace_magic.hazards.handed import (
     lookup_shortened,
 )
 from inplace_magic.hazards.losses import (
+    added_again,
     flags_as_index,
     index_repeats,
     out_is_input,
@@ -63,6 +64,7 @@ from inplace_magic.hazards.stale import (
     alias_written,
     array_shares_memory,
     buffer_gathered,
+    choice_of_one_tensor,
     class_attribute_written,
     conversion_written,
     copy_shares_parameters,
@@ -114,6 +116,7 @@ RULES: tuple[Rule, ...] = (
     overwritten_unread.RULE,
     updated_again.RULE,
     scaled_again.RULE,
+    added_again.RULE,
     standardised_again.RULE,
     rebound_lost.RULE,
     gradient_not_cleared.RULE,
@@ -133,6 +136,7 @@ RULES: tuple[Rule, ...] = (
     joined_with_itself.RULE,
     parameters_share_memory.RULE,
     kept_then_written.RULE,
+    choice_of_one_tensor.RULE,
     kept_activation_overwritten.RULE,
     one_tensor_many_slots.RULE,
     results_share_memory.RULE,

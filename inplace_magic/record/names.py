@@ -74,6 +74,14 @@ class LocalName:
 
 
 @dataclass(frozen=True, slots=True)
+class MethodOf:
+    """A call that writes, and the object whose method the line is, by a serial number of its own."""
+
+    call: int
+    object: int
+
+
+@dataclass(frozen=True, slots=True)
 class KeptByHook:
     """A tensor written in place while it stood in a container of a forward hook. The hook's code has a name for that
     container: ``feats["conv"]``, ``self.seen[0]``, ``keeper.last``."""

@@ -22,6 +22,7 @@ from inplace_magic.record.names import (
     KeptByHook,
     LocalName,
     LoopStatement,
+    MethodOf,
     ModuleName,
     SourceText,
     TensorName,
@@ -47,6 +48,8 @@ class Trace:
     aliases: tuple[AliasStatement, ...] = ()
     bindings: tuple[Binding, ...] = ()
     """Those that no call tells, as it does of its result (``Callsite.targets``), oldest first."""
+    methods: tuple[MethodOf, ...] = ()
+    """Of the first writes of each place that lies in a method."""
     loops: tuple[LoopStatement, ...] = ()
     """Where `kept_by_hooks` says anything: the loops that may be over it."""
     hooked_modules: tuple[str, ...] = ()

@@ -310,6 +310,92 @@ HEALTHY = {
                 step(w)
             norm = w.grad.norm()
         """,
+    "a buffer taken by a short name, written and put back": """
+        class Average:
+            def __init__(self):
+                self.mean = torch.zeros(2)
+            def add(self, x):
+                mean = self.mean
+                mean += 0.1 * (x - mean)
+                self.mean = mean
+                return mean.sum()
+
+        average = Average()
+        seen = [average.add(torch.rand(2)) for _ in range(3)]
+        """,
+    "two buffers in turn, each under either name": """
+        def smoothed(x, pool):
+            finer, ends = x, []
+            for k in range(4):
+                coarser = pool[k % 2]
+                coarser.copy_(0.5 * finer)
+                ends.append((finer - coarser).sum())
+                finer = coarser
+            return torch.stack(ends)
+
+        ends = smoothed(torch.ones(3), [torch.empty(3), torch.empty(3)])
+        """,
+    "a place that was kept as a copy is taken back": """
+        place, kicks = torch.zeros(2), torch.ones(3, 2)
+        for kick in kicks:
+            before = place.clone()
+            place += kick
+            if place.sum() > 1:
+                place = before
+        end = place * 1
+        """,
+    "an adapter that is merged, and taken out with a sign": """
+        up, down, weight = (torch.nn.Parameter(torch.ones(2, 2)) for _ in range(3))
+        for sign in (1, -1, 1, -1):
+            with torch.no_grad():
+                weight += sign * (up @ down)
+            out = (torch.ones(1, 2) @ weight).sum().item()
+        """,
+    "losses of one network on several batches, added up": """
+        net, total = torch.nn.Linear(2, 1), torch.zeros(())
+        for batch in torch.rand(3, 4, 2):
+            total += net(batch).square().mean().detach()
+        mean = total / 3
+        """,
+    "a step along one direction that was computed once": """
+        one, other = (torch.nn.Parameter(torch.ones(2)) for _ in range(2))
+        direction = (other - one).detach() + 1
+        losses = []
+        for _ in range(3):
+            with torch.no_grad():
+                one += direction
+            losses.append(one.square().sum().item())
+        """,
+    "objects that are handed one counter": """
+        class Worker:
+            def __init__(self, done):
+                self.done = done
+            def work(self):
+                self.done += 1
+                return self.done.item()
+
+        def run():
+            done = torch.zeros(())
+            return [worker.work() for worker in [Worker(done) for _ in range(3)]]
+
+        counts = run()
+        """,
+    "a helper that is called for what it does to detached values": """
+        def halved(values):
+            values.mul_(0.5)
+
+        weight = torch.ones(2, requires_grad=True)
+        for _ in range(2):
+            halved(weight.detach())
+        total = weight.sum()
+        """,
+    "a layer that is initialised before it is loaded": """
+        net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+        for layer in net:
+            torch.nn.init.zeros_(layer.bias)
+        net[0].load_state_dict({"weight": torch.ones(2, 2), "bias": torch.ones(2)})
+        out = net(torch.ones(1, 2))
+        """,
     "votes that bytes can hold": """
         votes = torch.zeros(4, dtype=torch.uint8)
         for voter in range(255):

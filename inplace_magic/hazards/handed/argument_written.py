@@ -117,6 +117,9 @@ def _surprise(story: Story, handed: Handed) -> CallEvent | None:
 def _is_a_side_effect(story: Story, handed: Handed) -> bool:
     """Whether the function wrote on the way to something else, and not a state that goes on from there."""
     call, measured = handed.call, is_measured(story, handed)
+    alone = is_called_alone(handed.run.caller)
+    if not alone and _is_handed_as_a_copy(story, handed):
+        return gives_what_it_computed(story, handed, numbers=False)
     if goes_on(story, handed) and not measured:
         return False
     puts_in = call.does("assigns") or call.does("overwrites")
@@ -124,7 +127,7 @@ def _is_a_side_effect(story: Story, handed: Handed) -> bool:
     changes = measured or cuts or builds_on_itself(story, call, handed.mutation)
     if changes and _is_taken_for_a_copy(handed):
         return True
-    if is_called_alone(handed.run.caller):
+    if alone:
         return False
     if (
         not changes
@@ -142,6 +145,14 @@ def _is_taken_for_a_copy(handed: Handed) -> bool:
     bound = (view.callsite.bound for view in handed.views if view.callsite is not None)
     named = any(names is not None and handed.parameter not in names for names in bound)
     return named and any(view.does("may hand back") for view in handed.views)
+
+
+def _is_handed_as_a_copy(story: Story, handed: Handed) -> bool:
+    """Whether the caller's statement itself took what it hands over, as ``preview(image.detach())`` does: nobody else
+    has it, so the function may as well write it, were it a copy."""
+    view = story.innermost_new(handed.tensor, handed.run.first)
+    taken = view is not None and view.does("may hand back") and view.callsite is not None
+    return taken and view is not None and handed.run.caller.same_statement(view.callsite)
 
 
 def _read_outside(story: Story, handed: Handed, path: str | None) -> CallEvent | None:

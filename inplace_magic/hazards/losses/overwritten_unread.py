@@ -64,6 +64,8 @@ def check(story: Story) -> Iterator[Hazard]:
             if on_purpose and _replaces(second, mutation) and not equal:
                 by_maker = _by_its_maker(story, first, before)
                 wide = reach[one] < reach[other] or reach[_run(one)] < reach[_run(other)] or by_maker
+                loaded = first.does("assigns") and not second.does("assigns") and _run(one) != _run(other)
+                wide = wide or (loaded and reach[one] < reach[_run(other)])
                 drawn = first.does("assigns") and second.does("draws")
                 drawn = drawn and (reach[one] == reach[other] or _matrices(story, reach[one]) <= reach[other])
                 inside = bool(second.modules) and not first.modules and first.does("copies in")

@@ -4,7 +4,8 @@ A slice (``x[1:3]``) is a view of ``x``; a list, a mask or a tensor as an index 
 (https://docs.pytorch.org/docs/stable/tensor_view.html: "advanced indexing … returns a copy"). ``reshape``, ``flatten``
 and ``contiguous`` copy where the elements do not lie in the right order, and ``to`` and ``float`` where there is
 something to convert. ``torch.diag(x)`` gives a new tensor, and so does a parametrized layer each time its ``weight`` is
-asked for. An in-place method of such a result leaves the tensor as it was.
+asked for. An in-place method of such a result leaves the tensor as it was. So does ``x[:2].data = …``, which gives
+other memory to the slice alone.
 
 Bad::
 
@@ -45,6 +46,11 @@ def check(story: Story) -> Iterator[Hazard]:
     seen = set()
     for call in story.trace.calls:
         site = call.callsite
+        if call.does("takes memory") and site is not None and site.direct and site not in seen:
+            made = _part_given_memory(story, call)
+            if made is not None and _is_needed(story, made.inputs[0], call.index + 1):
+                seen.add(site)
+                yield _of_a_part(story, call, made)
         if call.kind != "in-place" or call.error is not None or site is None or not site.direct or site in seen:
             continue
         for mutation in call.mutations[:1]:
@@ -73,6 +79,18 @@ def _made_for(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | 
         and made.modules[: len(call.modules)] == call.modules
     )
     return made if other and site is not None and site.same_statement(made.callsite) else None
+
+
+def _part_given_memory(story: Story, call: CallEvent) -> CallEvent | None:
+    """The call of the same statement that gave a part of a tensor, ``x[:3].data = …``, whose memory was then exchanged;
+    none where that part was read afterwards."""
+    part = call.inputs[0] if call.inputs else None
+    made = story.innermost_new(part.tensor, call.index) if part is not None else None
+    if part is None or made is None or not made.does("gives item") or not made.inputs or call.callsite is None:
+        return None
+    read = story.given_to.get(part.tensor, ())[-1:]
+    alone = all(each.index <= call.index for each in read)
+    return made if alone and call.callsite.same_statement(made.callsite) else None
 
 
 def _never_read(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | None:
@@ -140,6 +158,28 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, made: CallEvent) 
         variable=copied or source,
         origin=made.callsite,
         tensor=mutation.tensor,
+        write=call,
+    )
+
+
+def _of_a_part(story: Story, call: CallEvent, made: CallEvent) -> Hazard:
+    name = story.bindings.name(made.inputs[0].tensor)
+    part = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
+    return finding(
+        CODE,
+        "silent",
+        message=_(
+            "{line} writes nothing: {part} makes a tensor that nobody else has, and an assignment to `.data` gives "
+            "that one other memory. {tensor} keeps its old values. PyTorch gives no error."
+        ).format(
+            line=wording.spot(call.callsite),
+            part=wording.code(part),
+            tensor=f"`{name}`" if name else _("The other tensor"),
+        ),
+        fix=_("Assign to the elements: {part} without `.data`.").format(part=wording.code(f"{part} = …")),
+        variable=part or name,
+        origin=made.callsite,
+        tensor=made.inputs[0].tensor,
         write=call,
     )
 

@@ -94,15 +94,25 @@ def _bound_at(story: Story, call: CallEvent) -> int | None:
         return handed
     if None in names:
         return call.index
-    times = []
-    for name in names:
-        bound = story.bindings.bound_last(site.function, name or "", call.index)
-        if bound is not None and bound[1] == one.tensor:
-            times.append(bound[0])
+    held = (_held_since(story, site, name or "", one.tensor, call.index) for name in names)
+    times = [since for since in held if since is not None]
     if len(times) == 2 and all(story.calls[at].kind == "in-place" for at in times):
         return min(times)  # what the older write gave was kept under a name of its own
     gave_back = [at for at in times if any(meta.tensor == one.tensor for meta in story.calls[at].inputs)]
     return max(times) if len(times) == 2 else gave_back[0] if gave_back else None
+
+
+def _held_since(story: Story, site: Callsite, name: str, tensor: int, before: int) -> int | None:
+    """Since which call a name has held a tensor, as far as it is known; of a parameter, its caller's name for it."""
+    bound = story.bindings.bound_last(site.function, name, before)
+    since = bound[0] if bound is not None and bound[1] == tensor else None
+    if bound is not None and since is None:
+        return None
+    if name not in site.parameters or site.caller is None:
+        return since
+    path = expressions.path_text(expressions.parameter_argument(site.caller.expression, site.parameters, name))
+    outer = _held_since(story, site.caller, path, tensor, before) if path is not None else None
+    return since if outer is None else outer if since is None else min(since, outer)
 
 
 def _handed_at(story: Story, call: CallEvent, names: set[str]) -> int | None:

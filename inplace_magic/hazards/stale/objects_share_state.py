@@ -15,7 +15,8 @@ Good::
     best.update(y)
 
 Told from the record and the names: one line of a method wrote a tensor, building on its values, for one object and then
-for another one, and at the end both hold it under the attribute that the line says. Silent for two names of one object,
+for another one, and at the end both hold it under the attribute that the line says; or both were seen to run the line,
+and nobody had handed them the tensor. Silent for two names of one object,
 and for leaves that are trained. The same is told of a function that takes a shallow copy (``copy.copy``, ``dict(d)``,
 ``dataclasses.replace``) and writes an entry of it, where the original was seen to hold that very tensor and is used
 again.
@@ -53,6 +54,10 @@ def check(story: Story) -> Iterator[Hazard]:
         if frozenset((again.before, again.now)) not in one_object:
             told.add(again.site)
             yield _hazard(story, again)
+    for other in _written_for_two(story):
+        if other.site not in told:
+            told.add(other.site)
+            yield _of_two_objects(story, other)
     for call in story.trace.calls:
         for mutation in call.mutations if call.kind == "in-place" and call.callsite not in told else ():
             if (call.callsite, mutation.tensor) in asked:
@@ -76,6 +81,33 @@ def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> s
     names = story.names.get(tensor, ())
     of_the_class = f"{site.function.rpartition('.')[0]}.{path[5:]}" in names  # see `class-attribute-written`
     return holder if f"{holder}.{path[5:]}" in names and not of_the_class else None
+
+
+def _written_for_two(story: Story) -> Iterator[Again[int]]:
+    """Yields the writes that a method makes of an attribute for one object, on top of what it has left for another."""
+    first: dict[tuple[object, ...], int] = {}
+    for entry in story.trace.methods:
+        call = story.calls.get(entry.call)
+        site = call.callsite if call is not None else None
+        if call is None or site is None or call.error is not None or call.does("repeatable"):
+            continue
+        for mutation in call.mutations:
+            before = first.setdefault((site.cell, site.file, site.line, mutation.tensor), entry.object)
+            if before != entry.object and _is_its_own(story, call, site, mutation.tensor):
+                yield Again(call, site, mutation.tensor, before, entry.object)
+
+
+def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> bool:
+    """Whether a written tensor is an attribute that nobody handed to the object, as ``self.total = total`` and
+    ``copy.total = meter.total`` do: objects that share such a one may be meant to."""
+    path, meta = story.bindings.written_path(call, tensor), story.observations.get(tensor)
+    holder, dot, attribute = (path or "").partition(".")
+    own = holder in site.parameters[:1] and dot and "." not in attribute and "[" not in attribute
+    if not own or meta is None or meta.is_trainable or story.is_gradient(call.mutations[0]):
+        return False
+    of_the_class = f"{site.function.rpartition('.')[0]}.{attribute}" in story.names.get(tensor, ())
+    given = (alias.target.partition(".") for alias in story.aliases.statements)
+    return not of_the_class and all(entry[2] != attribute for entry in given)
 
 
 def _copy_and_original(story: Story, call: CallEvent, tensor: int) -> tuple[Owned, str] | None:
@@ -135,6 +167,22 @@ def _of_a_copy(story: Story, call: CallEvent, tensor: int, written: str, origina
         variable=written,
         tensor=tensor,
         write=call,
+    )
+
+
+def _of_two_objects(story: Story, again: Again[int]) -> Hazard:
+    path = story.bindings.written_path(again.call, again.tensor) or ""
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} writes `{path}` for one object on top of what it had written for another one: both hold one "
+            "tensor. PyTorch gives no error."
+        ).format(line=wording.spot(again.site), path=path),
+        fix=_("Give each object a tensor of its own: `copy.deepcopy`, or make it in `__init__`."),
+        variable=path,
+        tensor=again.tensor,
+        write=again.call,
     )
 
 

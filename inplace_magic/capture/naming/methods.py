@@ -1,0 +1,68 @@
+"""Which object's method made a write: two objects can hold one tensor, and both write it by the same line and name.
+
+An object is told by its ``id``. One that dies may leave its ``id`` to the next, and then two count as one: a fact is
+missing, and none is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+from inplace_magic.capture.naming.scope import locals_of
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.names import MethodOf
+
+_MOST = 64
+"""Writes of one place of which it is asked: reading a variable of a frame takes microseconds."""
+
+
+@dataclass(eq=False)
+class Methods:
+    """The objects whose methods wrote.
+
+    Args:
+        is_users: whether a code object is the user's.
+    """
+
+    is_users: Callable[[CodeType], tuple[bool, bool]]
+    _asked: dict[int, int] = field(default_factory=dict)
+    """By number of the place."""
+    _serials: dict[int, int] = field(default_factory=dict)
+    """By ``id`` of the object."""
+    _found: dict[int, int] = field(default_factory=dict)
+    """By index of the call."""
+
+    def note(self, frame: FrameType | None, call: int, site: int) -> None:
+        """Asks whose method the line is that writes.
+
+        Args:
+            frame: the one that called the framework.
+            call: index of the call.
+            site: number of its place.
+        """
+        asked = self._asked.get(site, 0)
+        if asked == _MOST or frame is None or not self.is_users(frame.f_code)[0]:
+            return
+        self._asked[site] = asked + 1
+        owner = _object_of(frame)
+        if owner is not None:
+            self._found[call] = self._serials.setdefault(id(owner), len(self._serials) + 1)
+
+    def frozen(self, calls: Iterable[CallEvent]) -> Iterator[MethodOf]:
+        """What is known of some calls."""
+        for call in calls:
+            if call.index in self._found:
+                yield MethodOf(call.index, self._found[call.index])
+
+
+def _object_of(frame: FrameType) -> Any:
+    """The first argument of a method, where its class has one of that name; None for any other function."""
+    code = frame.f_code
+    if not code.co_argcount:
+        return None
+    first = locals_of(frame).get(code.co_varnames[0])
+    kind = type(first)  # `isinstance` and `hasattr` may run the user's code
+    return first if any(code.co_name in vars(base) for base in kind.__mro__[:-1]) else None
