@@ -1,9 +1,9 @@
 """What level ``writes`` costs beside an empty function mode: a training step of tiny layers, of ResNet-18 and of GPT.
 
-    python benchmarks/writes_cost.py [--rounds 15] [--only tiny ...]
+    python benchmarks/writes_cost.py [--rounds 1.0] [--only tiny ...]
 
-CPU seconds of this process, the two interleaved; each figure is the lower quartile of as many rounds, and the ratio the
-median of the ratios of the rounds.
+CPU time of this process, the two interleaved step by step of a few; each figure is the lower decile of its rounds, the
+ratio that of the two. The middle half of the ratios of neighbouring rounds says how far a single one may lie.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import torch
 from peers import EmptyFunctionMode, _watched
 from workloads import WORKLOADS
 
-STEPS = {"tiny": 40, "resnet": 1, "gpt": 1}
-"""Steps of one round, by the workload's name."""
+ROUNDS = {"tiny": (300, 4), "resnet": (20, 1), "gpt": (20, 1)}
+"""Rounds, and steps of each, by the workload's name."""
 
 
 def seconds(context: AbstractContextManager[Any], step: Callable[[], None], steps: int) -> float:
@@ -39,18 +39,20 @@ def seconds(context: AbstractContextManager[Any], step: Callable[[], None], step
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--only", nargs="*", default=[], choices=STEPS, help="these workloads")
+    parser.add_argument("--rounds", type=float, default=1.0, help="times as many rounds")
+    parser.add_argument("--only", nargs="*", default=[], choices=ROUNDS, help="these workloads")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    for name in options.only or STEPS:
-        workload, steps, pairs = WORKLOADS[name](), STEPS[name], []
-        for _ in range(options.rounds):
+    for name in options.only or ROUNDS:
+        workload, pairs = WORKLOADS[name](), []
+        rounds, steps = ROUNDS[name]
+        for _ in range(max(3, int(rounds * options.rounds))):
             empty = seconds(EmptyFunctionMode(), workload.step, steps)
             pairs.append((empty, seconds(_watched("writes"), workload.step, steps)))
-        lower = [1000 * statistics.quantiles(column, n=4)[0] for column in zip(*pairs, strict=True)]
-        ratio = statistics.median(written / empty for empty, written in pairs)
-        print(f"{workload.title}: empty {lower[0]:.2f} ms, writes {lower[1]:.2f} ms, ratio {ratio:.2f}", flush=True)
+        empty, written = (1000 * statistics.quantiles(column, n=10)[0] for column in zip(*pairs, strict=True))
+        low, middle, high = statistics.quantiles([written / empty for empty, written in pairs], n=4)
+        told = f"ratio {written / empty:.3f}; of neighbours {middle:.3f}, middle half {low:.2f} to {high:.2f}"
+        print(f"{workload.title}: empty {empty:.3f} ms, writes {written:.3f} ms, {told}", flush=True)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,8 @@ from inplace_magic.capture.torch.wrapped import asking_function
 from inplace_magic.capture.torch.writes.node_modules import Behind, behind
 from inplace_magic.record.refusal import Refusal
 
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_PARAMETER = torch.nn.Parameter
+_PLAIN = (torch.Tensor, _PARAMETER)
 _MOST_NODES = 1_000_000
 """Nodes of a failed graph that are looked at."""
 
@@ -103,9 +104,9 @@ class WriteProbe(probes.CallProbe):
     ) -> Any:
         __tracebackhide__ = True  # IPython leaves this frame out of the user's traceback
         facts = FACTS.get(func)
+        if facts is not None and facts.is_look and (facts.cannot_warn or type(args[0]) is _PARAMETER):
+            return func(*args)  # most calls: an optimizer looks at each gradient, four times a step
         if facts is not None and facts.passes and (not kwargs or "out" not in kwargs):
-            if facts.is_look and (facts.cannot_warn or type(args[0]) is torch.nn.Parameter):
-                return func(*args)
             return self._like(sys._getframe(1), facts.code)(func, args, kwargs or {})
         kwargs = kwargs or {}
         frame: FrameType | None = sys._getframe(1)
