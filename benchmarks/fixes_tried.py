@@ -97,6 +97,7 @@ def patients(shell: Any) -> Iterator[tuple[str, str, Any, Any, Callable[[list[st
     for key, cell in zip(FOUND, cells(), strict=True):
         shell.reset(new_session=False)
         with capture_output():
+            shell.run_cell("%reload_ext inplace_magic")
             begin(shell, "10")
             shell.run_cell(cell.replace("%%inplace_watch", "%%inplace_watch -o report"))
             report = shell.user_ns["report"]

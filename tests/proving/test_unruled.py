@@ -11,6 +11,7 @@ from cells import run_cell
 from proving.trying import SILENT, watched
 
 from inplace_magic import Hazard, Report
+from inplace_magic.rerun.outcome import Outcome, gradient_errors
 
 
 def unjudged(ip: Any, cell: str) -> Report:
@@ -80,6 +81,16 @@ def test_healthy_programs_have_no_such_finding(ip: Any, cell: str) -> None:
     held = ip.user_ns["x"]
     assert unjudged(ip, cell).prove().hazards == []
     assert ip.user_ns["x"] is held
+
+
+def test_of_gradients_that_overflow_by_themselves_nothing_is_told() -> None:
+    meant, written, spoiled = Outcome(), Outcome(), Outcome()
+    meant.add("gradient", "w.grad", torch.tensor([float("inf"), 1.0]))
+    written.add("gradient", "w.grad", torch.tensor([float("nan"), 2.0]))
+    spoiled.add("gradient", "w.grad", torch.tensor([0.5, 1.0]))
+
+    assert gradient_errors(written, meant) == []
+    assert [error.name for error in gradient_errors(written, spoiled)] == ["w.grad"], "of a finite one it is"
 
 
 def test_a_report_without_findings_is_the_same_where_it_cannot_be_run_again(ip: Any) -> None:
