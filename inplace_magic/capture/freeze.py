@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from operator import attrgetter
 from typing import Any
 
 import torch
@@ -14,6 +13,7 @@ import torch
 from inplace_magic.capture.frozen_maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
+from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.records import (
     FACTS,
@@ -95,9 +95,9 @@ def frozen_trace(
     made: list[CallEvent] = []
     for raws in chain(packed.calls(), (log.calls,)):
         made += freezer.calls(raws, giving)
-    calls = tuple(sorted(made, key=attrgetter("index")))
-    storages: list[Any] = sorted((*packed.storages(), *identity.storages), key=attrgetter("serial"))
-    records: list[Any] = sorted((*packed.nodes(), *nodes.records), key=attrgetter("serial"))
+    calls = tuple(once_each(made, "index"))
+    records = once_each(chain(packed.nodes(), nodes.records), "serial")
+    storages = once_each(chain(packed.storages(), identity.storages), "serial")
     return Trace(
         calls=calls,
         nodes=frozen_nodes(records, pending),

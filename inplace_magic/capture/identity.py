@@ -54,7 +54,7 @@ class IdentityMap:
         self._live_storages: dict[int, StorageRecord | AnotherStorageObject] = {}
         self._addresses = AddressIndex()
         self.storages: list[Any] = []
-        """A :class:`StorageRecord` each, or what :mod:`.packed` left of it."""
+        """A :class:`StorageRecord` each, or what :mod:`.past.packed` left of it."""
         self._serial = 0
         self._storage_serial = 0
         self._counters = 0

@@ -97,7 +97,7 @@ class NodeMap:
         """Nodes that died since :meth:`bury`."""
         self._died = self.deaths.append
         self.records: list[Any] = []
-        """A :class:`NodeRecord` each, or what :mod:`.packed` left of it."""
+        """A :class:`NodeRecord` each, or what :mod:`.past.packed` left of it."""
         self.leaves: dict[int, TensorRecord] = {}
         """By serial number: leaves that a graph sends gradients to."""
         self.made = 0

@@ -15,7 +15,6 @@ import torch
 
 from inplace_magic.capture.backward import backward_of
 from inplace_magic.capture.callsite import CallsiteTable
-from inplace_magic.capture.forgetting import forget
 from inplace_magic.capture.gradients import gradients_before, gradients_written
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.names import TORCH_KINDS
@@ -23,7 +22,8 @@ from inplace_magic.capture.naming.methods import Methods
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
-from inplace_magic.capture.packed import Packed
+from inplace_magic.capture.past.forgetting import forget
+from inplace_magic.capture.past.packed import Packed
 from inplace_magic.capture.records import (
     LAYOUT,
     NODE,
@@ -177,7 +177,7 @@ class Recorder:
         return call
 
     def _make_room(self) -> None:
-        """Packs what is over (:mod:`.packed`), and where there is too much of it, forgets."""
+        """Packs what is over (:mod:`.past.packed`), and where there is too much of it, forgets."""
         log, packed = self.log, self.packed
         if len(log.calls) + packed.count >= self._forget_at:
             packed.give_back(log, self.identity, self.nodes)

@@ -14,7 +14,7 @@ from inplace_magic.capture.freeze import frozen_trace
 from inplace_magic.capture.live import WeakTensors
 from inplace_magic.capture.names import Namespace, read_namespace
 from inplace_magic.capture.naming.scope import names_in_sight
-from inplace_magic.capture.packed import Packed
+from inplace_magic.capture.past.packed import Packed
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.stepping_aside import doors
 from inplace_magic.capture.stepping_aside.aside import Aside

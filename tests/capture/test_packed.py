@@ -75,12 +75,17 @@ def test_a_record_that_was_packed_on_the_way_is_the_record(program: Any, level: 
     left = len(recorder.log.calls), len([r for r in recorder.nodes.records if r.ended is not None and not r.changed])
     recorder.packed.give_back(recorder.log, recorder.identity, recorder.nodes)
     again = trace()
+    calls, storages, nodes = [*recorder.log.calls], [*recorder.identity.storages], [*recorder.nodes.records]
+    recorder.packed.take(recorder.log, recorder.identity, recorder.nodes, recent=0)
+    recorder.log.calls[:0], recorder.identity.storages[:0], recorder.nodes.records[:0] = calls, storages, nodes
+    twice = trace()  # an interrupt struck before they were taken out
     session.let_go()
 
     assert len(before.calls) > 10
     assert left == (0, 0)
     assert packed == before
     assert again == before
+    assert twice == before
     assert before.faults == ()
 
 

@@ -20,7 +20,7 @@ from no_harm.leaks import Nodes, count
 from programs.score import unshown
 
 import inplace_magic
-from inplace_magic.capture import forgetting
+from inplace_magic.capture.past import forgetting
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.source import expressions
 

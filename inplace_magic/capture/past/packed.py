@@ -11,6 +11,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from inplace_magic.capture.identity import IdentityMap
@@ -67,6 +68,13 @@ class PastNode:
 
     def __call__(self) -> None:
         """Nothing, as a weak reference to what died gives."""
+
+
+def once_each(found: Iterable[Any], number: str) -> list[Any]:
+    """What is packed and what is not, by its number and in that order. An interrupt that struck while it was packed
+    may have left a few twice."""
+    numbered = attrgetter(number)
+    return sorted({numbered(each): each for each in found}.values(), key=numbered)
 
 
 class Packed:
@@ -205,7 +213,12 @@ class Packed:
             saved = [
                 (
                     *(number(slot, len(numbers)), tensor, None if storage is None else storage.serial),
-                    *(None if counter is None else counter.serial, version, number(layout, len(numbers)), digest),
+                    *(
+                        None if counter is None else counter.serial,
+                        version,
+                        number(layout, len(numbers)),
+                        None if digest is None else 0,
+                    ),
                 )
                 for slot, tensor, storage, counter, version, layout, digest in (saved_by(r) if r.saved else ())
             ]
