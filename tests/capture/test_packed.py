@@ -90,7 +90,8 @@ def test_a_record_that_was_packed_on_the_way_is_the_record(program: Any, level: 
 
 
 def test_a_long_loop_has_all_its_calls_in_their_order() -> None:
-    with patch.object(recording, "_AT_ONCE", 16), patch.object(recording, "_RECENT", 8), inplace_magic.watch() as w:
+    few = patch.multiple(recording, _FIRST=32, _AT_ONCE=16, _RECENT=8)
+    with few, inplace_magic.watch() as w:
         x = torch.zeros(2, requires_grad=True)
         for _ in range(40):
             (x.exp() * x).sum().backward()

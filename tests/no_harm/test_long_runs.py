@@ -64,7 +64,7 @@ LOOP = """
 
 
 @pytest.mark.parametrize(
-    ("level", "bound", "calls", "bytes_a_call"), [("calls", 10_000, 30_000, 780), ("ops", 10_000, 30_000, 950)]
+    ("level", "bound", "calls", "bytes_a_call"), [("calls", 10_000, 30_000, 400), ("ops", 10_000, 30_000, 600)]
 )
 def test_past_the_bound_a_loop_needs_no_more_memory_and_the_report_says_so(
     level: str, bound: int, calls: int, bytes_a_call: int
