@@ -48,9 +48,6 @@ from inplace_magic.record.options import WatchOptions
 
 _NONE: list[Any] = []
 _NOTHING: dict[Any, Any] = {}
-_FIRST = 2_048
-"""Calls from which on it is worth while: packing takes a twentieth of the time, and of less the garbage collector soon
-makes an end."""
 _AT_ONCE = 512
 """Calls that are packed together."""
 _RECENT = 32
@@ -81,7 +78,7 @@ class Recorder:
         """The calls that have not returned, outermost first."""
         self._forget_at = options.max_events
         self.packed = Packed()
-        self._look_at = min(self._forget_at, _FIRST)
+        self._look_at = min(self._forget_at, _AT_ONCE)
         """How many calls that are not packed make it worth while to do something about them."""
         self._is_plain = True
         """Whether everything could be packed so far."""

@@ -90,7 +90,7 @@ def test_a_record_that_was_packed_on_the_way_is_the_record(program: Any, level: 
 
 
 def test_a_long_loop_has_all_its_calls_in_their_order() -> None:
-    few = patch.multiple(recording, _FIRST=32, _AT_ONCE=16, _RECENT=8)
+    few = patch.multiple(recording, _AT_ONCE=16, _RECENT=8)
     with few, inplace_magic.watch() as w:
         x = torch.zeros(2, requires_grad=True)
         for _ in range(40):
