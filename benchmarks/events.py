@@ -13,6 +13,8 @@ import torch
 import inplace_magic
 
 EVENTS = 1_000
+KEPT_OF = 8 * EVENTS
+"""Events of the loop of which the bytes are counted: the latest few hundred are not packed yet."""
 ROUNDS = 7
 
 
@@ -70,8 +72,9 @@ def _kept(program: Callable[[], object], level: str) -> float:
         program()  # what is remembered once for each function and line is none of the event's
         tracemalloc.start()
         try:
-            _seconds(program)
-            return tracemalloc.get_traced_memory()[0] / EVENTS
+            for _ in range(KEPT_OF):
+                program()
+            return tracemalloc.get_traced_memory()[0] / KEPT_OF
         finally:
             tracemalloc.stop()
     finally:

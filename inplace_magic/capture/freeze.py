@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from operator import itemgetter
+from itertools import chain
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ import torch
 from inplace_magic.capture.frozen_maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
+from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.records import (
     FACTS,
@@ -89,13 +90,19 @@ def frozen_trace(
     names: dict[int, tuple[str, ...]] = {}
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
-    giving = {raw[SITE] for raw in log.calls if raw[FACTS].exports} if log.foreign else set()
-    calls = tuple([freezer.call(raw) for raw in sorted(log.calls, key=itemgetter(0))])
+    packed = recorder.packed
+    giving: set[int | None] = set()
+    made: list[CallEvent] = []
+    for raws in chain(packed.calls(), (log.calls,)):
+        made += freezer.calls(raws, giving)
+    calls = tuple(once_each(made, "index"))
+    records = once_each(chain(packed.nodes(), nodes.records), "serial")
+    storages = once_each(chain(packed.storages(), identity.storages), "serial")
     return Trace(
         calls=calls,
-        nodes=frozen_nodes(nodes.records, pending),
-        saved=frozen_saved(nodes.records),
-        storages=frozen_storages(identity.storages),
+        nodes=frozen_nodes(records, pending),
+        saved=frozen_saved(records),
+        storages=frozen_storages(storages),
         readings=tuple(recorder.meter.readings),
         backwards=tuple(log.backwards),
         idle_steps=tuple(_idle_step(raw, sites) for raw in log.idle_steps),
@@ -212,6 +219,12 @@ class Freezer:
         self._dropped = dropped
         self._made: dict[int, TensorMetadata] = {}
         """By ``id`` of the observation."""
+
+    def calls(self, raws: list[RawCall], giving: set[int | None]) -> list[CallEvent]:
+        """Some calls; adds the numbers of the places that gave a memory to other libraries."""
+        giving.update([raw[SITE] for raw in raws if raw[FACTS].exports])
+        self._made.clear()  # the observations of the ones before may be gone, and their ids be others'
+        return [self.call(raw) for raw in raws]
 
     def call(self, raw: RawCall) -> CallEvent:
         """One call."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import torch
 
 from inplace_magic.capture.nodes import NodeRecord, saved_by
+from inplace_magic.capture.past.packed import PastNode, PastStorage
 from inplace_magic.capture.records import RawOp, StorageRecord, accesses_of, outputs_of
 from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
@@ -38,7 +39,7 @@ def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
     )
 
 
-def frozen_storages(records: Iterable[StorageRecord]) -> tuple[Storage, ...]:
+def frozen_storages(records: Iterable[StorageRecord | PastStorage]) -> tuple[Storage, ...]:
     """All blocks of memory met."""
     devices: dict[torch.device | None, str] = {}
     found = []
@@ -51,7 +52,7 @@ def frozen_storages(records: Iterable[StorageRecord]) -> tuple[Storage, ...]:
     return tuple(found)
 
 
-def frozen_nodes(records: Iterable[NodeRecord], pending: set[int]) -> tuple[AutogradNode, ...]:
+def frozen_nodes(records: Iterable[NodeRecord | PastNode], pending: set[int]) -> tuple[AutogradNode, ...]:
     """All autograd nodes met; `pending` are those that a backward could still use."""
     known: dict[str, tuple[tuple[Trait, ...], str | None]] = {}
     found = []
@@ -65,7 +66,7 @@ def frozen_nodes(records: Iterable[NodeRecord], pending: set[int]) -> tuple[Auto
     return tuple(found)
 
 
-def frozen_saved(records: Iterable[NodeRecord]) -> tuple[SavedTensor, ...]:
+def frozen_saved(records: Iterable[NodeRecord | PastNode]) -> tuple[SavedTensor, ...]:
     """All that the nodes saved."""
     found = []
     for node in records:

@@ -26,6 +26,8 @@ from inplace_magic.capture.records import (
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.witness import SharedMemory
 
+_PLAIN_TYPES = describe.PLAIN_TYPES
+
 
 class IdentityMap:
     """Gives serial numbers.
@@ -51,7 +53,8 @@ class IdentityMap:
         """By ``id``, of live tensors that only operators have met so far."""
         self._live_storages: dict[int, StorageRecord | AnotherStorageObject] = {}
         self._addresses = AddressIndex()
-        self.storages: list[StorageRecord] = []
+        self.storages: list[Any] = []
+        """A :class:`StorageRecord` each, or what :mod:`.past.packed` left of it."""
         self._serial = 0
         self._storage_serial = 0
         self._counters = 0
@@ -59,11 +62,12 @@ class IdentityMap:
     def bury(self) -> None:
         """Notes what died since the last time. It must come before any look-up by ``id``, since Python gives the
         ``id`` of a dead object to the next one, and before the clock moves on."""
-        deaths = self.deaths
+        deaths, now = self.deaths, self._clock()
         while deaths:
             dead = deaths[0]  # taken out when it is done with: an interrupt on the way loses nothing
             key = dead.key
             if type(dead) is TensorRecord:
+                dead.latest = None  # it leads back to the record, which only the garbage collector would free
                 if self.tensors.get(key) is dead:
                     del self.tensors[key]
             elif type(dead) is InsideRecord:
@@ -74,7 +78,7 @@ class IdentityMap:
                 record: StorageRecord = dead.record
                 record.objects -= 1
                 if not record.objects:
-                    record.ended, record.ended_op = self._clock(), self.ops
+                    record.ended, record.ended_op = now, self.ops
             deaths.popleft()
 
     def register(
@@ -244,10 +248,14 @@ class IdentityMap:
     def _counter(
         self, tensor: torch.Tensor, storage: StorageRecord | None, aliases: TensorRecord | None
     ) -> CounterRecord:
-        version = describe.version(tensor)
+        plain = type(tensor) in _PLAIN_TYPES
+        try:  # as `describe.version` and `describe.base`, whose calls cost more than their answers
+            version = tensor._version if plain else describe.version(tensor)
+        except RuntimeError:
+            version = None
         if aliases is not None and aliases.counter.version == version:
             return aliases.counter
-        base = describe.base(tensor)
+        base = tensor._base if plain else describe.base(tensor)
         if base is not None:
             return self.register(base).counter
         self._counters += 1

@@ -23,6 +23,7 @@ from inplace_magic.capture.witness import saved_digest, still_equal
 
 _KEY = "inplace_magic"
 _PLAIN_TYPES = describe.PLAIN_TYPES
+_NODE_NAMES = describe_nodes.NODE_NAMES
 
 
 class _Token:
@@ -71,7 +72,7 @@ class NodeRecord(Reference):
     in turn; None: none was changed."""
 
 
-def saved_by(record: NodeRecord) -> Iterator[SavedRecord]:
+def saved_by(record: Any) -> Iterator[SavedRecord]:
     """What a node saved, one by one."""
     entries: Any = zip(*[iter(record.saved)] * _EACH_SAVED, strict=True)
     return iter(entries)
@@ -95,7 +96,8 @@ class NodeMap:
         self.deaths: deque[NodeRecord] = deque()
         """Nodes that died since :meth:`bury`."""
         self._died = self.deaths.append
-        self.records: list[NodeRecord] = []
+        self.records: list[Any] = []
+        """A :class:`NodeRecord` each, or what :mod:`.past.packed` left of it."""
         self.leaves: dict[int, TensorRecord] = {}
         """By serial number: leaves that a graph sends gradients to."""
         self.made = 0
@@ -124,11 +126,12 @@ class NodeMap:
             call: index of the call that just returned, None when none did.
             since: autograd sequence number at that call's start; nodes older than that were not made by it.
         """
-        token = grad_fn.metadata.get(_KEY)
+        metadata = grad_fn.metadata
+        token = metadata.get(_KEY)
         if token is not None and token.owner is self:
             serial: int = token.record.serial
             return serial
-        first = self._add(grad_fn, call, since)
+        first = self._add(grad_fn, metadata, call, since)
         node, record = grad_fn, first
         todo: list[tuple[Any, NodeRecord]] = []
         added = [first]
@@ -143,14 +146,15 @@ class NodeMap:
                 if behind is None:
                     edges.append(None)
                     continue
-                token = behind.metadata.get(_KEY)
+                metadata = behind.metadata
+                token = metadata.get(_KEY)
                 if token is not None and token.owner is self:
                     known: NodeRecord = token.record
                     edges.append(known.serial)
                     if known.depth > deepest:
                         deepest = known.depth
                     continue
-                found = self._add(behind, call, since)
+                found = self._add(behind, metadata, call, since)
                 if found.sequence is not None or found.variable is None:  # nothing is behind a leaf's node
                     todo.append((behind, found))
                     added.append(found)
@@ -195,14 +199,15 @@ class NodeMap:
         self.unread += 1
         return UNREAD
 
-    def _add(self, node: Any, call: int | None, since: int | None) -> NodeRecord:
+    def _add(self, node: Any, metadata: dict[str, Any], call: int | None, since: int | None) -> NodeRecord:
         sequence = describe_nodes.node_sequence(node)
         made_now = call is not None and (sequence is None or since is None or sequence >= since)
         serial = self.made = self.made + 1
-        token = node.metadata[_KEY] = _Token()
+        token = metadata[_KEY] = _Token()
         token.owner = self
         token.record = record = NodeRecord(token, self._died)
-        record.serial, record.name, record.sequence = serial, describe_nodes.node_name(node), sequence
+        record.serial, record.sequence = serial, sequence
+        record.name = _NODE_NAMES.get(type(node)) or describe_nodes.node_name(node)
         record.call = call if made_now else None
         record.next = record.saved = ()
         record.variable = record.ended = record.changed = None
@@ -218,11 +223,8 @@ class NodeMap:
             values = describe_nodes.saved_values(node)
         else:
             values = unpacking.saved_values(node) if made_now else []
-        if values:
-            row: list[Any] = []
-            for value in values:
-                row += self._saved(*value, record, made_now)
-            record.saved = tuple(row)
+        for name, data, hooked in values:
+            record.saved += self._saved(name, data, hooked, record, made_now)
         return record
 
     def live_leaves(self) -> list[TensorRecord]:
@@ -232,10 +234,10 @@ class NodeMap:
 
     def bury(self) -> None:
         """Notes which nodes died since the last time; it must come before the clock moves on."""
-        deaths = self.deaths
+        deaths, now = self.deaths, self._clock()
         while deaths:
             record = deaths[0]
-            record.ended = self._clock()
+            record.ended = now
             self._witnessed.pop(record, None)
             if record.depth > self._shallow:
                 DEEP.died()
@@ -253,8 +255,11 @@ class NodeMap:
             for name, _, storage, _, _, layout, digest in saved_by(record):
                 if digest is None or storage is None or layout is None:
                     continue
+                equal = still_equal(storage, layout, digest)
+                if equal and record.changed is None:
+                    continue
                 flips = (record.changed or {}).get(name, [])
-                if still_equal(storage, layout, digest) == (len(flips) % 2 == 1):
+                if equal == (len(flips) % 2 == 1):
                     record.changed = {**(record.changed or {}), name: [*flips, before]}
 
     def _saved(

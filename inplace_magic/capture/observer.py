@@ -21,6 +21,8 @@ from inplace_magic.capture.records import (
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch import describe, describe_nodes
 
+_PLAIN_TYPES = describe.PLAIN_TYPES
+
 
 class Observer:
     """Makes observations.
@@ -54,7 +56,11 @@ class Observer:
                 Else the ``grad_fn`` of a view is left alone: after a write of its base, the very reading would make
                 autograd bring the view's graph up to date, at another moment than in the unwatched run.
         """
-        version = describe.version(tensor)
+        plain = type(tensor) in _PLAIN_TYPES
+        try:  # as `describe.version`, whose call costs more than its answer
+            version = tensor._version if plain else describe.version(tensor)
+        except RuntimeError:
+            version = None
         if record.layout_at == SWAPPED:
             self._identity.after_swap(tensor, record)
         counter = record.counter
@@ -79,7 +85,6 @@ class Observer:
             record.pointer = describe.pointer(tensor)
             record.layout_at = version
         node = None
-        plain = type(tensor) in describe.PLAIN_TYPES
         requires_grad = tensor.requires_grad if plain else describe.requires_grad(tensor)
         if self._nodes.full:
             if requires_grad and (layout.is_view or not describe.is_leaf(tensor)):

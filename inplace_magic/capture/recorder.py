@@ -15,7 +15,6 @@ import torch
 
 from inplace_magic.capture.backward import backward_of
 from inplace_magic.capture.callsite import CallsiteTable
-from inplace_magic.capture.forgetting import forget
 from inplace_magic.capture.gradients import gradients_before, gradients_written
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.names import TORCH_KINDS
@@ -23,6 +22,8 @@ from inplace_magic.capture.naming.methods import Methods
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
+from inplace_magic.capture.past.forgetting import forget
+from inplace_magic.capture.past.packed import Packed
 from inplace_magic.capture.records import (
     LAYOUT,
     NODE,
@@ -47,7 +48,12 @@ from inplace_magic.record.options import WatchOptions
 
 _NONE: list[Any] = []
 _NOTHING: dict[Any, Any] = {}
+_AT_ONCE = 512
+"""Calls that are packed together."""
+_RECENT = 32
+"""Calls that are not packed yet: a hook asks who made what is written now."""
 _PLAIN_TYPES = describe.PLAIN_TYPES
+_is_grad_enabled, _sequence_number = torch.is_grad_enabled, describe_nodes.sequence_number
 
 
 class Recorder:
@@ -71,6 +77,11 @@ class Recorder:
         self.running: list[OpenCall] = []
         """The calls that have not returned, outermost first."""
         self._forget_at = options.max_events
+        self.packed = Packed()
+        self._look_at = min(self._forget_at, _AT_ONCE)
+        """How many calls that are not packed make it worth while to do something about them."""
+        self._is_plain = True
+        """Whether everything could be packed so far."""
         self._deaths, self._node_deaths = self.identity.deaths, self.nodes.deaths
         self._shared = self.identity.shared
         self._digests = self._shared.digests
@@ -99,11 +110,13 @@ class Recorder:
 
     def open(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None) -> OpenCall:
         """Notes a call that is about to run."""
-        if self._deaths or self._node_deaths:
-            self.bury()
+        if self._deaths:
+            self.identity.bury()
+        if self._node_deaths:
+            self.nodes.bury()
         log = self.log
-        if len(log.calls) >= self._forget_at:
-            self._forget()
+        if len(log.calls) >= self._look_at:
+            self._make_room()
         call = OpenCall()
         call.facts = facts
         call.tensors = tensors = tensors_in(args, [])
@@ -141,7 +154,7 @@ class Recorder:
             log.begun += 1
         running = self.running
         call.parent = running[-1].index if running else None
-        call.sequence = describe_nodes.sequence_number()
+        call.sequence = _sequence_number()
         call.nodes_before = self.nodes.made
         call.keeps_layout = facts.keeps_layout
         call.uncounted = call.targets = call.produced = call.written = _NONE
@@ -163,9 +176,20 @@ class Recorder:
         running.append(call)
         return call
 
-    def _forget(self) -> None:
-        self._forget_at = forget(self.log, self.identity, self.nodes, self._options.max_events)
-        self.meter.forget({raw[0] for raw in self.log.calls})
+    def _make_room(self) -> None:
+        """Packs what is over (:mod:`.past.packed`), and where there is too much of it, forgets."""
+        log, packed = self.log, self.packed
+        if len(log.calls) + packed.count >= self._forget_at:
+            packed.give_back(log, self.identity, self.nodes)
+            self._forget_at = forget(log, self.identity, self.nodes, self._options.max_events)
+            self.meter.forget({raw[0] for raw in log.calls})
+        elif self._is_plain:
+            try:
+                packed.take(log, self.identity, self.nodes, _RECENT)
+            except ValueError:
+                self._is_plain = False
+        more = self._forget_at - packed.count
+        self._look_at = min(more, len(log.calls) + _AT_ONCE) if self._is_plain else more
 
     def _look_at_targets(self, call: OpenCall, args: tuple[Any, ...], kwargs: Keywords) -> None:
         facts = call.facts
@@ -195,8 +219,10 @@ class Recorder:
 
     def close(self, call: OpenCall, result: Any = None, error: BaseException | None = None) -> None:
         """Notes how a call ended; :meth:`drop` must follow."""
-        if self._deaths or self._node_deaths:
-            self.bury()
+        if self._deaths:
+            self.identity.bury()
+        if self._node_deaths:
+            self.nodes.bury()
         produced = _NONE if result is None else [result] if type(result) in _PLAIN_TYPES else tensors_in((result,), [])
         if not call.tensors:
             if not produced:
@@ -257,7 +283,7 @@ class Recorder:
                 call.site,
                 None if error is None else describe.error_text(error),
                 call.parent,
-                torch.is_grad_enabled(),
+                _is_grad_enabled(),
                 call.sequence,
                 len(before),
                 len(outputs),

@@ -94,8 +94,11 @@ class Results:
         entered: list[tuple[torch.Tensor, TensorRecord, bool]] = []
         fresh = shared = False
         identity = self._identity
+        known = identity.tensors
         for tensor in produced:
-            record = identity.known(tensor)
+            record = known.get(id(tensor))
+            if record is not None and record() is not tensor:  # it died since the queue was read
+                record = identity.known(tensor)
             storage = record.storage if record is not None else identity.storage_of(tensor, call.index)
             donor = None
             for seen in call.before:
@@ -116,4 +119,7 @@ class Results:
             entered.append((tensor, record, direct))
         # Looked at when all are known: the node of ``values, indices = x.topk(2)`` keeps the second output.
         look = self._observer.look
+        if len(entered) == 1:
+            tensor, record, direct = entered[0]
+            return [look(tensor, record, call, direct=direct)], fresh, shared
         return [look(tensor, record, call, direct=direct) for tensor, record, direct in entered], fresh, shared

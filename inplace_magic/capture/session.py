@@ -14,6 +14,7 @@ from inplace_magic.capture.freeze import frozen_trace
 from inplace_magic.capture.live import WeakTensors
 from inplace_magic.capture.names import Namespace, read_namespace
 from inplace_magic.capture.naming.scope import names_in_sight
+from inplace_magic.capture.past.packed import Packed
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.stepping_aside import doors
 from inplace_magic.capture.stepping_aside.aside import Aside
@@ -181,6 +182,7 @@ class Session:
         recorder.nodes.leaves.clear()
         recorder.nodes.records.clear()
         recorder.log.calls.clear()
+        recorder.packed = Packed()
         recorder.log.unseen.clear()
 
     def trace(

@@ -20,7 +20,7 @@ from no_harm.leaks import Nodes, count
 from programs.score import unshown
 
 import inplace_magic
-from inplace_magic.capture import forgetting
+from inplace_magic.capture.past import forgetting
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.source import expressions
 
@@ -64,7 +64,7 @@ LOOP = """
 
 
 @pytest.mark.parametrize(
-    ("level", "bound", "calls", "bytes_a_call"), [("calls", 10_000, 30_000, 780), ("ops", 10_000, 30_000, 950)]
+    ("level", "bound", "calls", "bytes_a_call"), [("calls", 10_000, 30_000, 400), ("ops", 10_000, 30_000, 600)]
 )
 def test_past_the_bound_a_loop_needs_no_more_memory_and_the_report_says_so(
     level: str, bound: int, calls: int, bytes_a_call: int

@@ -21,7 +21,6 @@ from inplace_magic.capture.callsite import library_folders
 
 _MAX_ITEMS = 1_000
 _MAX_DEPTH = 3
-_EMPTY: dict[str, Any] = {}
 _LEADS_NOWHERE = frozenset((NoneType, bool, int, float, complex, str, bytes, FunctionType, BuiltinFunctionType))
 _NO_TENSOR = _LEADS_NOWHERE | {dict, OrderedDict, list, tuple, set, frozenset}
 """What most attributes of a module are: told at once, as it is asked of each of them."""
@@ -73,16 +72,35 @@ def _walk(path: str, value: Any, depth: int, seen: set[int], kinds: Kinds, found
     seen.add(id(value))
     if issubclass(kind, kinds.module):
         found.append((depth, path, value))
-    else:
-        depth += 1
+        _walk_module(path, value, depth, seen, kinds, found)
+        return
     for step, item in _items(value, kinds):
-        _walk(path + step, item, depth, seen, kinds, found)
+        _walk(path + step, item, depth + 1, seen, kinds, found)
+
+
+def _walk_module(
+    path: str, module: Any, depth: int, seen: set[int], kinds: Kinds, found: list[tuple[int, str, Any]]
+) -> None:
+    """Goes on below a module, of which a network has hundreds: a step to a child costs no depth."""
+    state = vars(module)
+    for table in kinds.tables:
+        entries = state.get(table)
+        if entries:
+            indexed = isinstance(module, kinds.indexed)
+            for name, item in list(entries.items()):
+                if item is not None:
+                    step = f"{path}[{name}]" if indexed and name.isdigit() else f"{path}.{name}"
+                    _walk(step, item, depth, seen, kinds, found)
+    if _NO_TENSOR.issuperset(map(type, state.values())):
+        return
+    for name, item in state.items():
+        kind = type(item)
+        if kind not in _NO_TENSOR and issubclass(kind, kinds.tensor):
+            _walk(f"{path}.{name}", item, depth, seen, kinds, found)
 
 
 def _items(value: Any, kinds: Kinds) -> list[tuple[str, Any]]:
     kind = type(value)
-    if issubclass(kind, kinds.module):
-        return _module_items(value, kinds)
     if kind is dict:
         return [
             (f"[{_quoted(key)}]", item) for key, item in list(value.items())[:_MAX_ITEMS] if type(key) in (str, int)
@@ -114,21 +132,6 @@ def _is_users(module: object) -> bool:
 def _is_not_installed(module: str) -> bool:
     file = _attributes(sys.modules.get(module)).get("__file__")
     return isinstance(file, str) and not os.path.abspath(file).startswith(library_folders())
-
-
-def _module_items(module: Any, kinds: Kinds) -> list[tuple[str, Any]]:
-    state = vars(module)
-    indexed = isinstance(module, kinds.indexed)
-    items: list[tuple[str, Any]] = []
-    for table in kinds.tables:
-        for name, item in (state.get(table) or _EMPTY).items():
-            if item is not None:
-                items.append((f"[{name}]" if indexed and name.isdigit() else f".{name}", item))
-    for name, item in state.items():
-        kind = type(item)
-        if kind not in _NO_TENSOR and issubclass(kind, kinds.tensor):
-            items.append((f".{name}", item))
-    return items
 
 
 def _quoted(key: str | int) -> str:

@@ -212,6 +212,8 @@ def own_memory(tensor: torch.Tensor, nbytes: int) -> int:
 
     The answer of ``data_ptr()`` alone proves nothing: a functional tensor has no memory and answers with its offset."""
     try:
+        if _Wrapped.seen and _is_wrapped(tensor):
+            return 0
         if type(tensor) in PLAIN_TYPES and not _shares_lazily(tensor) and not _is_functional(tensor):
             untyped: Any = tensor.untyped_storage()  # the rest below in one breath, as this runs at every call
             address, begin = tensor.data_ptr(), untyped.data_ptr()

@@ -16,7 +16,8 @@ sequence_number: Callable[[], int] = torch._C._autograd._get_sequence_nr
 
 _NO_SEQUENCE = 2**63
 _NOTHING: list[Any] = []
-_NODE_NAMES: dict[type, str] = {}
+NODE_NAMES: dict[type, str] = {}
+"""Of the classes met so far, as :func:`node_name` gives it."""
 _ALWAYS_SAVE = frozenset(
     f"{name}Backward0"
     for name in (
@@ -32,13 +33,13 @@ _SAVED_ATTRIBUTES: dict[type, tuple[tuple[str, str], ...]] = {}
 def node_name(node: Any) -> str:
     """As PyTorch prints it: ``SigmoidBackward0``."""
     kind = type(node)
-    name = _NODE_NAMES.get(kind)
+    name = NODE_NAMES.get(kind)
     if name is None:
         name = kind.__name__
         if name == "CppFunction":
             return str(node.name())
         if not issubclass(kind, torch._C._FunctionBase):  # caching the user's class would keep it alive
-            _NODE_NAMES[kind] = name
+            NODE_NAMES[kind] = name
     return name
 
 

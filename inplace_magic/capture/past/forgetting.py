@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from operator import itemgetter
-from typing import Any
 
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.nodes import NodeMap, saved_by
@@ -27,10 +26,10 @@ def forget(log: Log, identity: IdentityMap, nodes: NodeMap, bound: int) -> int:
         How many calls there may be before it is worth while to try again.
     """
     alive = [record for record in nodes.records if record.ended is None]
-    counters: dict[Any, int] = {}
+    counters: dict[int, int] = {}
     for _, _, _, counter, version, *_ in (saved for record in alive for saved in saved_by(record)):
         if counter is not None:
-            counters[counter] = min(counters.get(counter, version or 0), version or 0)
+            counters[counter.serial] = min(counters.get(counter.serial, version or 0), version or 0)
     kept = log.calls = kept_calls(log.calls, {record.call for record in alive}, counters)
     log.forgotten = log.begun - len(kept)
     known = {raw[0] for raw in kept}
@@ -40,7 +39,7 @@ def forget(log: Log, identity: IdentityMap, nodes: NodeMap, bound: int) -> int:
     _forget_ops(log, identity, known)
     log.kept = [entry for entry in log.kept if entry.write in known]
     log.backwards = [backward for backward in log.backwards if backward.call in known]
-    log.unseen = [raw for raw in log.unseen if raw.noticed >= oldest or raw.record.counter in counters]
+    log.unseen = [raw for raw in log.unseen if raw.noticed >= oldest or raw.record.counter.serial in counters]
     return max(bound, 2 * len(kept))  # a graph that is alive as a whole is kept whole
 
 
@@ -65,28 +64,29 @@ def _forget_ops(log: Log, identity: IdentityMap, known: set[int]) -> None:
     identity.ops = len(log.ops)
 
 
-def kept_calls(calls: list[RawCall], needed: set[int | None], counters: dict[Any, int]) -> list[RawCall]:
+def kept_calls(calls: list[RawCall], needed: set[int | None], counters: dict[int, int]) -> list[RawCall]:
     """The younger half; of the older one, what findings rest on.
 
     Args:
         calls: all calls kept so far.
         needed: indexes of the calls that made nodes which are still alive.
-        counters: version counters of what these nodes saved, with the oldest version saved; of each, the first writes
-            after it are kept.
+        counters: numbers of the version counters of what these nodes saved, with the oldest version saved; of each,
+            the first writes after it are kept.
     """
     ordered = sorted(calls, key=itemgetter(0))
     half = len(ordered) // 2
-    times: Counter[Any] = Counter()
+    times: Counter[int | None] = Counter()
+    writes: Counter[int] = Counter()
     kept = []
     for position, raw in enumerate(ordered):
         done = closed_call(raw)
         times[done.site] += 1
         keep = position >= half or times[done.site] <= _FIRST_OF_A_LINE or done.number in needed
         for after, before, *_ in done.mutations:
-            counter = after[RECORD].counter
+            counter = after[RECORD].counter.serial
             if counter in counters and (before or 0) >= counters[counter]:
-                times[counter] += 1
-                keep = keep or times[counter] <= _FIRST_OF_A_COUNTER
+                writes[counter] += 1
+                keep = keep or writes[counter] <= _FIRST_OF_A_COUNTER
         if keep:
             kept.append(raw)
     return kept

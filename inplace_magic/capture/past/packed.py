@@ -1,0 +1,228 @@
+"""What a watch keeps of what is over: bytes instead of objects.
+
+While a tensor lives, its record, its storage's and its counter's are three weak references and objects, and each call
+is a tuple that leads to them. In a loop nearly all of them stand for what died long ago. They took 700 bytes a call,
+and the garbage collector went through all of them at each full search: a fifth of a watched loop of 20,000 calls. So
+every few hundred calls the older ones are written down as plain numbers, in bytes which it never looks into.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.nodes import NodeMap, saved_by
+from inplace_magic.capture.records import FACTS, HEAD, Log, Observation, RawCall
+
+_PLAIN = 2
+"""The version of ``marshal`` that does not look for objects that occur twice: here there are numbers, which do not."""
+_MUTATION = 5
+
+
+class Past(NamedTuple):
+    """A storage or a counter of which the serial number alone is known still."""
+
+    serial: int
+
+
+class PastTensor(NamedTuple):
+    """What calls tell of a tensor, whether it is alive or not."""
+
+    serial: int
+    counter: Past
+    key: int
+
+
+@dataclass(slots=True)
+class PastStorage:
+    """A storage that died."""
+
+    serial: int
+    nbytes: int
+    device: Any
+    born: int | None
+    ended: int | None
+    born_op: int | None
+    ended_op: int | None
+    foreign: bool
+    resizes: tuple[Any, ...] = ()
+
+
+@dataclass(slots=True)
+class PastNode:
+    """An autograd node that died, whose saved tensors kept their content as long as it lived."""
+
+    serial: int
+    name: str
+    sequence: int | None
+    call: int | None
+    variable: int | None
+    ended: int | None
+    next: tuple[int | None, ...]
+    saved: tuple[Any, ...]
+    changed: None = None
+
+    def __call__(self) -> None:
+        """Nothing, as a weak reference to what died gives."""
+
+
+def once_each(found: Iterable[Any], number: str) -> list[Any]:
+    """What is packed and what is not, by its number and in that order. An interrupt that struck while it was packed
+    may have left a few twice."""
+    numbered = attrgetter(number)
+    return sorted({numbered(each): each for each in found}.values(), key=numbered)
+
+
+class Packed:
+    """All that a watch has packed."""
+
+    def __init__(self) -> None:
+        self._calls: list[bytes] = []
+        self._storages: list[bytes] = []
+        self._nodes: list[bytes] = []
+        self._numbers: dict[Any, int] = {}
+        """Of objects that many rows share: functions, layouts, devices."""
+        self.count = 0
+        """How many calls."""
+
+    def take(self, log: Log, identity: IdentityMap, nodes: NodeMap, recent: int) -> None:
+        """Packs what is over.
+
+        Args:
+            log: its calls.
+            identity: its storages.
+            nodes: the autograd nodes.
+            recent: so many of the latest calls stay as they are.
+
+        Raises:
+            ValueError: something is no plain number; then it stays as it is.
+        """
+        older = len(log.calls) - recent
+        if older > 0:
+            self._calls.append(self._packed_calls(log.calls[:older]))
+            self.count += older
+            del log.calls[:older]
+        over = [r for r in identity.storages if r.ended is not None and not r.resizes]
+        if over:
+            self._storages.append(self._packed_storages(over))
+            identity.storages = [r for r in identity.storages if r.ended is None or r.resizes]
+        dead = [r for r in nodes.records if r.ended is not None and r.changed is None]
+        if dead:
+            self._nodes.append(self._packed_nodes(dead))
+            nodes.records = [r for r in nodes.records if r.ended is None or r.changed is not None]
+
+    def give_back(self, log: Log, identity: IdentityMap, nodes: NodeMap) -> None:
+        """Undoes that, for a search through all of it."""
+        log.calls[:0] = [raw for calls in self.calls() for raw in calls]
+        identity.storages[:0] = self.storages()
+        nodes.records[:0] = self.nodes()
+        self._calls, self._storages, self._nodes, self.count = [], [], [], 0
+
+    def calls(self) -> Iterator[list[RawCall]]:
+        """The calls, some at a time, as they were but for what is known of living objects alone."""
+        objects = [*self._numbers]
+        for packed in self._calls:
+            rows, observations = marshal.loads(packed)
+            seen = [
+                (
+                    PastTensor(serial, Past(counter), key),
+                    None if storage is None else Past(storage),
+                    version,
+                    objects[layout],
+                    *others,
+                )
+                for serial, counter, key, storage, version, layout, *others in observations
+            ]
+            for row in rows:
+                end = HEAD + row[8] + row[9]
+                row[FACTS] = objects[row[FACTS]]
+                row[HEAD:end] = [seen[place] for place in row[HEAD:end]]
+                for at in range(end, len(row), _MUTATION):
+                    row[at] = seen[row[at]]
+                    if row[at + 4] is not None:
+                        row[at + 4] = objects[row[at + 4]]
+            yield [*map(tuple, rows)]
+
+    def _packed_calls(self, calls: list[RawCall]) -> bytes:
+        numbers = self._numbers
+        number = numbers.setdefault
+        places: dict[int, int] = {}
+        observations: list[Any] = []
+
+        def place(seen: Observation) -> int:
+            found = places[id(seen)] = len(observations)
+            record, storage, version, layout, *others = seen
+            known, shape = None if storage is None else storage.serial, number(layout, len(numbers))
+            observations.append((record.serial, record.counter.serial, record.key, known, version, shape, *others))
+            return found
+
+        rows: list[Any] = []
+        for raw in calls:
+            row = [*raw]
+            row[FACTS] = number(raw[FACTS], len(numbers))
+            end = HEAD + raw[8] + raw[9]
+            for at in range(HEAD, end):
+                found = places.get(id(raw[at]))
+                row[at] = place(raw[at]) if found is None else found
+            for at in range(end, len(raw), _MUTATION):
+                found = places.get(id(raw[at]))
+                row[at] = place(raw[at]) if found is None else found
+                if raw[at + 4] is not None:
+                    row[at + 4] = number(raw[at + 4], len(numbers))
+            rows.append(row)
+        return marshal.dumps((rows, observations), _PLAIN)
+
+    def storages(self) -> Iterator[PastStorage]:
+        """The storages."""
+        objects = [*self._numbers]
+        for packed in self._storages:
+            for serial, nbytes, device, born, ended, born_op, ended_op, foreign in marshal.loads(packed):
+                yield PastStorage(serial, nbytes, objects[device], born, ended, born_op, ended_op, foreign)
+
+    def _packed_storages(self, records: Iterable[Any]) -> bytes:
+        numbers = self._numbers
+        number = numbers.setdefault
+        rows = [
+            (r.serial, r.nbytes, number(r.device, len(numbers)), r.born, r.ended, r.born_op, r.ended_op, r.foreign)
+            for r in records
+        ]
+        return marshal.dumps(rows, _PLAIN)
+
+    def nodes(self) -> Iterator[PastNode]:
+        """The autograd nodes."""
+        objects = [*self._numbers]
+        for packed in self._nodes:
+            for serial, name, sequence, call, variable, ended, behind, saved in marshal.loads(packed):
+                entries: list[Any] = []
+                for slot, tensor, storage, counter, version, layout, digest in saved:
+                    entries += (
+                        *(objects[slot], tensor, None if storage is None else Past(storage)),
+                        *(None if counter is None else Past(counter), version, objects[layout], digest),
+                    )
+                yield PastNode(serial, objects[name], sequence, call, variable, ended, behind, tuple(entries))
+
+    def _packed_nodes(self, records: Iterable[Any]) -> bytes:
+        numbers = self._numbers
+        number = numbers.setdefault
+        rows = []
+        for r in records:
+            saved = [
+                (
+                    *(number(slot, len(numbers)), tensor, None if storage is None else storage.serial),
+                    *(
+                        None if counter is None else counter.serial,
+                        version,
+                        number(layout, len(numbers)),
+                        None if digest is None else 0,
+                    ),
+                )
+                for slot, tensor, storage, counter, version, layout, digest in (saved_by(r) if r.saved else ())
+            ]
+            rows.append(
+                (r.serial, number(r.name, len(numbers)), r.sequence, r.call, r.variable, r.ended, r.next, saved)
+            )
+        return marshal.dumps(rows, _PLAIN)
