@@ -54,10 +54,6 @@ def check(story: Story) -> Iterator[Hazard]:
         if frozenset((again.before, again.now)) not in one_object:
             told.add(again.site)
             yield _hazard(story, again)
-    for other in _written_for_two(story):
-        if other.site not in told:
-            told.add(other.site)
-            yield _of_two_objects(story, other)
     for call in story.trace.calls:
         for mutation in call.mutations if call.kind == "in-place" and call.callsite not in told else ():
             if (call.callsite, mutation.tensor) in asked:
@@ -67,6 +63,15 @@ def check(story: Story) -> Iterator[Hazard]:
             if pair is not None and _is_used_again(story, call, mutation.tensor, pair[0].site):
                 told.add(call.callsite)
                 yield _of_a_copy(story, call, mutation.tensor, pair[0].path, pair[1])
+
+
+def check_methods(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each line that was seen to write one tensor for two objects."""
+    told: set[Callsite | None] = set()
+    for again in _written_for_two(story):
+        if again.site not in told:
+            told.add(again.site)
+            yield _of_two_objects(story, again)
 
 
 def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
@@ -105,9 +110,8 @@ def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> b
     own = holder in site.parameters[:1] and dot and "." not in attribute and "[" not in attribute
     if not own or meta is None or meta.is_trainable or story.is_gradient(call.mutations[0]):
         return False
-    of_the_class = f"{site.function.rpartition('.')[0]}.{attribute}" in story.names.get(tensor, ())
     given = (alias.target.partition(".") for alias in story.aliases.statements)
-    return not of_the_class and all(entry[2] != attribute for entry in given)
+    return all(entry[2] != attribute for entry in given)
 
 
 def _copy_and_original(story: Story, call: CallEvent, tensor: int) -> tuple[Owned, str] | None:
@@ -203,3 +207,4 @@ def _hazard(story: Story, again: Again[str]) -> Hazard:
 
 
 RULE = Rule(check)
+BY_METHODS = Rule(check_methods, gives_way=True)
