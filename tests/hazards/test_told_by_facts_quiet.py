@@ -402,6 +402,45 @@ HEALTHY = {
             votes += torch.tensor([1, 0, 1, 1], dtype=torch.uint8)
         winner = votes.argmax()
         """,
+    "a function that gives what it wrote, asked for its shape alone": """
+        def brightened(image):
+            return (image + 0.5).clamp_(0, 1)
+
+        image = torch.rand(2, 3)
+        print(brightened(image).shape)
+        mean = image.mean()
+        """,
+    "a product that is added to the tensor that out names": """
+        total, x = torch.empty(2, 2), torch.rand(2, 3)
+        torch.addmm(total, x, x.T, beta=0.0, out=total)
+        torch.addmm(total, x, x.T, out=total)
+        trace = total.trace()
+        """,
+    "a parameter that is set when the training is over": """
+        layer = nn.Linear(2, 1)
+        opt = torch.optim.SGD(layer.parameters(), lr=0.1)
+        for step in range(2):
+            opt.zero_grad()
+            layer(torch.rand(4, 2)).square().sum().backward()
+            opt.step()
+        seen = {"noise": F.softplus(layer.bias)}
+        layer.bias.data.fill_(3)
+        print(seen["noise"].item(), F.softplus(layer.bias).item())
+        """,
+    "a state whose second entry was given after it had been made": """
+        def begin(n):
+            sick = torch.zeros(n)
+            sick[0] += 1
+            return {"sick": sick}
+
+        def move(state):
+            return (state["sick"] - state["guess"]).abs().sum() + state["sick"].sum()
+
+        state = begin(3)
+        for name in ("sick",):
+            state["guess"] = state[name]
+        total = move(state)
+        """,
 }
 
 

@@ -67,6 +67,7 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
             *("take_along_dim", "roll", "flip"),
         ),
     ),
+    ("adds a product", ("addmm", "addmv", "baddbmm", "addbmm")),
     ("takes in order", ("masked_scatter_",)),
     ("turns", ("t_", "transpose_", "swapaxes_", "swapdims_")),
     (

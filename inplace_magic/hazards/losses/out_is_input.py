@@ -11,7 +11,8 @@ Good::
 
     state = torch.mv(step, state)
 
-Told from the record alone: a product, a gather or the like wrote a memory that it was given as an input as well.
+Told from the record alone: a product, a gather or the like wrote a memory that it was given as an input as well. Silent
+for what ``addmm`` and its like add the product to: ``torch.addmm(x, a, b, out=x)`` is ``x.addmm_(a, b)``.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def check(story: Story) -> Iterator[Hazard]:
         if call.kind != "in-place" or not call.does("mixes") or call.error is not None or site is None or site in seen:
             continue
         written = call.mutated[0]
-        on_it = [meta for meta in call.inputs if meta.storage is not None and meta.storage == written.storage]
+        given = call.inputs[1:] if call.does("adds a product") else call.inputs  # `x.addmm_(a, b)` writes `x`, too
+        on_it = [meta for meta in given if meta.storage is not None and meta.storage == written.storage]
         if len(on_it) < 2 or not all(may_meet(region_of(meta), region_of(written)) for meta in on_it):
             continue
         seen.add(site)

@@ -21,11 +21,13 @@ Good::
 
 Told from the record alone: the written memory was made in the same statement, out of another tensor; no call read it
 after the write; it died with the statement; and the other memory was read afterwards, or has a name still. Silent for
-an explicit ``clone()``, and where the result of the write is used.
+an explicit ``clone()``, and where the line does something with the result of the write, as when it returns it: whoever
+asks that for its shape alone calls nothing.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
@@ -36,6 +38,8 @@ from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
 
 CODE = "write-lost"
 
@@ -53,6 +57,8 @@ def check(story: Story) -> Iterator[Hazard]:
                 yield _of_a_part(story, call, made)
         if call.kind != "in-place" or call.error is not None or site is None or not site.direct or site in seen:
             continue
+        if not call.does("sets item") and not _drops_the_result(site):
+            continue
         for mutation in call.mutations[:1]:
             died = ended.get(mutation.storage) if mutation.storage is not None else None
             made = _made_for(story, call, mutation) if died is not None else None
@@ -65,6 +71,15 @@ def check(story: Story) -> Iterator[Hazard]:
             if _is_needed(story, made.inputs[0], over):
                 seen.add(site)
                 yield _hazard(story, call, mutation, made)
+
+
+def _drops_the_result(site: Callsite) -> bool:
+    """Whether a line calls for the effect alone: as a statement of its own, or in a list that nobody keeps."""
+    if site.expression == site.statement:
+        return True
+    statement, value = expressions.parse(site.statement), expressions.parse(site.expression)
+    entry = statement.elt if isinstance(statement, (ast.ListComp, ast.SetComp)) else None
+    return entry is not None and value is not None and ast.dump(entry) == ast.dump(value)
 
 
 def _made_for(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | None:

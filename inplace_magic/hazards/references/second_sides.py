@@ -139,6 +139,20 @@ def given_since(story: Story, call: CallEvent, write: Write) -> bool:
     return bool(between) and all(ran_between(story, alias, site, since, call.index) for alias in between)
 
 
+def wrote_while_making(story: Story, call: CallEvent, write: Write) -> bool:
+    """Whether a write belongs to how a function made a tensor that it then gave away: ``x = zeros(n)``, ``x[0] += 1``,
+    ``return {"x": x}``. Who has two names for it outside, got them after that."""
+    site, maker = write.site, story.maker_of_storage(call.inputs[0].storage)
+    made = maker.callsite if maker is not None else None
+    if site is None or site.caller is None or made is None or not made.same_run(site):
+        return False
+    if call.callsite is None or call.callsite.is_below_function(site):
+        return False
+    name = story.name_written_by(write)
+    shared = (a for a in story.aliases.beside(site) if a.source == name and a.target != "return")
+    return all(alias.line >= site.line for alias in shared)
+
+
 def ran_between(story: Story, alias: AliasStatement, like: Callsite | None, first: int, last: int) -> bool:
     """Whether a statement was passed between two calls, by the lines of the calls in its function: each goes on below
     the one before, or a loop came round."""

@@ -23,6 +23,7 @@ A custom ``Function`` that keeps a tensor by itself (``ctx.x = x``) goes round t
 A write through ``.data`` that came before the save is told as a warning: backward knows nothing of it either, and
 computes the gradient as if it had not been. Silent where scores are masked that way for a softmax.
 
+A parameter that is set through ``.data`` when the backwards are over is told only where another backward came.
 Where the saved tensor is small its content was compared, so a write that changed nothing is no finding. Nor is one
 whose old values were copied back before a backward ran, as finite differences do. Where the content of a small saved
 tensor changed and nobody was seen writing, the finding says so. What this rule misses, ``--prove`` finds by comparing
@@ -156,6 +157,8 @@ def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedT
             return index
     if not saved.guarded or (saved.changed is not None and not saved.differs_at(None)):
         return None
+    if story.executed and _of_a_leaf(story, saved):
+        return None  # after a training, a parameter is set: what is left of its graphs is that of a look at the model
     parameter = _is_parameter(story, saved, change)
     saved_at = node.call if node.call is not None else -1
     if node.pending and story.another_backward_is_meant(node, change.at, saved_at if parameter else None):

@@ -35,7 +35,12 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.deep_copy import second_name_copied, snapshot_taken
-from inplace_magic.hazards.references.second_sides import given_since, operands_of, second_taken
+from inplace_magic.hazards.references.second_sides import (
+    given_since,
+    operands_of,
+    second_taken,
+    wrote_while_making,
+)
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -133,6 +138,8 @@ def _write_between(story: Story, call: CallEvent, taken: int | None) -> Write | 
         between = (write for write in writes[first : last + 1] if not _left_alone(write, one))
         return next((write for write in between if not _by_the_source(story, call, write)), None)
     news = [place for place in range(last, -1, -1) if not _left_alone(writes[place], one)]
+    if one.tensor == other.tensor:
+        news = [place for place in news if not wrote_while_making(story, call, writes[place])]
     last = news[0] if news else -1
     seen = (place for place in news if writes[place].site is not None)
     place = next(seen, last)
