@@ -144,7 +144,6 @@ RULES: tuple[Rule, ...] = (
     default_argument_written.RULE,
     initial_value_written.RULE,
     objects_share_state.RULE,
-    objects_share_state.BY_METHODS,
     class_attribute_written.RULE,
     copy_shares_parameters.RULE,
     array_shares_memory.RULE,

@@ -54,6 +54,10 @@ def check(story: Story) -> Iterator[Hazard]:
         if frozenset((again.before, again.now)) not in one_object:
             told.add(again.site)
             yield _hazard(story, again)
+    for other in _written_for_two(story):
+        if other.site not in told:
+            told.add(other.site)
+            yield _of_two_objects(story, other)
     for call in story.trace.calls:
         for mutation in call.mutations if call.kind == "in-place" and call.callsite not in told else ():
             if (call.callsite, mutation.tensor) in asked:
@@ -63,15 +67,6 @@ def check(story: Story) -> Iterator[Hazard]:
             if pair is not None and _is_used_again(story, call, mutation.tensor, pair[0].site):
                 told.add(call.callsite)
                 yield _of_a_copy(story, call, mutation.tensor, pair[0].path, pair[1])
-
-
-def check_methods(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each line that was seen to write one tensor for two objects."""
-    told: set[Callsite | None] = set()
-    for again in _written_for_two(story):
-        if again.site not in told:
-            told.add(again.site)
-            yield _of_two_objects(story, again)
 
 
 def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
@@ -90,16 +85,19 @@ def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> s
 
 def _written_for_two(story: Story) -> Iterator[Again[int]]:
     """Yields the writes that a method makes of an attribute for one object, on top of what it has left for another."""
-    first: dict[tuple[object, ...], int] = {}
+    first: dict[tuple[object, ...], tuple[int, str | None]] = {}
     for entry in story.trace.methods:
         call = story.calls.get(entry.call)
         site = call.callsite if call is not None else None
         if call is None or site is None or call.error is not None or call.does("repeatable"):
             continue
         for mutation in call.mutations:
-            before = first.setdefault((site.cell, site.file, site.line, mutation.tensor), entry.object)
-            if before != entry.object and _is_its_own(story, call, site, mutation.tensor):
-                yield Again(call, site, mutation.tensor, before, entry.object)
+            now = entry.object, object_of(site.caller)
+            before = first.setdefault((site.cell, site.file, site.line, mutation.tensor), now)
+            if before[0] == now[0] or not _is_its_own(story, call, site, mutation.tensor):
+                continue
+            if before[1] == now[1] or not _is_of_the_class(story, call, site, mutation.tensor):
+                yield Again(call, site, mutation.tensor, before[0], now[0])
 
 
 def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> bool:
@@ -112,6 +110,12 @@ def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> b
         return False
     given = (alias.target.partition(".") for alias in story.aliases.statements)
     return all(entry[2] != attribute for entry in given)
+
+
+def _is_of_the_class(story: Story, call: CallEvent, site: Callsite, tensor: int) -> bool:
+    """Whether a written attribute belongs to the class: `class-attribute-written` tells of objects by two names."""
+    attribute = (story.bindings.written_path(call, tensor) or "").partition(".")[2]
+    return f"{site.function.rpartition('.')[0]}.{attribute}" in story.names.get(tensor, ())
 
 
 def _copy_and_original(story: Story, call: CallEvent, tensor: int) -> tuple[Owned, str] | None:
@@ -207,4 +211,3 @@ def _hazard(story: Story, again: Again[str]) -> Hazard:
 
 
 RULE = Rule(check)
-BY_METHODS = Rule(check_methods, gives_way=True)
