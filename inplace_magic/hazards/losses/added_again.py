@@ -32,7 +32,10 @@ numbers go into it; and where the line has a variable beside attributes and call
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cache
+from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -40,10 +43,12 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 
 CODE = "added-again"
 
+_AT = attrgetter("at")
 _MOST = 32
 """Calls through which an amount is followed back."""
 
@@ -52,6 +57,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such line."""
     last: dict[tuple[object, ...], CallEvent] = {}
     told: set[tuple[object, ...]] = set()
+    is_fixed = cache(_is_fixed)
     for call in story.trace.calls:
         site = call.callsite
         if call.kind != "in-place" or site is None or len(call.mutations) != 1 or not call.does("adds"):
@@ -59,23 +65,31 @@ def check(story: Story) -> Iterator[Hazard]:
         mutation, line = call.mutations[0], (site.cell, site.file, site.line)
         key = (*line, mutation.storage)
         before, last[key] = last.get(key), call
-        if before is None or line in told or not _is_the_same_again(story, before, call, mutation):
+        if before is None or line in told or not is_fixed(site):
+            continue
+        if not _is_the_same_again(story, before, call, mutation):
             continue
         told.add(line)
         yield _hazard(story, call, mutation)
 
 
 def _is_the_same_again(story: Story, before: CallEvent, call: CallEvent, mutation: Mutation) -> bool:
-    if any(before.index < write.at < call.index for write in story.writes_to_memory(mutation.storage)):
+    if _is_written(story, mutation.storage, before.index, call.index):
         return False
     made, origins = _amount(story, call, mutation, before.index, {})
     if not any(call.kind == "ordinary" for call in made) or not any(meta.is_trainable for meta in origins.values()):
         return False
     earlier, others = _amount(story, before, mutation, -1, origins)
-    if others != origins or [each.name for each in earlier] != [each.name for each in made]:
+    if others.keys() != origins.keys() or [each.name for each in earlier] != [each.name for each in made]:
         return False
-    writes = (write for meta in origins.values() for write in story.writes_to_memory(meta.storage))
-    return _is_fixed(call) and not any(before.index < write.at < call.index for write in writes)
+    return not any(_is_written(story, meta.storage, before.index, call.index) for meta in origins.values())
+
+
+def _is_written(story: Story, storage: int | None, since: int, until: int) -> bool:
+    """Whether a memory was written between two calls."""
+    writes = story.writes_to_memory(storage)
+    first = bisect_right(writes, since, key=_AT)
+    return first < len(writes) and writes[first].at < until
 
 
 def _amount(
@@ -107,9 +121,9 @@ def _amount(
     return made, found
 
 
-def _is_fixed(call: CallEvent) -> bool:
+def _is_fixed(site: Callsite) -> bool:
     """Whether a line says nothing but attributes and calls: a variable, ``sign * delta``, may be another number."""
-    node = expressions.parse(call.callsite.statement) if call.callsite is not None else None
+    node = expressions.parse(site.statement)
     if node is None or any(isinstance(each, ast.IfExp) for each in ast.walk(node)):
         return False
     names = {each for each in ast.walk(node) if isinstance(each, ast.Name)}

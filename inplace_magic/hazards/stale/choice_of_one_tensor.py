@@ -17,32 +17,37 @@ Good::
     if energy(position) > limit:
         position = before
 
-Told from the names that were seen to hold the tensor: before the write one name held it, after the write both do, and
-the statement between that and the next read, assigns one of them to the other (``x = before``) or gives one of the two
-(``new if accepted else old``). Silent where the tensor was written by the name that is assigned, as in ``x =
-self.buffer; x += 1; self.buffer = x``, which puts back what it took.
+Told from the names that were seen to hold the tensor in one run of a function, with no loop coming round since: one
+name held it before the write, both do after it, and then a statement assigns one to the other (``x = before``) or gives
+either (``new if accepted else old``), and the tensor is read. Silent where the tensor was written by the name that is
+assigned, as in ``x = self.buffer; x += 1; self.buffer = x``, which puts back what it took.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from itertools import product
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.owners import owners_of
+from inplace_magic.hazards.references.runs import LONGEST
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level
-from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.listing import whole_listing
 
 CODE = "choice-of-one-tensor"
+
+_PASSES = 3
+"""Runs of a writing line that are looked at: names are seen in the first pass of a loop alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,44 +65,43 @@ class _Choice:
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each choice."""
+    known: dict[tuple[object, ...], list[_Choice]] = {}
+    asked: Counter[tuple[object, ...]] = Counter()
     told: set[tuple[object, ...]] = set()
     for call in story.trace.calls:
         if call.kind != "in-place" or call.error is not None or call.callsite is None:
             continue
-        for mutation in call.mutations:
-            for at in call.callsite.chain:
-                for choice in _choices_below(story, at):
-                    key = (at.cell, at.file, choice.line)
-                    if key in told:
-                        continue
-                    read = _read_after(story, call, mutation, at, choice)
-                    if read is not None:
-                        told.add(key)
-                        yield _hazard(story, call, mutation, at, choice, read)
+        for mutation, at in product(call.mutations, call.callsite.chain):
+            function = at.cell, at.file, at.function
+            if function not in known:
+                known[function] = _choices(story, at)
+            for choice in known[function]:
+                key = (*function, choice.line)
+                place = *key, call.callsite
+                asked[place] += 1
+                if choice.line <= at.line or key in told or asked[place] > _PASSES:
+                    continue
+                read = _read_after(story, call, mutation, at, choice)
+                if read is not None:
+                    told.add(key)
+                    yield _hazard(story, call, mutation, at, choice, read)
 
 
-def _choices_below(story: Story, at: Callsite) -> list[_Choice]:
-    listing = whole_listing(story.trace, at)
-    if listing is None or at.line < 1:
-        return []
-    return [choice for choice in _choices(listing, at.function.rpartition(".")[2]) if choice.line > at.line]
-
-
-@lru_cache(maxsize=64)
-def _choices(listing: Listing, function: str) -> list[_Choice]:
-    """Those of all functions of a name."""
-    found = []
-    for node in ast.walk(listing.tree):
+def _choices(story: Story, at: Callsite) -> list[_Choice]:
+    """Those of a function."""
+    listing, found = whole_listing(story.trace, at), []
+    for node in ast.walk(listing.tree) if listing is not None else ():
+        assert listing is not None
         pair: tuple[ast.expr, ast.expr] | None = None
         if isinstance(node, ast.IfExp):
             pair = node.body, node.orelse
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             pair = node.value, node.targets[0]
         names = [side.id for side in pair or () if isinstance(side, ast.Name)]
-        here = getattr(listing.scope_of(node), "name", "<module>") == function
-        if isinstance(node, (ast.IfExp, ast.Assign)) and len(set(names)) == 2 and here:
+        if isinstance(node, (ast.IfExp, ast.Assign)) and len(set(names)) == 2:
             taken, other = names
-            found.append(_Choice(node.lineno, listing.text(node), taken, other, isinstance(node, ast.IfExp)))
+            if getattr(listing.scope_of(node), "name", "<module>") == at.function.rpartition(".")[2]:
+                found.append(_Choice(node.lineno, listing.text(node), taken, other, isinstance(node, ast.IfExp)))
     return found
 
 
@@ -114,7 +118,10 @@ def _read_after(story: Story, call: CallEvent, mutation: Mutation, at: Callsite,
     if not choice.either and _is_written_by(story, call, mutation, at, choice.taken):
         return None
     line = at.line
-    for later in story.trace.calls[call.index + 1 :]:
+    for index in range(call.index + 1, call.index + LONGEST):
+        later = story.calls.get(index)
+        if later is None:
+            return None
         place = level(later.callsite, at)
         if place is not None and place.same_run(at) and line <= place.line <= choice.line:
             line = place.line
@@ -134,6 +141,10 @@ def _held(story: Story, at: Callsite, name: str, before: int, *, straight: bool 
 
 
 def _came_round(story: Story, at: Callsite, since: int, until: int) -> bool:
+    """Whether a loop has come round in a run of a function; or whether that run began after a name had been seen."""
+    began = (level(story.calls[index].callsite, at) for index in (since, since + 1) if index in story.calls)
+    if until - since > LONGEST or not any(place is not None and place.same_run(at) for place in began):
+        return True
     line = 0
     for index in range(since + 1, until):
         place = level(story.calls[index].callsite, at) if index in story.calls else None
