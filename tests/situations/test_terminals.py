@@ -22,7 +22,8 @@ FAILING = "probs = torch.sigmoid(torch.ones(3, requires_grad=True)); probs[0] = 
 @pytest.mark.parametrize("story", [False, True], ids=["one cell", "%inplace_watch on"])
 def test_a_failing_line_in_a_terminal(tmp_path: Path, story: bool) -> None:
     environment = {**settings(tmp_path), "TERM": "xterm-256color"}
-    environment.pop("NO_COLOR")
+    for name in ("NO_COLOR", "COLUMNS", "LINES"):  # as a terminal has it, whatever an earlier test of this process set
+        environment.pop(name, None)
     shell = pexpect.spawn(
         sys.executable,
         ["-m", "IPython", "--no-banner", "--simple-prompt", "--no-confirm-exit"],
