@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.aliases import Aliases
@@ -23,6 +24,8 @@ from inplace_magic.record.names import KeptByHook
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
 from inplace_magic.source.tops import Top, Whose, names_in, run_once, tops
+
+_AT = attrgetter("at")
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,12 @@ class Story(Backwards):
         for foreign in self.trace.foreign:
             found.setdefault(foreign.storage, []).append(foreign)
         return found
+
+    def is_written_between(self, storage: int | None, since: int, until: int) -> bool:
+        """Whether a memory was written between two calls."""
+        writes = self.writes_to_memory(storage)
+        first = bisect_right(writes, since, key=_AT)
+        return first < len(writes) and writes[first].at < until
 
     def writes_to_memory(self, storage: int | None) -> list[Write]:
         """All writes to a storage, those seen, unseen and from outside torch, oldest first."""

@@ -32,10 +32,8 @@ numbers go into it; and where the line has a variable beside attributes and call
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
-from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -48,7 +46,6 @@ from inplace_magic.source import expressions
 
 CODE = "added-again"
 
-_AT = attrgetter("at")
 _MOST = 32
 """Calls through which an amount is followed back."""
 
@@ -74,7 +71,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _is_the_same_again(story: Story, before: CallEvent, call: CallEvent, mutation: Mutation) -> bool:
-    if _is_written(story, mutation.storage, before.index, call.index):
+    if story.is_written_between(mutation.storage, before.index, call.index):
         return False
     made, origins = _amount(story, call, mutation, before.index, {})
     if not any(call.kind == "ordinary" for call in made) or not any(meta.is_trainable for meta in origins.values()):
@@ -82,14 +79,7 @@ def _is_the_same_again(story: Story, before: CallEvent, call: CallEvent, mutatio
     earlier, others = _amount(story, before, mutation, -1, origins)
     if others.keys() != origins.keys() or [each.name for each in earlier] != [each.name for each in made]:
         return False
-    return not any(_is_written(story, meta.storage, before.index, call.index) for meta in origins.values())
-
-
-def _is_written(story: Story, storage: int | None, since: int, until: int) -> bool:
-    """Whether a memory was written between two calls."""
-    writes = story.writes_to_memory(storage)
-    first = bisect_right(writes, since, key=_AT)
-    return first < len(writes) and writes[first].at < until
+    return not any(story.is_written_between(m.storage, before.index, call.index) for m in origins.values())
 
 
 def _amount(
