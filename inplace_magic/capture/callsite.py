@@ -52,6 +52,9 @@ _FORWARD_MARK = -_MODULE
 _HOOKED_MARK = -(_MODULE | _HOOKED)
 """The same, of a module that has hooks."""
 
+_OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+"""Where the code of this package lies."""
+
 _MOST_PLACES = 15
 """Places kept at each end of a chain of callers."""
 
@@ -72,7 +75,7 @@ def library_folders() -> tuple[str, ...]:
     folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders.update(site.getsitepackages() if hasattr(site, "getsitepackages") else ())
     folders.add(site.getusersitepackages())
-    folders.add(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    folders.add(_OURS)
     for framework in ("torch", "paddle"):
         file = getattr(imported(framework), "__file__", None)
         if file:
@@ -119,7 +122,8 @@ class CallsiteTable:
         of a cell on its own, so in a cell every module-level frame of the same file is an end.
 
         Args:
-            root: the frame; None where it does not run yet, before a cell.
+            root: the frame; None where it does not run yet, before a cell. One of this package, which calls the block
+                for a host such as pytest, is where chains end, and is in none.
             cell_globals: without a frame, the namespace of the shell's cells. The first call tells the cell: the
                 outermost of its callers that runs a module's statements in this namespace. What is above it (IPython,
                 ipykernel, the user's script that runs a shell) is no part of the story.
@@ -131,7 +135,7 @@ class CallsiteTable:
         if root_file is not None:
             self._is_user[root_file] = True
         self._cell_globals = cell_globals if root is None else None
-        if root is not None:
+        if root is not None and not root.f_code.co_filename.startswith(_OURS):
             self._is_user[root.f_code.co_filename] = True  # also `<timed exec>`, under %%time
             if not root.f_code.co_flags & CO_NEWLOCALS:
                 self._root_file = root.f_code.co_filename
@@ -196,6 +200,8 @@ class CallsiteTable:
                     path.append(above.f_lasti)
                     if kind & _END:
                         break
+                elif kind & _END:
+                    break
                 elif kind & _LIBRARY and len(path) == 1:
                     path[0] = 1
                 if kind & _FORWARD:
@@ -293,7 +299,7 @@ class CallsiteTable:
         if self._frames.is_stand_in(code):
             kind = 0  # the frame above it is the one that it stands for
         elif code is self._root or (filename == self._root_file and not code.co_flags & CO_NEWLOCALS):
-            kind = _USER | _END
+            kind = _USER | _END if mine else _END
         elif mine:
             kind = _USER
         elif filename == self._frames.module_file:

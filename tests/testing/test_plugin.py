@@ -142,6 +142,7 @@ def test_a_failed_test_shows_its_finding_and_no_outcome_changes(tmp_path: Path, 
         assert told[name].count("-- inplace_magic --") == 1
         assert told[name].count(GUILTY) == 1
         assert "inplace_magic/testing" not in told[name], "no entry of ours in a traceback"
+        assert "watched.py" not in told[name], "no place of ours in a chain of callers"
         assert "handle_torch_function" not in told[name]
     assert "inplace_magic" not in told["test_fails_otherwise"]
     summary = output.split("inplace_magic: found in tests that passed")[1]
