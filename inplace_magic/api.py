@@ -110,7 +110,8 @@ class watch(Recording):
 
         Args:
             namespace: where to look for the names of tensors (the shell's ``user_ns``).
-            cells: execution count by compiled file name, for code that was defined in earlier cells.
+            cells: execution count by compiled file name, for code that was defined in cells; what the shell of this
+                process knows, where it is not given.
             error: what the watched block raised.
             made: what :meth:`peek` gave, where nothing was recorded since.
 

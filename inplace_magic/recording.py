@@ -146,13 +146,14 @@ class Recording:
             self._session.leave()
             raise
         from inplace_magic.source.places import Sources
+        from inplace_magic.source.shells import cells_so_far
 
         cell, filename, source = self._place
         live = None
         try:
             error = None if self._gave_way else error  # what came later has nothing to do with what was seen
             trace = self._session.trace(
-                sources=Sources(cell, filename, source, cells),
+                sources=Sources(cell, filename, source, cells_so_far() if cells is None else cells),
                 namespace={} if namespace is None else namespace,
                 error=error,
                 cell=cell,

@@ -24,13 +24,14 @@ from inplace_magic.deliver import complain, tell
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, ngettext, sentences
-from inplace_magic.magics.cells import cell_numbers, running_cell
+from inplace_magic.magics.cells import running_cell
 from inplace_magic.magics.hint import is_explained
 from inplace_magic.magics.options import STORY_MAGIC, help_of, parse_options, watch_parser
 from inplace_magic.magics.output import show_cards
 from inplace_magic.magics.pace import IDLE_AFTER, Pace
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.news import News
+from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
     from inplace_magic.api import watch

@@ -1,33 +1,14 @@
-"""Cells as the shell knows them: which compiled file name is which ``In[7]``, and running a cell's text by hand."""
+"""Cells as the shell runs them: the number of the one that runs, and running a cell's text by hand."""
 
 from __future__ import annotations
 
 import ast
-import linecache
 import sys
 from inspect import CO_NEWLOCALS
 from types import FrameType
 from typing import Any
 
-
-def cell_numbers(shell: Any) -> dict[str, int]:
-    """Execution count of every cell of this session, by the file name that it was compiled under."""
-    # Private, since IPython 8. Where it is missing, as in IPython 7, the names are made again from the history; then
-    # cells that were run without history are shown by their compiled name instead of `Cell In[7]`.
-    numbers = getattr(shell.compile, "_filename_map", None)
-    if numbers is not None:
-        return dict(numbers)
-    history = shell.history_manager
-    if history is None:
-        return {}
-    found = {}
-    # Code that runs at this moment may be adding a cell to one list before the other.
-    for number, (raw, code) in enumerate(zip(history.input_hist_raw, history.input_hist_parsed, strict=False)):
-        for end in ("", "\n"):  # history drops the last line break, names are made with it
-            name = shell.compile.get_code_name(raw + end, code + end, number)
-            if name in linecache.cache:
-                found[name] = number
-    return found
+from inplace_magic.source.shells import cell_numbers
 
 
 def cell_number(shell: Any, info: Any, filename: str) -> int:

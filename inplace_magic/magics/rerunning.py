@@ -14,8 +14,8 @@ from IPython.utils.capture import capture_output
 
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.language import _
-from inplace_magic.magics.cells import cell_numbers
 from inplace_magic.magics.compare import program_of_cell
+from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.program import CellProgram, StoryProgram

@@ -17,7 +17,6 @@ from inplace_magic.flags import Options
 from inplace_magic.language import _
 from inplace_magic.magics.across_cells import CellStory, begin_cell
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
-from inplace_magic.magics.cells import cell_numbers
 from inplace_magic.magics.fix import KEPT
 from inplace_magic.magics.hint import hint_for
 from inplace_magic.magics.output import show, show_widget
@@ -25,6 +24,7 @@ from inplace_magic.magics.progress import runs_shown
 from inplace_magic.magics.rerunning import Cells
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.record.options import ShowOptions
+from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
     from inplace_magic.api import watch

@@ -19,6 +19,7 @@ from inplace_magic.language import _
 from inplace_magic.rerun.program import CellProgram, program_of
 from inplace_magic.rerun.replacing import Changes, replaced
 from inplace_magic.source.hunks import Hunk, Whose, changed, moved
+from inplace_magic.source.shells import cells_so_far
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,8 +108,8 @@ class Staged:
 
     @property
     def cells(self) -> dict[str, int]:
-        """Execution count by compiled file name: none."""
-        return {}
+        """Execution count by compiled file name."""
+        return cells_so_far()
 
     @contextmanager
     def program(self, changes: Mapping[Whose, list[Hunk]]) -> Iterator[CellProgram]:
@@ -118,9 +119,10 @@ class Staged:
             CompareError: it cannot be run outside of its function, or a change cannot be made.
         """
         name = self.block.code.co_filename
+        names: dict[int | None, str] = {number: compiled for compiled, number in self.cells.items()}
         texts: Changes = {
             path: (tuple(line.rstrip("\n") for line in linecache.getlines(path)), hunks)
-            for (_cell, path), hunks in changes.items()
+            for path, hunks in ((file or names.get(cell), hunks) for (cell, file), hunks in changes.items())
             if path is not None
         }
         hunks = texts[name][1] if name in texts else []
