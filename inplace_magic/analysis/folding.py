@@ -19,7 +19,7 @@ from operator import attrgetter
 from inplace_magic.analysis.call_tree import call_tree, chunked, layers_path, lines_of, module_path
 from inplace_magic.analysis.graph import AutogradGraph, Edge, TensorVertex
 from inplace_magic.analysis.tree.branches import Branch
-from inplace_magic.record.places import Callsite
+from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
 
 LIMIT = 40
 """Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
@@ -28,62 +28,6 @@ MANY = 38
 """From so many boxes on no further module is opened as the example of its class."""
 FEW = 5
 """A group of fewer boxes is opened where there is room, although its neighbours are not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """Several calls, and the tensors that they made, drawn as one box."""
-
-    key: str
-    """Stable for a trace, e.g. ``F18-23``: from the first call to the last."""
-    name: str
-    """The function or the class of the modules that it ran; empty for a line of code."""
-    path: str = ""
-    """Where the parameters lie that only it reads, e.g. ``model.layer1``."""
-    passes: int = 1
-    """How often the same code ran."""
-    more: bool = False
-    """Passes of a loop of which another one is drawn."""
-    layers: bool = False
-    """The passes are layers of one list, such as the blocks of an encoder, and not the same layer again."""
-    calls: tuple[int, ...] = ()
-    tensors: tuple[str, ...] = ()
-    """Keys of the versions inside."""
-    results: tuple[TensorVertex, ...] = ()
-    """The versions inside that something outside uses, or nothing does."""
-    mutated: tuple[TensorVertex, ...] = ()
-    """The versions inside that a write into an existing tensor made."""
-    site: Callsite | None = None
-    lines: tuple[int, int] | None = None
-    """First and last line, where all of it lies in one function."""
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A group that is drawn open: its name stands around its parts."""
-
-    key: str
-    name: str
-    path: str
-    passes: int
-    """For a loop: how many passes it has."""
-    shown: int
-    """How many of them are drawn as a box or frame of their own."""
-    members: tuple[str, ...]
-    """Keys of the vertices, folds and frames directly inside."""
-    site: Callsite | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FoldedGraph:
-    """A graph of which parts are folded; arrows lead to the folds instead of what is inside."""
-
-    graph: AutogradGraph
-    folds: tuple[Fold, ...] = ()
-    frames: tuple[Frame, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.graph) + len(self.folds)
 
 
 @dataclass(frozen=True, slots=True)

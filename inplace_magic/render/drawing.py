@@ -13,8 +13,9 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-from inplace_magic.analysis.folding import LIMIT, CallGroups, Fold, FoldedGraph, Frame, folded, groups_of
+from inplace_magic.analysis.folding import LIMIT, CallGroups, folded, groups_of
 from inplace_magic.analysis.graph import AutogradGraph, CallVertex, TensorVertex
+from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
 from inplace_magic.render import style, words

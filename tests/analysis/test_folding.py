@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from builders import made, site, tensor
 
-from inplace_magic.analysis.folding import FoldedGraph, folded, groups_of
+from inplace_magic.analysis.folding import folded, groups_of
 from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.tree.folds import FoldedGraph
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_magic.analysis.folding import Fold, Frame
+from inplace_magic.analysis.tree.folds import Fold, Frame
 from inplace_magic.language import _, clauses, ngettext
 from inplace_magic.render import style, words
 from inplace_magic.render.drawing import Drawing

@@ -1,0 +1,64 @@
+"""A graph of which parts are folded: the boxes that stand for several calls, and the frames of what is drawn open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inplace_magic.analysis.graph import AutogradGraph, TensorVertex
+from inplace_magic.record.places import Callsite
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Several calls, and the tensors that they made, drawn as one box."""
+
+    key: str
+    """Stable for a trace, e.g. ``F18-23``: from the first call to the last."""
+    name: str
+    """The function or the class of the modules that it ran; empty for a line of code."""
+    path: str = ""
+    """Where the parameters lie that only it reads, e.g. ``model.layer1``."""
+    passes: int = 1
+    """How often the same code ran."""
+    more: bool = False
+    """Passes of a loop of which another one is drawn."""
+    layers: bool = False
+    """The passes are layers of one list, such as the blocks of an encoder, and not the same layer again."""
+    calls: tuple[int, ...] = ()
+    tensors: tuple[str, ...] = ()
+    """Keys of the versions inside."""
+    results: tuple[TensorVertex, ...] = ()
+    """The versions inside that something outside uses, or nothing does."""
+    mutated: tuple[TensorVertex, ...] = ()
+    """The versions inside that a write into an existing tensor made."""
+    site: Callsite | None = None
+    lines: tuple[int, int] | None = None
+    """First and last line, where all of it lies in one function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A group that is drawn open: its name stands around its parts."""
+
+    key: str
+    name: str
+    path: str
+    passes: int
+    """For a loop: how many passes it has."""
+    shown: int
+    """How many of them are drawn as a box or frame of their own."""
+    members: tuple[str, ...]
+    """Keys of the vertices, folds and frames directly inside."""
+    site: Callsite | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedGraph:
+    """A graph of which parts are folded; arrows lead to the folds instead of what is inside."""
+
+    graph: AutogradGraph
+    folds: tuple[Fold, ...] = ()
+    frames: tuple[Frame, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.graph) + len(self.folds)
