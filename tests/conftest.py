@@ -135,6 +135,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interacti
         inplace_magic.unload_ipython_extension(shell)
         left = shell_hooks(shell)
         atexit.unregister(shell.atexit_operations)
+        shell.displayhook.do_full_cache = False  # to empty the cache of outputs is to collect garbage, twice a test
         shell.atexit_operations()
         InteractiveShell.clear_instance()
         sys.modules["__main__"] = main

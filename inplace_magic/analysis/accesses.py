@@ -7,7 +7,7 @@ through the trace makes 10,000 × 10,000 steps; so every question has an index, 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import merge
@@ -212,6 +212,10 @@ class Accesses:
             if call.does("gives out memory") and call.inputs:
                 found.setdefault(call.inputs[0].storage, []).append(call.index)
         return found
+
+    def places_that_read(self, tensor: int) -> Iterable[Callsite | None]:
+        """The places whose calls a tensor went into; queries are no readers."""
+        return self._readers.get(tensor, {})
 
     def readers(self, tensor: int, after: int, counts: Callable[[Callsite | None], bool]) -> Iterator[CallEvent]:
         """The calls after another one that a tensor went into, oldest first; queries are no readers.

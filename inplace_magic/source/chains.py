@@ -7,6 +7,8 @@ read as ``input_ids``.
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
+from functools import lru_cache
 
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -21,12 +23,12 @@ def level(site: Callsite | None, like: Callsite) -> Callsite | None:
     return None
 
 
-def paths_read(site: Callsite | None, at: Callsite) -> set[str]:
+def paths_read(site: Callsite | None, at: Callsite) -> Set[str]:
     """The paths (``x``, ``self.h``, ``features["pre"]``) by which a call's expression reads, told in the names of the
     function of `at`; empty when the call was not made from there."""
     if site is None:
         return set()
-    paths = paths_in(site.expression)
+    paths: Set[str] = paths_in(site.expression)
     while not site.same_function(at):
         if site.caller is None:
             return set()
@@ -40,11 +42,12 @@ def paths_read(site: Callsite | None, at: Callsite) -> set[str]:
     return paths
 
 
-def paths_in(expression: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def paths_in(expression: str) -> frozenset[str]:
     """The paths that an expression reads."""
     node = expressions.parse(expression)
     if node is None:
-        return set()
+        return frozenset()
     if isinstance(node, (ast.Assign, ast.AugAssign)) and not isinstance(node, ast.AugAssign):
         node = node.value
     found = set()
@@ -53,4 +56,4 @@ def paths_in(expression: str) -> set[str]:
             text = expressions.path_text(inner)
             if text is not None:
                 found.add(text)
-    return found
+    return frozenset(found)

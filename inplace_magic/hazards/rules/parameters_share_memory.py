@@ -32,6 +32,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -49,22 +51,65 @@ from inplace_magic.source.vocabulary import WITHOUT_VALUES
 CODE = "parameters-share-memory"
 
 
+_Elements = tuple[int | None, int | None, int | None, str]
+"""A memory, where a tensor begins in it, how many bytes it takes, and as what they are read."""
+
+
+@dataclass(frozen=True)
+class _Wholes:
+    """The tensors that are all of the same elements. A loop makes another one in each pass (``u.detach()``), so they
+    and the lines that read them are listed once, and not for each write."""
+
+    story: Story
+
+    def that_are_read(self, mutation: Mutation, site: Callsite, name: str) -> list[int]:
+        """The written tensor, and others that are all of it, ``u.detach()`` and ``u.view(3)``, where a line of the
+        function reads one of them and says that name: no other line tells which of its operands is which."""
+        written = self.story.observations.get(mutation.tensor)
+        if written is None or written.storage is None:
+            return [mutation.tensor]
+        elements = _elements(written.storage, written)
+        if not any(place.same_function(site) and name in place.expression for place in self._places.get(elements, ())):
+            return [mutation.tensor]
+        return [mutation.tensor, *(t for t in self._tensors.get(elements, ()) if t != mutation.tensor)]
+
+    @cached_property
+    def _tensors(self) -> dict[_Elements, list[int]]:
+        found: dict[_Elements, list[int]] = {}
+        for storage, tensors in self.story.bindings.by_storage.items():
+            for tensor in tensors:
+                found.setdefault(_elements(storage, self.story.observations[tensor]), []).append(tensor)
+        return found
+
+    @cached_property
+    def _places(self) -> dict[_Elements, set[Callsite]]:
+        reading = self.story.places_that_read
+        return {
+            elements: {place for tensor in tensors for place in reading(tensor) if place is not None}
+            for elements, tensors in self._tensors.items()
+        }
+
+
+def _elements(storage: int | None, meta: TensorMetadata) -> _Elements:
+    return storage, meta.offset, meta.nbytes, meta.dtype
+
+
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place of such a write."""
-    seen = set()
+    seen, wholes = set(), _Wholes(story)
     for call in story.trace.calls:
         site = call.callsite
         if call.kind != "in-place" or call.error is not None or site is None or site.caller is None or site in seen:
             continue
         for mutation in call.mutations:
-            found = next(_read_by_another(story, call, mutation), None)
+            found = next(_read_by_another(story, wholes, call, mutation), None)
             if found is not None:
                 seen.add(site)
                 yield found
                 break
 
 
-def _read_by_another(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[Hazard]:
+def _read_by_another(story: Story, wholes: _Wholes, call: CallEvent, mutation: Mutation) -> Iterator[Hazard]:
     """The findings on a write, in the function that wrote and in those that handed the tensor on to it."""
     site, path = call.callsite, story.bindings.written_path(call, mutation.tensor)
     while site is not None and site.caller is not None and path in site.parameters:
@@ -76,7 +121,7 @@ def _read_by_another(story: Story, call: CallEvent, mutation: Mutation) -> Itera
         ):
             return  # the function has given the name to a tensor of its own
         for other in site.parameters:
-            read = _reading(story, call, mutation, site, path, other) if other != path else None
+            read = _reading(story, wholes, call, mutation, site, path, other) if other != path else None
             if read is not None:
                 yield _hazard(story, call, mutation, site, path, other, read)
         path, site = given, site.caller
@@ -87,13 +132,13 @@ def _bound_before(story: Story, site: Callsite, name: str, index: int) -> list[i
 
 
 def _reading(
-    story: Story, call: CallEvent, mutation: Mutation, site: Callsite, path: str, other: str
+    story: Story, wholes: _Wholes, call: CallEvent, mutation: Mutation, site: Callsite, path: str, other: str
 ) -> CallEvent | None:
     """The first call below the write, in the same run of the function, that read the tensor as another parameter."""
     if site.caller is None or any(alias.target == other for alias in story.aliases.beside(site)):
         return None
     one_name = _is_given_once(site.caller, site.parameters, path, other)
-    for tensor in _on_the_same_elements(story, mutation):
+    for tensor in wholes.that_are_read(mutation, site, other):
         for read in story.readers(tensor, call.index, lambda place: _is_below(place, site)):
             at = level(read.callsite, site)
             if at is None or _writes(story, mutation, at, read.index) or _bound_before(story, site, other, read.index):
@@ -129,21 +174,6 @@ def _is_given_once(caller: Callsite, parameters: tuple[str, ...], one: str, othe
     given = [expressions.parameter_argument(caller.expression, parameters, name) for name in (one, other)]
     paths = [expressions.path_text(node) for node in given]
     return paths[0] is not None and paths[0] == paths[1]
-
-
-def _on_the_same_elements(story: Story, mutation: Mutation) -> list[int]:
-    """The written tensor, and others that are all of it: ``u.detach()``, ``u.view(3)``."""
-    written = story.observations.get(mutation.tensor)
-    found = [mutation.tensor]
-    if written is not None and written.storage is not None:
-        for tensor in story.bindings.by_storage.get(written.storage, ()):
-            if tensor != mutation.tensor and _elements(story.observations[tensor]) == _elements(written):
-                found.append(tensor)
-    return found
-
-
-def _elements(meta: TensorMetadata) -> tuple[int | None, int | None, str]:
-    return meta.offset, meta.nbytes, meta.dtype
 
 
 def _names_of(call: CallEvent, tensor: int) -> set[str] | None:
