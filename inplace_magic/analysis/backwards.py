@@ -59,9 +59,18 @@ class Backwards(Accesses):
 
     def leading_to(self, tensors: set[int]) -> set[int]:
         """The nodes from which backward comes to one of some tensors."""
-        nodes = {n.node for n in self.trace.nodes if n.variable in tensors}
-        nodes |= {meta.node for meta in self.observations.values() if meta.tensor in tensors and meta.node is not None}
-        return self.descendants(nodes)
+        nodes = {node for tensor in tensors for node in self._accumulating.get(tensor, ())}
+        seen = (self.observations.get(tensor) for tensor in tensors)
+        return self.descendants(nodes | {meta.node for meta in seen if meta is not None and meta.node is not None})
+
+    @cached_property
+    def _accumulating(self) -> dict[int, list[int]]:
+        """The nodes by which backward comes to a leaf, by tensor."""
+        found: dict[int, list[int]] = {}
+        for node in self.trace.nodes:
+            if node.variable is not None:
+                found.setdefault(node.variable, []).append(node.node)
+        return found
 
     @cached_property
     def executed(self) -> dict[int, set[int]]:

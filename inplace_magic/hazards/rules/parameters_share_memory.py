@@ -64,12 +64,13 @@ class _Wholes:
 
     def that_are_read(self, mutation: Mutation, site: Callsite, name: str) -> list[int]:
         """The written tensor, and others that are all of it, ``u.detach()`` and ``u.view(3)``, where a line of the
-        function reads one of them and says that name: no other line tells which of its operands is which."""
+        function below the write reads one of them and says that name: only such a line can read them by it."""
         written = self.story.observations.get(mutation.tensor)
         if written is None or written.storage is None:
             return [mutation.tensor]
         elements = _elements(written.storage, written)
-        if not any(place.same_function(site) and name in place.expression for place in self._places.get(elements, ())):
+        below = (place for place in self._places.get(elements, ()) if place.same_function(site))
+        if not any(name in place.expression and _is_below(place, site) for place in below):
             return [mutation.tensor]
         return [mutation.tensor, *(t for t in self._tensors.get(elements, ()) if t != mutation.tensor)]
 
