@@ -100,17 +100,21 @@ def _cheap_seeds() -> Iterator[None]:
 
 _imported = 0
 """Modules when objects were last taken out of the garbage collector's rounds."""
+_since = 0
+"""Tests since then."""
 
 
 @pytest.fixture(autouse=True)
-def _imported_objects_are_not_walked_again() -> None:
-    """Takes what is alive after imports out of the garbage collector's rounds: every shell of a test asks for some, and
-    most of that time went into a million objects of torch, its compiler and pandas, which live to the end anyway."""
-    global _imported
-    if len(sys.modules) > _imported + 20:
+def _what_stays_is_not_walked_again() -> None:
+    """Takes what is alive after imports, and now and then what tests left in caches, out of the garbage collector's
+    rounds: a million objects of torch, its compiler and pandas, and the syntax trees of files that tracebacks quoted,
+    live to the end anyway, and to walk through them took longer than most tests."""
+    global _imported, _since
+    _since += 1
+    if len(sys.modules) > _imported + 20 or _since == 50:
         gc.collect()
         gc.freeze()
-        _imported = len(sys.modules)
+        _imported, _since = len(sys.modules), 0
 
 
 @pytest.fixture(autouse=True)
