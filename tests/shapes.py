@@ -116,6 +116,65 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
+def gradients_taken(calls: int) -> str:
+    """Many small graphs on one leaf, and of each only the gradient of that leaf is asked for, as ``gradcheck`` does."""
+    return f"""\
+import torch
+x = torch.ones(4, requires_grad=True)
+for i in range({calls // 3}):
+    y = (x * 2).sum()
+    torch.autograd.grad(y, x)
+"""
+
+
+def stacked(calls: int) -> str:
+    """One call that is given as many tensors as there are other calls."""
+    return f"""\
+import torch
+rows = [torch.zeros(4) for _ in range({calls // 2})]
+for row in rows:
+    row.add_(1)
+whole = torch.stack(rows)
+"""
+
+
+def added_up(calls: int) -> str:
+    """A leaf that is trained by hand, and a sum that goes on."""
+    return f"""\
+import torch
+w = torch.ones(4, requires_grad=True)
+total = torch.zeros(4)
+for i in range({calls // 6}):
+    loss = (w * i).sum()
+    loss.backward()
+    total += w.grad
+    w.grad.zero_()
+    with torch.no_grad():
+        w -= 0.1
+"""
+
+
+def detached_each_pass(calls: int) -> str:
+    """A tensor that is written and detached in every pass."""
+    return f"""\
+import torch
+state, seen = torch.zeros(4), []
+for i in range({calls // 3}):
+    state.add_(1)
+    now = state.detach()
+    seen.append(now.sum())
+"""
+
+
+ONCE_SQUARE: dict[str, Callable[[int], str]] = {
+    "gradients taken": gradients_taken,
+    "stacked": stacked,
+    "added up": added_up,
+    "detached each pass": detached_each_pass,
+}
+"""Programs of which some rule took the square of the calls."""
+
+
 def record(source: str, *, level: str = "calls", **options: Any) -> Callable[[], Report]:
     """Runs a program under a watch; gives the end of the watch, which makes the report."""
     filename = f"<shape {abs(hash(source))}>"

@@ -19,6 +19,7 @@ from inplace_magic.analysis.lanes import lanes_of
 from inplace_magic.render import to_mimebundle
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline.measure import fitting
+from inplace_magic.source.remembered import for_the_same_lines
 
 LENGTHS = (400, 800, 1600)
 """Long enough for every table to be full and for the picture to be folded."""
@@ -44,12 +45,15 @@ def work(run: Callable[[], Any]) -> tuple[int, Any]:
     return count, result
 
 
-@pytest.mark.parametrize("name", shapes.SHAPES)
+PROGRAMS = {**shapes.SHAPES, **shapes.ONCE_SQUARE}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_the_work_for_a_report_grows_in_step_with_the_calls(name: str) -> None:
-    shapes.record(shapes.SHAPES[name](50))()._repr_mimebundle_()  # what is loaded once is loaded here
+    shapes.record(PROGRAMS[name](50))()._repr_mimebundle_()  # what is loaded once is loaded here
     reports, displays, sizes = [], [], []
     for calls in LENGTHS:
-        made, report = work(shapes.record(shapes.SHAPES[name](calls)))
+        made, report = work(shapes.record(PROGRAMS[name](calls)))
         shown, bundle = work(lambda report=report: to_mimebundle(report))
         assert not report.faults
         assert "could not show" not in bundle["text/plain"] + bundle["text/html"]
@@ -70,6 +74,26 @@ def test_a_weight_that_every_step_saves_and_writes_takes_no_more_per_step_in_a_l
         assert any(len(lane.kept) > calls // 20 and len(lane.marks) > calls // 20 for lane in lanes)
         counts.append(count)
     assert counts[2] - counts[1] <= 2.3 * (counts[1] - counts[0]), counts
+
+
+def test_a_program_of_many_files_has_each_of_them_read_once() -> None:
+    read: list[str] = []
+    listing_of = for_the_same_lines(lambda lines: read.append(lines[0]))
+    files = [(f"x{number} = 1",) for number in range(30)]
+    for _ in range(3):
+        for lines in files:
+            listing_of(lines)
+            listing_of((*lines,))  # another report has the same lines in another object
+    assert len(read) == 30
+
+
+def test_of_very_long_files_only_the_last_ones_are_kept() -> None:
+    read: list[str] = []
+    listing_of = for_the_same_lines(lambda lines: read.append(lines[1]))
+    files = [("#" * 100_000, str(number)) for number in range(12)]
+    for lines in files + files[-8:] + files[:1]:
+        listing_of(lines)
+    assert read == [*map(str, range(12)), "0"]
 
 
 def test_a_text_that_is_far_too_long_is_cut_with_no_more_work_than_one_that_is_a_little_too_long() -> None:

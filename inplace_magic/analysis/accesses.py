@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import merge
-from itertools import islice, pairwise
+from itertools import pairwise
 from operator import attrgetter
 from typing import overload
 
@@ -176,10 +176,13 @@ class Accesses:
                 found.setdefault(tensor, []).append(call)
         return found
 
+    def calls_between(self, since: int, until: int) -> Iterator[CallEvent]:
+        """The calls between two others."""
+        return _between(self.trace.calls, since, until)
+
     def given_between(self, tensor: int, since: int, until: int) -> Iterator[CallEvent]:
         """The calls between two others that got a tensor, oldest first; queries too."""
-        given = self.given_to.get(tensor, [])
-        return islice(given, bisect_right(given, since, key=_INDEX), bisect_left(given, until, key=_INDEX))
+        return _between(self.given_to.get(tensor, []), since, until)
 
     @cached_property
     def given_twice(self) -> dict[int, CallEvent]:
@@ -229,7 +232,7 @@ class Accesses:
         for site, calls in self._readers.get(tensor, {}).items():
             position = bisect_right(calls, after, key=_INDEX)
             if position < len(calls) and counts(site):
-                rest.append(islice(calls, position, None))
+                rest.append(map(calls.__getitem__, range(position, len(calls))))
         return merge(*rest, key=_INDEX)
 
 
@@ -253,6 +256,12 @@ class Span(Sequence[Write]):
     def __getitem__(self, index: int | slice) -> Write | Sequence[Write]:
         places = range(self.start, self.stop)[index]
         return self.whole[places] if isinstance(places, int) else [self.whole[place] for place in places]
+
+
+def _between(calls: Sequence[CallEvent], since: int, until: int) -> Iterator[CallEvent]:
+    """Those of some calls between two others. An ``islice`` would walk through all that come before."""
+    places = range(bisect_right(calls, since, key=_INDEX), bisect_left(calls, until, key=_INDEX))
+    return map(calls.__getitem__, places)
 
 
 def _call_index(entry: tuple[CallEvent, Mutation]) -> int:

@@ -57,19 +57,32 @@ class Backwards(Accesses):
         """The nodes from which backward comes to one of `nodes`, themselves included."""
         return _closure(nodes, lambda number: self.users.get(number, ()))
 
-    def leading_to(self, tensors: set[int]) -> set[int]:
-        """The nodes from which backward comes to one of some tensors."""
-        nodes = {node for tensor in tensors for node in self._accumulating.get(tensor, ())}
-        seen = (self.observations.get(tensor) for tensor in tensors)
-        return self.descendants(nodes | {meta.node for meta in seen if meta is not None and meta.node is not None})
+    def leading_to(self, tensors: set[int], among: set[int]) -> set[int]:
+        """The nodes from which backward comes to one of some tensors.
+
+        Args:
+            tensors: the tensors.
+            among: nodes to look at, and all that backward comes to from them. A parameter has users in every graph of a
+                long run; the walk goes through those of one.
+        """
+        goals = [node for tensor in tensors for node in self._nodes_of.get(tensor, ())]
+        users: dict[int, list[int]] = {}
+        for number in among:
+            for behind in self.nodes[number].next:
+                if behind is not None:
+                    users.setdefault(behind, []).append(number)
+        return _closure(goals, lambda number: users.get(number, ())) & among
 
     @cached_property
-    def _accumulating(self) -> dict[int, list[int]]:
-        """The nodes by which backward comes to a leaf, by tensor."""
+    def _nodes_of(self) -> dict[int, list[int]]:
+        """The nodes that stand for a tensor: that of a leaf, and the last one behind its ``grad_fn``."""
         found: dict[int, list[int]] = {}
         for node in self.trace.nodes:
             if node.variable is not None:
                 found.setdefault(node.variable, []).append(node.node)
+        for meta in self.observations.values():
+            if meta.node is not None:
+                found.setdefault(meta.tensor, []).append(meta.node)
         return found
 
     @cached_property
@@ -83,15 +96,20 @@ class Backwards(Accesses):
                 continue
             reached = self.reached(backward.roots)
             if backward.inputs is not None:
-                reached &= self.leading_to(set(backward.inputs))
+                reached = self.leading_to(set(backward.inputs), reached)
             found[index] = reached
         return found
+
+    @cached_property
+    def backwards_run(self) -> list[int]:
+        """The successful backwards, oldest first."""
+        return sorted(self.executed)
 
     @cached_property
     def ran_through(self) -> dict[int, list[int]]:
         """The successful backwards that went through a node, by call index, oldest first."""
         found: dict[int, list[int]] = {}
-        for index in sorted(self.executed):
+        for index in self.backwards_run:
             for node in self.executed[index]:
                 found.setdefault(node, []).append(index)
         return found
@@ -112,7 +130,7 @@ class Backwards(Accesses):
         if ran:
             return self._used_by_another(node.node, tuple(ran))
         since = wrote if parameter_saved is None else parameter_saved
-        return since >= max(self.executed, default=since)
+        return not self.backwards_run or since >= self.backwards_run[-1]
 
     def _used_by_another(self, start: int, ran: tuple[int, ...]) -> bool:
         """Whether a node lies behind one that is alive and that the backwards `ran` did not use.

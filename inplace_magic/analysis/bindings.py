@@ -49,6 +49,8 @@ class Bindings:
     """Tensors that a module's ``forward`` made."""
     _operands: dict[tuple[int, int], ast.expr | None] = field(default_factory=dict, compare=False, repr=False)
     """What :meth:`written_operand` found, by call and tensor."""
+    _bound_by: dict[tuple[str, str], frozenset[int]] = field(default_factory=dict, compare=False, repr=False)
+    """What :meth:`_ever_bound` found, by function and name."""
 
     @classmethod
     def from_trace(cls, trace: Trace) -> Bindings:
@@ -199,7 +201,7 @@ class Bindings:
     def is_handed_by(self, place: Callsite, path: str, tensor: int) -> bool:
         """Whether a tensor can be an argument of a line, by the path that the line says: not one that was made while
         the line ran. What a layer in the middle of an ``nn.Sequential`` gets is not what the ``Sequential`` got."""
-        if any(bound == tensor for _, bound in self.scopes.get((place.function, path), ())):
+        if tensor in self._ever_bound(place.function, path):
             return True  # what an earlier pass of a loop made there
         made = self.made_at.get(tensor)
         while made is not None:
@@ -207,6 +209,13 @@ class Bindings:
                 return False
             made = made.caller
         return True
+
+    def _ever_bound(self, function: str, name: str) -> frozenset[int]:
+        """The tensors that assignments bound a name of a function to."""
+        key = function, name
+        if key not in self._bound_by:
+            self._bound_by[key] = frozenset(tensor for _, tensor in self.scopes.get(key, ()))
+        return self._bound_by[key]
 
     def _is_kept_aside(self, name: str, site: Callsite, tensor: int) -> bool:
         """True if a hook put a layer's output under this attribute: no line on the way to the write says the name, so

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -126,7 +126,8 @@ class Story(Backwards):
             ]
             counters = self._counters_on.get(storage, ())
             added = self.added_to.get(storage, ())
-            unseen = [self._unseen(entry) for entry in self.trace.unseen if entry.counter in counters]
+            met = sorted(place for counter in counters for place in self._unseen_on.get(counter, ()))
+            unseen = [self._unseen(self.trace.unseen[place]) for place in met]
             found += [write for write in unseen if write.at not in added]
             found += [Write(None, None, at, site=self.calls[at].callsite) for at in added]
             foreign = self.foreign_writes.get(storage, ())
@@ -162,14 +163,23 @@ class Story(Backwards):
         before, after = unseen.version_before, unseen.version_after
         tensors = self.tensors_counted_by.get(unseen.counter, ())
         gradient = any(name.endswith(".grad") for tensor in tensors for name in self.names.get(tensor, ()))
-        ran = [index for index in self.executed if index < unseen.noticed] if gradient else []
+        ran = bisect_left(self.backwards_run, unseen.noticed) if gradient else 0
         if unseen.callsite is not None or not ran:
             return Write(before, after, unseen.noticed, site=unseen.callsite)
-        return Write(before, after, max(ran), site=self.calls[max(ran)].callsite)
+        last = self.backwards_run[ran - 1]
+        return Write(before, after, last, site=self.calls[last].callsite)
 
     @cached_property
     def _writes_to_memory(self) -> dict[int, list[Write]]:
         return {}
+
+    @cached_property
+    def _unseen_on(self) -> dict[int | None, list[int]]:
+        """Places in the list of unseen writes, by counter."""
+        found: dict[int | None, list[int]] = {}
+        for place, entry in enumerate(self.trace.unseen):
+            found.setdefault(entry.counter, []).append(place)
+        return found
 
     @cached_property
     def _counters_on(self) -> dict[int | None, set[int | None]]:

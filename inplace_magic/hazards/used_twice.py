@@ -28,7 +28,7 @@ class Twice:
     def _through(self, index: int) -> set[int]:
         backward = self.story.backwards[index]
         found = self.story.reached(backward.roots)
-        return found if backward.inputs is None else found & self.story.leading_to(set(backward.inputs))
+        return found if backward.inputs is None else self.story.leading_to(set(backward.inputs), found)
 
     @cached_property
     def first(self) -> tuple[CallEvent, AutogradNode] | None:

@@ -11,11 +11,12 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
-from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
+from inplace_magic.source.remembered import for_the_same_lines, for_the_same_object
 
 Block = list[ast.stmt]
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
@@ -215,7 +216,12 @@ def texts(trace: Trace) -> list[Listing]:
 def _lines_of(trace: Trace, cell: int | None, file: str | None) -> tuple[str, ...]:
     if trace.source and cell == trace.cell and file is None:
         return trace.source
-    return next((text.lines for text in trace.sources if (text.cell, text.file) == (cell, file)), ())
+    return _lines_by_text(trace.sources).get((cell, file), ())
+
+
+@for_the_same_object
+def _lines_by_text(sources: tuple[SourceText, ...]) -> dict[tuple[int | None, str | None], tuple[str, ...]]:
+    return {(text.cell, text.file): text.lines for text in reversed(sources)}
 
 
 def diff(site: Callsite, listing: Listing, edits: Iterable[Edit]) -> str:
@@ -240,7 +246,7 @@ def _place(site: Callsite, line: int) -> str:
     return f"{site.place.rpartition(':')[0]}:{line}"
 
 
-@lru_cache(maxsize=8)
+@for_the_same_lines
 def _parse(source: tuple[str, ...]) -> Listing | None:
     if sum(map(len, source)) > _MAX_CHARACTERS:
         return None

@@ -27,6 +27,7 @@ without anybody having written it. Silent for several steps after one backward.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -43,20 +44,19 @@ CODE = "gradient-not-renewed"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that steps so."""
-    ran = sorted(story.executed)
+    ran = story.backwards_run
     seen = set()
     for storage in story.trace.storages:
         if storage.born not in story.backwards:
             continue
         for first, second in pairwise(steps_by(story, storage.storage)):
-            between = [at for at in ran if first.index < at < second.index]
+            last = bisect_left(ran, second.index) - 1
             site = second.callsite
-            if not between or site in seen or first.callsite != site:
+            if last < 0 or ran[last] <= first.index or site in seen or first.callsite != site:
                 continue
-            writes = story.writes_to_memory(storage.storage)
-            if not any(first.index <= write.at <= second.index for write in writes):
+            if not story.is_written_between(storage.storage, first.index - 1, second.index + 1):
                 seen.add(site)
-                yield _hazard(story, first, second, story.calls[between[-1]])
+                yield _hazard(story, first, second, story.calls[ran[last]])
 
 
 def _hazard(story: Story, first: CallEvent, second: CallEvent, backward: CallEvent) -> Hazard:

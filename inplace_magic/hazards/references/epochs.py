@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import islice
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.origins import comes_from_itself
@@ -58,9 +59,10 @@ def _in_a_list_of_batches(story: Story, after: TensorMetadata) -> bool:
     names = story.names.get(after.tensor, ())
     if any(re.fullmatch(r"\w+\[\d+\]\[[^\]]+\]", name) for name in names):
         return True
+    if not any(re.fullmatch(r"\w+\[\d+\]", name) for name in names):
+        return False
     writes = [call for call, _m in story.writes_to_storage.get(after.storage or 0, ())]
-    both = any(call.does("shifts") for call in writes) and any(call.does("scales") for call in writes)
-    return both and any(re.fullmatch(r"\w+\[\d+\]", name) for name in names)
+    return any(call.does("shifts") for call in writes) and any(call.does("scales") for call in writes)
 
 
 def _is_slice(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
@@ -89,7 +91,8 @@ def _in_two_loops(listing: Listing, site: Callsite) -> bool:
 
 def _comes_round(story: Story, site: Callsite, storage: int) -> bool:
     """Whether a line wrote a memory, another one, and the first one again, as with batches from ``itertools.cycle``."""
-    writes = [call.index for call, _m in story.writes_to_storage.get(storage, ()) if call.callsite == site]
+    at_the_line = (call.index for call, _m in story.writes_to_storage.get(storage, ()) if call.callsite == site)
+    writes = list(islice(at_the_line, 2))
     if len(writes) < 2:
         return False
     between = (story.calls[index] for index in range(writes[0] + 1, writes[1]) if index in story.calls)
@@ -112,7 +115,4 @@ def _only_normalised(story: Story, storage: int) -> bool:
 
 def _through_a_model(story: Story, after: TensorMetadata) -> bool:
     """Whether the written tensor goes into a module's ``forward``."""
-    return any(
-        call.modules and call.grad_enabled and any(given.tensor == after.tensor for given in call.inputs)
-        for call in story.trace.calls
-    )
+    return any(call.modules and call.grad_enabled for call in story.given_to.get(after.tensor, ()))

@@ -20,6 +20,7 @@ change places as names do.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
@@ -29,7 +30,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.of_origin import expression_copied
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent, Region
+from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.places import Callsite
 
 CODE = "swapped-through-views"
@@ -65,9 +66,9 @@ def _overwritten_before(story: Story, call: CallEvent, view: CallEvent) -> CallE
     written, read = _regions(call)
     if written is None or read is None or written == read:
         return None
-    for writer, mutation in reversed(story.writes_to_storage.get(call.inputs[0].storage or 0, ())):
-        if writer.index >= call.index:
-            continue
+    writes = story.writes_to_storage.get(call.inputs[0].storage or 0, [])
+    for place in range(bisect_left(writes, call.index, key=_index) - 1, -1, -1):
+        writer, mutation = writes[place]
         if writer.index <= view.index:
             return None
         one_run = writer.callsite is not None and writer.callsite.same_run(call.callsite)
@@ -79,6 +80,10 @@ def _overwritten_before(story: Story, call: CallEvent, view: CallEvent) -> CallE
         if may_meet(reach, written) or may_meet(reach, read):
             return None
     return None
+
+
+def _index(write: tuple[CallEvent, Mutation]) -> int:
+    return write[0].index
 
 
 def _regions(call: CallEvent) -> tuple[Region | None, Region | None]:

@@ -25,6 +25,7 @@ Silent for leaves that are trained, which are tied on purpose, and for questions
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -80,13 +81,19 @@ def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
             continue
         given = [(came.get(meta.tensor), meta, name) for meta, name in _given(call)]
         sides = [known or ({_memory(meta): (meta, name)} if name else {}) for known, meta, name in given]
-        for one, other in combinations(sides, 2):
+        for one, other in combinations(_on_one_memory(sides), 2):
             for memory in one.keys() & other.keys():
                 if one[memory][1] != other[memory][1] and all(out.dtype != "bool" for out in call.outputs):
                     yield call, [one[memory], other[memory]]
         merged = {memory: named for side in sides for memory, named in side.items()}
         for output in call.outputs if merged else ():
             came.setdefault(output.tensor, merged)
+
+
+def _on_one_memory(sides: list[dict[_Memory, _Named]]) -> list[dict[_Memory, _Named]]:
+    """Those that have a memory in common with another one: of a thousand that ``torch.stack`` gets, none as a rule."""
+    met = Counter(memory for side in sides for memory in side)
+    return [side for side in sides if any(met[memory] > 1 for memory in side)]
 
 
 def _memory(meta: TensorMetadata) -> _Memory:

@@ -46,13 +46,18 @@ CODE = "kept-activation-overwritten"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place that rewrote a kept tensor which was read afterwards."""
     seen = set()
+    known: dict[int, list[str]] = {}  # a loop may detach one tensor in each of its passes, and write it
     for call in story.trace.calls:
         for mutation in call.mutations if call.kind == "in-place" and call.error is None else ():
             if call.callsite in seen:
                 continue
             held = [mutation.tensor, *story.aliases.detached.get(mutation.tensor, ())]
+            if mutation.tensor not in known:
+                names = (name for tensor in held for name in story.names.get(tensor, ()))
+                known[mutation.tensor] = [name for name in names if name.endswith("]")]
+            containers = known[mutation.tensor]
             found = (
-                _kept_by_a_name(story, call, mutation, held)
+                (_kept_by_a_name(story, call, mutation, held, containers) if containers else None)
                 or _kept_where_a_hook_reaches(story, call, mutation)
                 or _kept_out_of_reach(story, call, mutation, held)
             )
@@ -61,11 +66,10 @@ def check(story: Story) -> Iterator[Hazard]:
                 yield found
 
 
-def _kept_by_a_name(story: Story, call: CallEvent, mutation: Mutation, held: list[int]) -> Hazard | None:
+def _kept_by_a_name(
+    story: Story, call: CallEvent, mutation: Mutation, held: list[int], containers: list[str]
+) -> Hazard | None:
     """The finding on what a list or dict of the user's holds, and how it came there."""
-    containers = [name for tensor in held for name in story.names.get(tensor, ()) if name.endswith("]")]
-    if not containers:
-        return None
     how = (
         _kept_by_hook(story, mutation.tensor, call)
         or _kept_by_statement(story, call, mutation)
@@ -79,7 +83,7 @@ def _kept_by_a_name(story: Story, call: CallEvent, mutation: Mutation, held: lis
 def _kept_by_hook(story: Story, tensor: int, write: CallEvent) -> str | None:
     """A module with a forward hook that made the tensor and is not the one that wrote it."""
     made = story.innermost_new(tensor, write.index)
-    if made is None:
+    if made is None or not story.trace.hooked_modules:
         return None
     on_same_memory = story.bindings.by_storage
     for meta in made.inputs:  # a view of a parameter, as a layer makes of its bias, has no name of its own
@@ -104,7 +108,7 @@ def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held:
     read = min((read for read in reads if read is not None), key=lambda call: call.index, default=None)
     if read is None or read.parent is not None:
         return None
-    inside = [call for call in story.trace.calls if made.index < call.index < read.index]
+    inside = list(story.calls_between(made.index, read.index))
     line = [call for call in inside if call.callsite == write.callsite]
     if any(meta.storage == mutation.storage for meta in line[-1].outputs):
         return None  # the line gave it back, whoever kept it besides

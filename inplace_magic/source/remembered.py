@@ -1,0 +1,57 @@
+"""What was made of a text is asked for thousands of times in one report: each rule reads the listing at each place.
+
+An ``lru_cache`` would hash the text anew each time, line by line, and one of a few entries parses a file again for
+each look where a program of many files takes turns among them. So an answer is found by the very object that was
+handed in, then by its lines, and is kept as long as all texts together are of a bearable size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+Lines = tuple[str, ...]
+Key = TypeVar("Key")
+Made = TypeVar("Made")
+
+_MOST_CHARACTERS = 600_000
+"""A syntax tree takes about a hundred bytes for each."""
+_ALWAYS = 8
+"""So many texts are kept, however long."""
+_OBJECTS = 256
+
+
+def for_the_same_object(make: Callable[[Key], Made]) -> Callable[[Key], Made]:
+    """`make`, which is asked once for an object that is handed in again and again."""
+    met: dict[int, tuple[Key, Made]] = {}
+
+    def found(given: Key) -> Made:
+        known = met.get(id(given))
+        if known is None or known[0] is not given:
+            if len(met) >= _OBJECTS:
+                met.clear()
+            known = met[id(given)] = given, make(given)  # which keeps it, so no other object gets its `id`
+        return known[1]
+
+    return found
+
+
+def for_the_same_lines(make: Callable[[Lines], Made]) -> Callable[[Lines], Made]:
+    """`make`, which is asked once for each of the texts that were handed in last."""
+    made: dict[Lines, tuple[int, Made]] = {}
+    by_object: dict[int, tuple[Lines, Made]] = {}
+
+    def found(lines: Lines) -> Made:
+        known = by_object.get(id(lines))
+        if known is None or known[0] is not lines:
+            size, answer = made.pop(lines) if lines in made else (sum(map(len, lines)), make(lines))
+            made[lines] = size, answer
+            while len(made) > _ALWAYS and sum(size for size, _answer in made.values()) > _MOST_CHARACTERS:
+                made.pop(next(iter(made)), None)
+                by_object.clear()
+            if len(by_object) >= _OBJECTS:
+                by_object.clear()
+            known = by_object[id(lines)] = lines, answer
+        return known[1]
+
+    return found
