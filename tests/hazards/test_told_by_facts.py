@@ -41,6 +41,7 @@ from inplace_magic.hazards.losses import (
 )
 from inplace_magic.hazards.stale import (
     buffer_gathered,
+    cache_outdated,
     choice_of_one_tensor,
     conversion_written,
     joined_with_itself,
@@ -291,6 +292,12 @@ PAGES = {
             "import numpy as np\nframe = np.zeros(3, dtype=np.float32)",
             ("frame[:] = value",),
             "video[:, 0].tolist()",
+        ),
+        Page(
+            cache_outdated,
+            "from functools import lru_cache\ncells, colours = torch.ones(2, 3), torch.zeros(3, 3)",
+            ("cells += 0.1 * (colour - cells)",),
+            "round(gaps[0].item(), 3)",
         ),
         Page(
             row_overwritten_first,
