@@ -128,8 +128,11 @@ def _path_by_a_key(call: CallEvent, inside: Callsite, tensor: int, keys: frozens
     site = call.callsite
     if site is None or not site.same_function(inside):
         return None
-    paths = [path for path in paths_in(site.expression) if path.partition(".")[0].partition("[")[0] in keys]
-    return next((path for path in paths if reads_it_as(call, site, tensor, path)), None)
+    node = expressions.parse(site.expression)
+    called = (each.func for each in ast.walk(node) if isinstance(each, ast.Call)) if node is not None else ()
+    paths = paths_in(site.expression) - {expressions.path_text(each) for each in called}
+    paths = {path for path in paths if _split(path)[0] in keys and reads_it_as(call, site, tensor, path)}
+    return max(sorted(paths), key=len, default=None)
 
 
 def _read_again(story: Story, kept: _Kept, write: Write) -> CallEvent | None:
