@@ -16,16 +16,16 @@ _IDENTITY = frozenset(("id", "hash"))
 _WITHOUT_VALUES = frozenset(("shape", "dtype", "device", "ndim"))
 
 
-@lru_cache(maxsize=16)
-def memos_in(text: Text) -> dict[str, frozenset[str]]:
-    """By the names of the functions of a text that keep results, the parameters by whose identity they do."""
-    found = {}
-    for listed in text.functions.values():
-        for function in listed:
-            keys = frozenset(_keys_of(function.node)) - {"self", "cls"}
-            if keys:
-                found[function.name] = keys
-    return found
+@lru_cache(maxsize=256)
+def keys_of(text: Text, function: str) -> frozenset[str]:
+    """The parameters by whose identity a function of a text keeps its results; none where it keeps none.
+
+    Args:
+        text: the text.
+        function: its qualified name.
+    """
+    listed = (each.node for each in text.functions.get(function.rpartition(".")[2], ()) if each.name == function)
+    return frozenset(name for node in listed for name in _keys_of(node)) - {"self", "cls"}
 
 
 def _keys_of(node: FunctionNode) -> Iterator[str]:

@@ -9,8 +9,8 @@ what its callers hand it. One that leads nowhere may be any memory, so then noth
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from inplace_magic.source.expressions import path_text
@@ -20,6 +20,8 @@ from inplace_magic.source.vocabulary import ARRAY_MAKERS, FRESH_ARRAYS
 
 _MOST_STEPS = 8
 """Names and functions that are followed from a tensor to its array."""
+_MOST_ASKED = 500
+"""Expressions that are followed in one text."""
 _Array = tuple[str, str]
 """(class or function, path) of an array; ``("", ".places")`` for the attribute of an object of an unknown class."""
 _Own = FunctionNode | ast.Module
@@ -49,6 +51,7 @@ def filled_in(text: Text) -> tuple[Filled, ...]:
 @dataclass(frozen=True)
 class _Arrays:
     text: Text
+    asked: list[ast.expr] = field(default_factory=list)
 
     @cached_property
     def scopes(self) -> dict[str, _Own]:
@@ -56,12 +59,27 @@ class _Arrays:
         found: dict[str, _Own] = {each.name: each.node for listed in self.text.functions.values() for each in listed}
         return {**found, "<module>": self.text.tree} if self.text.tree is not None else found
 
+    @cached_property
+    def nodes(self) -> dict[str, list[ast.AST]]:
+        """What stands in each function, and in no other one within it."""
+        return {name: _within(scope) for name, scope in self.scopes.items()}
+
+    @cached_property
+    def calls(self) -> dict[str, list[tuple[str, ast.Call]]]:
+        """The calls by the names of what they call, each with the function that holds it."""
+        found: dict[str, list[tuple[str, ast.Call]]] = {}
+        for name, nodes in self.nodes.items():
+            for node in nodes:
+                if isinstance(node, ast.Call):
+                    found.setdefault(_end(path_text(node.func) or ""), []).append((name, node))
+        return found
+
     @property
     def filled(self) -> tuple[Filled, ...]:
         arrays: set[_Array] = set()
         making: dict[str, list[ast.expr]] = {}
-        for name, scope in self.scopes.items():
-            for node in _within(scope):
+        for name, nodes in self.nodes.items():
+            for node in nodes:
                 array = _array_of(node)
                 if array is None:
                     continue
@@ -71,16 +89,17 @@ class _Arrays:
                 arrays |= reached
                 making.setdefault(name, []).append(array)
         found = []
-        for name, scope in self.scopes.items() if arrays else ():
-            for path, node in _writes(scope):
+        for name in self.scopes if arrays else ():
+            for path, written in _writes(self.nodes[name]):
                 if _key(name, path) in arrays or (path.count(".") == 1 and ("", f".{_end(path)}") in arrays):
-                    each_pass = _is_in_each_pass(scope, node, making.get(name, ()))
-                    found.append(Filled(name, node, path, each_pass, _pauses(name, scope)))
+                    each_pass = _is_in_each_pass(self.nodes[name], written, making.get(name, ()))
+                    found.append(Filled(name, written, path, each_pass, _pauses(name, self.nodes[name])))
         return tuple(sorted(found, key=lambda entry: entry.node.lineno))
 
     def _reached(self, name: str, node: ast.expr, steps: int) -> set[_Array] | None:
         """The arrays that an expression of a function may be; empty for a new one, None where that is not known."""
-        if not steps:
+        self.asked.append(node)
+        if not steps or len(self.asked) > _MOST_ASKED:
             return None
         if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant, ast.List, ast.Tuple, ast.ListComp)):
             return set()
@@ -101,7 +120,7 @@ class _Arrays:
         listed = self.text.functions.get(called, ())
         if len(listed) != 1:
             return None
-        returned = [each.value for each in _within(listed[0].node) if isinstance(each, ast.Return)]
+        returned = [each.value for each in self.nodes[listed[0].name] if isinstance(each, ast.Return)]
         found: set[_Array] = set()
         for value in returned:
             if place is not None:
@@ -113,34 +132,27 @@ class _Arrays:
         return found if returned else None
 
     def _bound(self, name: str, variable: str, steps: int) -> set[_Array] | None:
-        scope = self.scopes[name]
+        given = [each for node in self.nodes[name] for each in _bindings(node) if each[0] == variable]
         found: set[_Array] = set()
-        bound = False
-        for node in _within(scope):
-            for target, value, place in _bindings(node):
-                if target != variable:
-                    continue
-                bound = True
-                if isinstance(value, ast.Call) and _makes_memory(value):
-                    found.add((name, variable))
-                    continue
-                if value is None:
-                    return None
-                calls = isinstance(value, ast.Call) and place is not None
-                entry = value.elts[place] if isinstance(value, ast.Tuple) and place is not None else value
-                if calls:
-                    reached = self._called(name, value, place, steps) if isinstance(value, ast.Call) else None
-                else:
-                    reached = self._reached(name, entry, steps) if place is None or entry is not value else None
-                if reached is None:
-                    return None
-                found |= reached
-        if bound:
-            return found
-        return self._handed(name, scope, variable, steps)
+        for _target, value, place in given:
+            if isinstance(value, ast.Call) and _makes_memory(value):
+                found.add((name, variable))
+                continue
+            if place is None:
+                reached = self._reached(name, value, steps) if value is not None else None
+            elif isinstance(value, ast.Call):
+                reached = self._called(name, value, place, steps)
+            else:
+                entries = value.elts if isinstance(value, ast.Tuple) else []
+                reached = self._reached(name, entries[place], steps) if place < len(entries) else None
+            if reached is None:
+                return None
+            found |= reached
+        return found if given else self._handed(name, variable, steps)
 
-    def _handed(self, name: str, scope: _Own, variable: str, steps: int) -> set[_Array] | None:
+    def _handed(self, name: str, variable: str, steps: int) -> set[_Array] | None:
         """What the callers of a function hand it under a name."""
+        scope = self.scopes[name]
         if isinstance(scope, ast.Module):
             return None
         names = [each.arg for each in (*scope.args.posonlyargs, *scope.args.args)]
@@ -148,15 +160,13 @@ class _Arrays:
             return None
         position = names.index(variable) - (names[0] in ("self", "cls"))
         found: set[_Array] = set()
-        for caller, own in self.scopes.items():
-            for node in _within(own):
-                if isinstance(node, ast.Call) and _end(path_text(node.func) or "") == scope.name:
-                    said = next((each.value for each in node.keywords if each.arg == variable), None)
-                    given = said or (node.args[position] if position < len(node.args) else None)
-                    reached = self._reached(caller, given, steps) if given is not None else None
-                    if reached is None:
-                        return None
-                    found |= reached
+        for caller, node in self.calls.get(scope.name, ()):
+            said = next((each.value for each in node.keywords if each.arg == variable), None)
+            given = said or (node.args[position] if position < len(node.args) else None)
+            reached = self._reached(caller, given, steps) if given is not None else None
+            if reached is None:
+                return None
+            found |= reached
         return found
 
 
@@ -171,8 +181,8 @@ def _makes_memory(node: ast.Call) -> bool:
     return _end(path_text(node.func) or "") in FRESH_ARRAYS
 
 
-def _writes(scope: _Own) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
-    for node in _within(scope):
+def _writes(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
+    for node in nodes:
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 array = target.value if isinstance(target, ast.Subscript) else target
@@ -216,14 +226,14 @@ def _end(path: str) -> str:
     return path.rpartition(".")[2]
 
 
-def _pauses(name: str, scope: _Own) -> bool:
-    yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _within(scope))
+def _pauses(name: str, nodes: Iterable[ast.AST]) -> bool:
+    yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in nodes)
     return yields or _end(name) in ("__iter__", "__next__", "__getitem__")
 
 
-def _is_in_each_pass(scope: _Own, node: ast.expr | ast.stmt, arrays: Sequence[ast.expr]) -> bool:
+def _is_in_each_pass(nodes: Iterable[ast.AST], node: ast.expr | ast.stmt, arrays: Sequence[ast.expr]) -> bool:
     """Whether the innermost loop around a write makes a tensor of an array, and writes in each of its passes."""
-    loops = [each for each in _within(scope) if isinstance(each, (ast.For, ast.While))]
+    loops = [each for each in nodes if isinstance(each, (ast.For, ast.While))]
     loop = max((each for each in loops if _holds(each, node)), key=lambda each: each.lineno, default=None)
     if loop is None or not any(_holds(loop, array) for array in arrays):
         return False
@@ -235,10 +245,13 @@ def _holds(whole: ast.AST, node: ast.AST) -> bool:
     return any(inner is node for inner in ast.walk(whole))
 
 
-def _within(scope: ast.AST) -> Iterator[ast.AST]:
+def _within(scope: ast.AST) -> list[ast.AST]:
     """The nodes of a function that no other function within it holds."""
-    for child in ast.iter_child_nodes(scope):
-        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if not isinstance(child, ast.ClassDef):
-                yield child
-            yield from _within(child)
+    found: list[ast.AST] = []
+    todo = list(ast.iter_child_nodes(scope))
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found.append(node)
+            todo += ast.iter_child_nodes(node)
+    return found

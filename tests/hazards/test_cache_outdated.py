@@ -10,7 +10,7 @@ from hazards.both_ways import told
 from hazards.running import plainly, watched
 
 from inplace_magic.hazards.stale import cache_outdated
-from inplace_magic.source.memos import memos_in
+from inplace_magic.source.memos import keys_of
 from inplace_magic.source.text import text_of
 
 BY_ID = """
@@ -177,4 +177,5 @@ def by_place(x):
         kept[x.data_ptr()] = x.sum()
     return kept[x.data_ptr()]
 """
-    assert memos_in(text_of(tuple(lines.splitlines()))) == {"by_place": frozenset({"x"})}
+    text = text_of(tuple(lines.splitlines()))
+    assert (keys_of(text, "by_values"), keys_of(text, "by_place")) == (frozenset(), {"x"})

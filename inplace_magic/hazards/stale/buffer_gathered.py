@@ -39,8 +39,7 @@ from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, ForeignWrite, Region
 from inplace_magic.source.filled_between import filled_for_each
-from inplace_magic.source.listing import whole_listing
-from inplace_magic.source.text import text_of
+from inplace_magic.source.listing import text_at, whole_listing
 
 CODE = "buffer-gathered"
 
@@ -75,7 +74,8 @@ def _filled_unseen(story: Story, call: CallEvent, storage: int) -> ForeignWrite 
     """A write that the text tells of, between the makings of tensors of which no call was seen before."""
     site = call.callsite
     listing = whole_listing(story.trace, site) if site is not None else None
-    filled = filled_for_each(text_of(listing.lines)) if listing is not None else None
+    text = text_at(story.trace, site) if site is not None and listing is not None else None
+    filled = filled_for_each(text) if text is not None else None
     if site is None or listing is None or filled is None:
         return None
     place = replace(

@@ -48,9 +48,8 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
-from inplace_magic.source.listing import Listing, whole_listing
-from inplace_magic.source.memos import memos_in
-from inplace_magic.source.text import text_of
+from inplace_magic.source.listing import Listing, text_at, whole_listing
+from inplace_magic.source.memos import keys_of
 
 CODE = "cache-outdated"
 
@@ -91,10 +90,8 @@ def _all_kept(story: Story) -> Iterator[_Kept]:
         for inside in call.callsite.chain[1:] if call.callsite is not None and call.kind == "ordinary" else ():
             whose = inside.function, inside.cell, inside.file
             if whose not in keys:
-                listing = whole_listing(story.trace, inside)
-                keys[whose] = (
-                    memos_in(text_of(listing.lines)).get(inside.function, frozenset()) if listing else frozenset()
-                )
+                text = text_at(story.trace, inside)
+                keys[whose] = keys_of(text, inside.function) if text is not None else frozenset()
             if keys[whose] and inside.caller is not None and call.index not in met:
                 met.add(call.index)
                 run = run_around(story, call, inside.caller, inside)
