@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.frozen_maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
+from inplace_magic.capture.frozen_writes import frozen_foreign, frozen_unseen
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
@@ -23,9 +24,7 @@ from inplace_magic.capture.records import (
     Log,
     Observation,
     RawCall,
-    RawForeignWrite,
     RawIdleStep,
-    RawUnseenWrite,
     mutations_of,
 )
 from inplace_magic.capture.torch import describe
@@ -49,11 +48,9 @@ from inplace_magic.record.blindness import (
 from inplace_magic.record.events import (
     CallEvent,
     Dropped,
-    ForeignWrite,
     Mutation,
     Region,
     TensorMetadata,
-    UnseenWrite,
 )
 from inplace_magic.record.filled import filled
 from inplace_magic.record.names import LocalName
@@ -108,10 +105,7 @@ def frozen_trace(
         idle_steps=tuple(_idle_step(raw, sites) for raw in log.idle_steps),
         ops=frozen_ops(log.ops),
         unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),
-        foreign=tuple(
-            frozen_foreign(raw, sites, sources, namespace.arrays.get(raw.storage.serial, ()), giving)
-            for raw in log.foreign
-        ),
+        foreign=frozen_foreign(log.foreign, sites, sources, namespace.arrays, giving),
         aliases=sources.aliases(),
         bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
         methods=tuple(recorder.methods.frozen(calls)),
@@ -294,36 +288,3 @@ class Freezer:
                 cls,
             )
         return made
-
-
-def frozen_foreign(
-    raw: RawForeignWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...], giving: set[int | None]
-) -> ForeignWrite:
-    """The write with the only statement that can have made it, where there is just one.
-
-    Args:
-        raw: the write.
-        sites: all places, by number.
-        sources: the texts.
-        names: by which the namespace reaches the array.
-        giving: numbers of the places that gave a memory to other libraries.
-    """
-    before = None if raw.after_site is None else sites[raw.after_site]
-    after = None if raw.before_site is None else sites[raw.before_site]
-    statement = None
-    if before is not None:
-        held = tuple(name for name in before.targets or () if name) if raw.after_site in giving else ()
-        statement = sources.only_statement_between(before, after, (*names, *held), sites, alone=not raw.beside)
-        if statement is None and held and not any(before.same_run(place) for place in (after.chain if after else ())):
-            statement = sources.only_write_below(before, held, sites)
-    return ForeignWrite(raw.storage.serial, raw.noticed, names, statement, raw.beside)
-
-
-def frozen_unseen(raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...]) -> UnseenWrite:
-    """The write with the only statement that can have made it, where there is just one."""
-    first = None if raw.after_site is None else sites[raw.after_site]
-    last = None if raw.before_site is None else sites[raw.before_site]
-    statement = None
-    if first is not None:
-        statement = sources.only_statement_between(first, last, names, sites, alone=not raw.beside)
-    return UnseenWrite(raw.record.counter.serial, raw.before, raw.after, raw.noticed, statement, raw.beside)

@@ -22,6 +22,7 @@ from inplace_magic.hazards.gradients import (
 from inplace_magic.hazards.grouping import grouped, told_once
 from inplace_magic.hazards.handed import (
     argument_written,
+    array_argument_written,
     array_written_inside,
     default_argument_written,
     handed_part_written,
@@ -64,6 +65,7 @@ from inplace_magic.hazards.stale import (
     alias_written,
     array_shares_memory,
     buffer_gathered,
+    cache_outdated,
     choice_of_one_tensor,
     class_attribute_written,
     conversion_written,
@@ -148,6 +150,8 @@ RULES: tuple[Rule, ...] = (
     copy_shares_parameters.RULE,
     array_shares_memory.RULE,
     array_written_inside.RULE,
+    array_argument_written.RULE,
+    cache_outdated.RULE,
     argument_written.RULE,
     lookup_shortened.RULE,
     same_memory_compared.RULE,

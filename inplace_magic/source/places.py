@@ -16,6 +16,7 @@ from inplace_magic.record.names import AliasStatement, LoopStatement, SourceText
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.between import only_between
 from inplace_magic.source.files import Files, function_of
+from inplace_magic.source.filled_between import filled_between
 from inplace_magic.source.positions import node_of
 from inplace_magic.source.statements import (
     aliases_in,
@@ -209,15 +210,40 @@ class Sources:
         """
         return self._between_lines(before, None, names, called, alone=False)
 
+    def fills_between(self, before: Callsite, after: Callsite | None) -> Callsite | None:
+        """The line that fills an array of which the text makes tensors, in a function that ran between two places and
+        made no call; None where several can have done so, or none.
+
+        Args:
+            before: place of the last call before.
+            after: place of the first call after it; None at the end of the block.
+        """
+        key = before, after, ("",), False
+        if key not in self._between:
+            first, last = (before, None) if after is None else where_they_part(before.chain, after.chain)
+            text = self._texts.get(_whose(first)) if not first.outdated else None
+            found = filled_between(text, first, last) if text is not None else None
+            if text is not None and found is not None:
+                place = self._place_in(text, first, found.node)
+                holding = innermost(text.statements_on(found.node.lineno), found.node.lineno, found.node.col_offset)
+                within = statement_text(holding, text.lines)
+                own = replace(place, function=found.function, caller=None, parameters=(), shared_defaults=())
+                self._between[key] = replace(own, statement=within)
+            else:
+                self._between[key] = None
+        return self._between[key]
+
     def _between_lines(
         self, first: Callsite, last: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite], alone: bool
     ) -> Callsite | None:
         text = self._texts.get(_whose(first)) if not first.outdated else None
         seen = {site.expression for site in called if _whose(site) == _whose(first)}
         node = only_between(text, first, last, names, seen, alone=alone) if text is not None else None
-        if text is None or node is None:
-            return None
-        end = node.end_lineno or node.lineno
+        return self._place_in(text, first, node) if text is not None and node is not None else None
+
+    def _place_in(self, text: Text, first: Callsite, node: ast.expr | ast.stmt) -> Callsite:
+        """A place in the text of another one, which no call told."""
+        end, statement = node.end_lineno or node.lineno, node if isinstance(node, ast.stmt) else None
         code = segment(text.lines, node.lineno, end, node.col_offset, node.end_col_offset or 0)
         return replace(
             first,
@@ -226,10 +252,13 @@ class Sources:
             column=node.col_offset,
             end_column=node.end_col_offset,
             text=self._shown_line(self._filename(first), text, node.lineno),
-            indent=indent_of(node, node.lineno, text.lines),
+            indent=indent_of(statement, node.lineno, text.lines),
             expression=code,
             statement=code,
-            targets=targets_at(node, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)),
+            targets=targets_at(
+                node if isinstance(node, ast.stmt) else None,
+                (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            ),
             direct=True,
         )
 

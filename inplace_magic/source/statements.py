@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from inplace_magic.source.text import Text, is_simple, statements_inside
-from inplace_magic.source.vocabulary import ARRAY_WRITERS, NOT_ALWAYS_COPIES
+from inplace_magic.source.vocabulary import ARRAY_WRITERS, BUFFER_FILLERS, NOT_ALWAYS_COPIES
 
 
 def segment(lines: list[str], line: int, end_line: int, column: int, end_column: int) -> str:
@@ -125,12 +125,19 @@ def writes_to(node: ast.stmt, name: str) -> bool:
     return False
 
 
-def arrays_written(node: ast.stmt) -> Iterator[ast.expr]:
-    """What a statement hands to functions of NumPy that write it."""
-    for call in ast.walk(node):
+def arrays_written(node: ast.AST, *, deep: bool = True) -> Iterator[ast.expr]:
+    """What a statement hands to functions of NumPy that write it, and to streams that fill it.
+
+    Args:
+        node: the statement, or a call.
+        deep: look at the calls in it, too.
+    """
+    for call in ast.walk(node) if deep else (node,):
         if not isinstance(call, ast.Call):
             continue
         yield from (keyword.value for keyword in call.keywords if keyword.arg == "out")
+        if isinstance(call.func, ast.Attribute) and call.func.attr in BUFFER_FILLERS:
+            yield from call.args[:1]
         if not isinstance(call.func, ast.Attribute) or call.func.attr not in ARRAY_WRITERS:
             continue
         anew = any(k.arg == "copy" and getattr(k.value, "value", None) is False for k in call.keywords)
@@ -149,7 +156,7 @@ def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool
 
 def runs_after(tree: ast.AST, node: ast.stmt, line: int) -> bool:
     """Whether a statement stands below a line in the same pass of the innermost loop around it, in the same block."""
-    inner = _loop_around(tree, line)
+    inner = loop_around(tree, line)
     inside = inner is not None and line < node.lineno <= (inner.body[-1].end_lineno or 0)
     return inside and stands_beside(tree, node, (line,))
 
@@ -157,14 +164,15 @@ def runs_after(tree: ast.AST, node: ast.stmt, line: int) -> bool:
 def opens_the_pass(tree: ast.AST, node: ast.stmt, line: int, *, holding: int) -> bool:
     """Whether a statement stands above a line in the same block of the innermost loop around it, which holds another
     line, too: coming round from that one, it runs before the first."""
-    inner = _loop_around(tree, line)
+    inner = loop_around(tree, line)
     if inner is None:
         return False
     first, last = inner.body[0].lineno, inner.body[-1].end_lineno or 0
     return first <= node.lineno < line and first <= holding <= last and stands_beside(tree, node, (line,))
 
 
-def _loop_around(tree: ast.AST, line: int) -> ast.For | ast.While | None:
+def loop_around(tree: ast.AST, line: int) -> ast.For | ast.While | None:
+    """The innermost loop that has a line in its body."""
     loops = [
         loop
         for loop in ast.walk(tree)

@@ -37,3 +37,19 @@ ARRAY_WRITERS = frozenset(
 """Functions and methods of NumPy that write the array that they are given: its first argument, or what a method is
 called on (https://numpy.org/doc/stable/reference/generated/numpy.fill_diagonal.html and the pages beside it).
 ``nan_to_num`` does so with ``copy=False``; a function with ``out=`` writes that."""
+
+BUFFER_FILLERS = frozenset(("readinto", "readinto1", "recv_into", "recvfrom_into"))
+"""Methods of streams and sockets that fill the bytes which they are given
+(https://docs.python.org/3/library/io.html#io.RawIOBase.readinto)."""
+
+ARRAY_MAKERS = frozenset(("from_numpy", "from_dlpack", "frombuffer", "as_tensor", "asarray"))
+"""Functions of the framework that make a tensor on the memory of an array or of bytes, and no copy."""
+
+FRESH_ARRAYS = frozenset(
+    (
+        *("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "array", "bytearray"),
+        *("arange", "linspace", "stack", "concatenate", "copy", "normal", "random", "standard_normal", "uniform"),
+        *("integers", "tolist", "list", "bytes"),
+    )
+)
+"""Functions and methods, most of them of NumPy, that give new memory each time."""

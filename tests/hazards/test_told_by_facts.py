@@ -23,7 +23,13 @@ from inplace_magic.hazards.gradients import (
     kept_gradient_added_to,
     step_without_gradients,
 )
-from inplace_magic.hazards.handed import argument_written, array_written_inside, handed_part_written, lookup_shortened
+from inplace_magic.hazards.handed import (
+    argument_written,
+    array_argument_written,
+    array_written_inside,
+    handed_part_written,
+    lookup_shortened,
+)
 from inplace_magic.hazards.losses import (
     added_again,
     flags_as_index,
@@ -41,6 +47,7 @@ from inplace_magic.hazards.losses import (
 )
 from inplace_magic.hazards.stale import (
     buffer_gathered,
+    cache_outdated,
     choice_of_one_tensor,
     conversion_written,
     joined_with_itself,
@@ -132,6 +139,12 @@ PAGES = {
             "losses, parts = [], [torch.tensor(4.0 * k) for k in range(3)]",
             ("loss /= 4",),
             "mean.item()",
+        ),
+        Page(
+            array_argument_written,
+            "import numpy as np\nimages, weights = np.arange(8.0).reshape(2, 4), torch.ones(4, 3, dtype=torch.float64)",
+            ("batch.sub_(0.5).div_(0.25)",),
+            "brightest",
         ),
         Page(
             array_written_inside,
@@ -291,6 +304,12 @@ PAGES = {
             "import numpy as np\nframe = np.zeros(3, dtype=np.float32)",
             ("frame[:] = value",),
             "video[:, 0].tolist()",
+        ),
+        Page(
+            cache_outdated,
+            "from functools import lru_cache\ncells, colours = torch.ones(2, 3), torch.zeros(3, 3)",
+            ("cells += 0.1 * (colour - cells)",),
+            "round(gaps[0].item(), 3)",
         ),
         Page(
             row_overwritten_first,

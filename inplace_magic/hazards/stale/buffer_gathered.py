@@ -22,12 +22,14 @@ Good::
 
 Told from the record alone: one call puts together several tensors that are the same elements of one memory, and code
 outside PyTorch changed that memory after one of them was met and before another one was. Which line of that code wrote
-is told where only one can have done it.
+is told where only one can have done it. Where none of them was met before, nobody looked at the memory in between; then
+it is told where the whole text makes tensors of one array only, in a loop each pass of which fills the array.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
@@ -36,6 +38,8 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, ForeignWrite, Region
+from inplace_magic.source.filled_between import filled_for_each
+from inplace_magic.source.listing import text_at, whole_listing
 
 CODE = "buffer-gathered"
 
@@ -43,18 +47,18 @@ CODE = "buffer-gathered"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that takes such tensors."""
     seen = set()
-    written: dict[int, list[ForeignWrite]] = {}
-    for write in story.trace.foreign:
-        written.setdefault(write.storage, []).append(write)
-    for call in story.trace.calls if written else ():
+    written = story.foreign_writes
+    foreign = {storage.storage for storage in story.trace.storages if storage.foreign}
+    for call in story.trace.calls if foreign else ():
         if not call.does("gathers") or call.error is not None:
             continue
         for storage, tensors in _alike(call).items():
             met = sorted(story.first_seen(tensor) for tensor in tensors)
-            between = [write for write in written.get(storage, ()) if met[0] < write.noticed <= met[-1]]
-            if between and call.callsite not in seen:
+            between = (write for write in written.get(storage, ()) if met[0] < write.noticed <= met[-1])
+            write = next(between, None) or (_filled_unseen(story, call, storage) if met[0] == call.index else None)
+            if write is not None and call.callsite not in seen:
                 seen.add(call.callsite)
-                yield _hazard(story, call, tensors, between[0])
+                yield _hazard(story, call, tensors, write)
 
 
 def _alike(call: CallEvent) -> dict[int, list[int]]:
@@ -64,6 +68,33 @@ def _alike(call: CallEvent) -> dict[int, list[int]]:
         if meta.storage is not None:
             found.setdefault((meta.storage, region_of(meta)), {})[meta.tensor] = None
     return {storage: list(tensors) for (storage, _region), tensors in found.items() if len(tensors) > 1}
+
+
+def _filled_unseen(story: Story, call: CallEvent, storage: int) -> ForeignWrite | None:
+    """A write that the text tells of, between the makings of tensors of which no call was seen before."""
+    site = call.callsite
+    listing = whole_listing(story.trace, site) if site is not None else None
+    text = text_at(story.trace, site) if site is not None and listing is not None else None
+    filled = filled_for_each(text) if text is not None else None
+    if site is None or listing is None or filled is None:
+        return None
+    place = replace(
+        site,
+        line=filled.node.lineno,
+        end_line=filled.node.end_lineno,
+        column=filled.node.col_offset,
+        end_column=filled.node.end_col_offset,
+        text=listing.lines[filled.node.lineno - 1].strip(),
+        function=filled.function,
+        caller=None,
+        expression=listing.text(filled.node),
+        statement=listing.text(filled.node),
+        parameters=(),
+        shared_defaults=(),
+        targets=None,
+        indent="",
+    )
+    return ForeignWrite(storage, call.index, callsite=place)
 
 
 def _hazard(story: Story, call: CallEvent, tensors: list[int], write: ForeignWrite) -> Hazard:

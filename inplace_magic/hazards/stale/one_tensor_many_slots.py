@@ -100,12 +100,14 @@ def _says_so(call: CallEvent) -> bool:
 
 
 def _written_between(story: Story, storage: int, tensors: list[int]) -> Write | None:
-    """The first write between the makings of two aliases, such as ``state_dict()`` gives in each epoch."""
+    """The first write between the makings of two aliases, such as ``state_dict()`` gives in each epoch. What code
+    outside PyTorch wrote is told by `buffer-gathered`."""
     made = [maker.index for tensor in tensors if (maker := story.innermost_new(tensor, len(story.trace.calls)))]
     if len(made) < 2:
         return None
     writes = (write for write in story.writes_to_memory(storage) if min(made) < write.at < max(made))
-    return next((write for write in writes if write.site is not None), None)
+    foreign = {entry.noticed for entry in story.foreign_writes.get(storage, ())}
+    return next((write for write in writes if write.site is not None and write.at not in foreign), None)
 
 
 def _written_repeatedly(story: Story, storage: int | None, tensor: int, before: int) -> Write | None:

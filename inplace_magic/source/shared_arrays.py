@@ -1,0 +1,257 @@
+"""Which arrays the tensors of a text are made of, and the lines that write these arrays.
+
+``torch.frombuffer(self.space)`` makes a tensor on the bytes of ``self.space``; of all lines of the text, the one that
+fills these bytes is ``self.stream.readinto(self.space)``. An array is followed to its own path within one class or one
+function: through names, what a function of the text returns (``places`` of ``places, reward = envs.step(push)``) and
+what its callers hand it. One that leads nowhere may be any memory, so then nothing is said of the text.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+from inplace_magic.source.expressions import path_text
+from inplace_magic.source.statements import arrays_written
+from inplace_magic.source.text import FunctionNode, Text, is_simple
+from inplace_magic.source.vocabulary import ARRAY_MAKERS, FRESH_ARRAYS
+
+_MOST_STEPS = 8
+"""Names and functions that are followed from a tensor to its array."""
+_MOST_ASKED = 500
+"""Expressions that are followed in one text."""
+_Array = tuple[str, str]
+"""(class or function, path) of an array; ``("", ".places")`` for the attribute of an object of an unknown class."""
+_Own = FunctionNode | ast.Module
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A place that writes an array of which the text makes tensors."""
+
+    function: str
+    """``Monitor.__iter__``"""
+    node: ast.expr | ast.stmt
+    path: str
+    """``self.space``"""
+    each_pass: bool
+    """Whether one loop fills the array and makes a tensor of it, so that each pass has one on the same memory."""
+    pauses: bool
+    """Whether the function is a generator, or one that a loop calls without a name."""
+
+
+@lru_cache(maxsize=16)
+def filled_in(text: Text) -> tuple[Filled, ...]:
+    """The places of a text that write arrays of which it makes tensors, by their lines."""
+    return _Arrays(text).filled if text.tree is not None else ()
+
+
+@dataclass(frozen=True)
+class _Arrays:
+    text: Text
+    asked: list[ast.expr] = field(default_factory=list)
+
+    @cached_property
+    def scopes(self) -> dict[str, _Own]:
+        """The functions by their names, and the lines outside of them."""
+        found: dict[str, _Own] = {each.name: each.node for listed in self.text.functions.values() for each in listed}
+        return {**found, "<module>": self.text.tree} if self.text.tree is not None else found
+
+    @cached_property
+    def nodes(self) -> dict[str, list[ast.AST]]:
+        """What stands in each function, and in no other one within it."""
+        return {name: _within(scope) for name, scope in self.scopes.items()}
+
+    @cached_property
+    def calls(self) -> dict[str, list[tuple[str, ast.Call]]]:
+        """The calls by the names of what they call, each with the function that holds it."""
+        found: dict[str, list[tuple[str, ast.Call]]] = {}
+        for name, nodes in self.nodes.items():
+            for node in nodes:
+                if isinstance(node, ast.Call):
+                    found.setdefault(_end(path_text(node.func) or ""), []).append((name, node))
+        return found
+
+    @property
+    def filled(self) -> tuple[Filled, ...]:
+        arrays: set[_Array] = set()
+        making: dict[str, list[ast.expr]] = {}
+        for name, nodes in self.nodes.items():
+            for node in nodes:
+                array = _array_of(node)
+                if array is None:
+                    continue
+                reached = self._reached(name, array, _MOST_STEPS)
+                if reached is None:
+                    return ()
+                arrays |= reached
+                making.setdefault(name, []).append(array)
+        found = []
+        for name in self.scopes if arrays else ():
+            for path, written in _writes(self.nodes[name]):
+                if _key(name, path) in arrays or (path.count(".") == 1 and ("", f".{_end(path)}") in arrays):
+                    each_pass = _is_in_each_pass(self.nodes[name], written, making.get(name, ()))
+                    found.append(Filled(name, written, path, each_pass, _pauses(name, self.nodes[name])))
+        return tuple(sorted(found, key=lambda entry: entry.node.lineno))
+
+    def _reached(self, name: str, node: ast.expr, steps: int) -> set[_Array] | None:
+        """The arrays that an expression of a function may be; empty for a new one, None where that is not known."""
+        self.asked.append(node)
+        if not steps or len(self.asked) > _MOST_ASKED:
+            return None
+        if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant, ast.List, ast.Tuple, ast.ListComp)):
+            return set()
+        if isinstance(node, ast.Subscript):
+            return self._reached(name, node.value, steps)
+        if isinstance(node, ast.Name):
+            return self._bound(name, node.id, steps - 1)
+        path = path_text(node)
+        if path is not None:
+            return {_key(name, path)}
+        return self._called(name, node, None, steps - 1) if isinstance(node, ast.Call) else None
+
+    def _called(self, name: str, node: ast.Call, place: int | None, steps: int) -> set[_Array] | None:
+        """What a call gives; with a place, that entry of the tuple which it gives."""
+        called = _end(path_text(node.func) or "")
+        if called in FRESH_ARRAYS:
+            return set()
+        listed = self.text.functions.get(called, ())
+        if len(listed) != 1:
+            return None
+        returned = [each.value for each in self.nodes[listed[0].name] if isinstance(each, ast.Return)]
+        found: set[_Array] = set()
+        for value in returned:
+            if place is not None:
+                value = value.elts[place] if isinstance(value, ast.Tuple) and place < len(value.elts) else None
+            reached = self._reached(listed[0].name, value, steps) if value is not None else None
+            if reached is None:
+                return None
+            found |= reached
+        return found if returned else None
+
+    def _bound(self, name: str, variable: str, steps: int) -> set[_Array] | None:
+        given = [each for node in self.nodes[name] for each in _bindings(node) if each[0] == variable]
+        found: set[_Array] = set()
+        for _target, value, place in given:
+            if isinstance(value, ast.Call) and _makes_memory(value):
+                found.add((name, variable))
+                continue
+            if place is None:
+                reached = self._reached(name, value, steps) if value is not None else None
+            elif isinstance(value, ast.Call):
+                reached = self._called(name, value, place, steps)
+            else:
+                entries = value.elts if isinstance(value, ast.Tuple) else []
+                reached = self._reached(name, entries[place], steps) if place < len(entries) else None
+            if reached is None:
+                return None
+            found |= reached
+        return found if given else self._handed(name, variable, steps)
+
+    def _handed(self, name: str, variable: str, steps: int) -> set[_Array] | None:
+        """What the callers of a function hand it under a name."""
+        scope = self.scopes[name]
+        if isinstance(scope, ast.Module):
+            return None
+        names = [each.arg for each in (*scope.args.posonlyargs, *scope.args.args)]
+        if variable not in names or len(self.text.functions.get(scope.name, ())) != 1:
+            return None
+        position = names.index(variable) - (names[0] in ("self", "cls"))
+        found: set[_Array] = set()
+        for caller, node in self.calls.get(scope.name, ()):
+            said = next((each.value for each in node.keywords if each.arg == variable), None)
+            given = said or (node.args[position] if position < len(node.args) else None)
+            reached = self._reached(caller, given, steps) if given is not None else None
+            if reached is None:
+                return None
+            found |= reached
+        return found
+
+
+def _array_of(node: ast.AST) -> ast.expr | None:
+    """What ``torch.from_numpy(array)`` makes a tensor of."""
+    if not isinstance(node, ast.Call) or not node.args or not isinstance(node.func, ast.Attribute):
+        return None
+    return node.args[0] if node.func.attr in ARRAY_MAKERS and path_text(node.func.value) == "torch" else None
+
+
+def _makes_memory(node: ast.Call) -> bool:
+    return _end(path_text(node.func) or "") in FRESH_ARRAYS
+
+
+def _writes(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
+    for node in nodes:
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                array = target.value if isinstance(target, ast.Subscript) else target
+                plain = array is target and isinstance(node, ast.Assign)
+                path = None if plain else path_text(array)
+                if path is not None:
+                    yield path, node
+        elif isinstance(node, ast.Call):
+            for array in arrays_written(node, deep=False):
+                path = path_text(array)
+                if path is not None:
+                    yield path, node
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr | None, int | None]]:
+    """(name, value, place in the value) for each name that a statement binds; no value where that is not known."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                yield target.id, node.value, None
+            elif isinstance(target, ast.Tuple):
+                for place, entry in enumerate(target.elts):
+                    if isinstance(entry, ast.Name):
+                        yield entry.id, node.value, place
+    elif isinstance(node, ast.NamedExpr):
+        yield node.target.id, node.value, None
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+        yield from ((inner.id, None, None) for inner in ast.walk(node.target) if isinstance(inner, ast.Name))
+    elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+        yield node.optional_vars.id, None, None
+
+
+def _key(function: str, path: str) -> _Array:
+    head, _, rest = path.partition(".")
+    if not rest:
+        return function, path
+    return (function.rpartition(".")[0], path) if head == "self" and "." not in rest else ("", f".{_end(path)}")
+
+
+def _end(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _pauses(name: str, nodes: Iterable[ast.AST]) -> bool:
+    yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in nodes)
+    return yields or _end(name) in ("__iter__", "__next__", "__getitem__")
+
+
+def _is_in_each_pass(nodes: Iterable[ast.AST], node: ast.expr | ast.stmt, arrays: Sequence[ast.expr]) -> bool:
+    """Whether the innermost loop around a write makes a tensor of an array, and writes in each of its passes."""
+    loops = [each for each in nodes if isinstance(each, (ast.For, ast.While))]
+    loop = max((each for each in loops if _holds(each, node)), key=lambda each: each.lineno, default=None)
+    if loop is None or not any(_holds(loop, array) for array in arrays):
+        return False
+    head = isinstance(loop, ast.While) and _holds(loop.test, node)
+    return head or any(is_simple(each) and _holds(each, node) for each in loop.body)
+
+
+def _holds(whole: ast.AST, node: ast.AST) -> bool:
+    return any(inner is node for inner in ast.walk(whole))
+
+
+def _within(scope: ast.AST) -> list[ast.AST]:
+    """The nodes of a function that no other function within it holds."""
+    found: list[ast.AST] = []
+    todo = list(ast.iter_child_nodes(scope))
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found.append(node)
+            todo += ast.iter_child_nodes(node)
+    return found
