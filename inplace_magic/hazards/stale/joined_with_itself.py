@@ -80,13 +80,22 @@ def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
             continue
         given = [(came.get(meta.tensor), meta, name) for meta, name in _given(call)]
         sides = [known or ({_memory(meta): (meta, name)} if name else {}) for known, meta, name in given]
-        for one, other in combinations(sides, 2):
+        for one, other in combinations(_with_a_second_name(sides), 2):
             for memory in one.keys() & other.keys():
                 if one[memory][1] != other[memory][1] and all(out.dtype != "bool" for out in call.outputs):
                     yield call, [one[memory], other[memory]]
         merged = {memory: named for side in sides for memory, named in side.items()}
         for output in call.outputs if merged else ():
             came.setdefault(output.tensor, merged)
+
+
+def _with_a_second_name(sides: list[dict[_Memory, _Named]]) -> list[dict[_Memory, _Named]]:
+    """The sides with a memory that comes by two names: of ten thousand stacked tensors hardly any."""
+    names: dict[_Memory, set[str]] = {}
+    for side in sides:
+        for memory, (_meta, name) in side.items():
+            names.setdefault(memory, set()).add(name)
+    return [side for side in sides if any(len(names[memory]) > 1 for memory in side)]
 
 
 def _memory(meta: TensorMetadata) -> _Memory:
