@@ -129,18 +129,23 @@ def _plain_reader(hint: Any) -> _Reader:
 
 
 def _dataclass_reader(hint: Any) -> _Reader:
-    fields: list[tuple[str, _Reader]] = []
+    fields: list[tuple[str, _Reader, frozenset[type]]] = []
 
     def read(value: Any) -> Any:
         if not isinstance(value, dict):
             raise _mismatch("an object", value)
         if not fields:  # a class may hold others of its own kind
-            fields.extend((name, _reader(each)) for name, each in get_type_hints(hint).items())
+            fields.extend(
+                (name, _reader(each), _taken_as_they_are(each)) for name, each in get_type_hints(hint).items()
+            )
         known, at = {}, ""
         try:
-            for at, read_field in fields:
+            for at, read_field, taken in fields:
                 if at in value:
-                    known[at] = read_field(value[at])
+                    found = value[at]
+                    kind = type(found)
+                    fits = kind in taken and (kind is not int or INT64_MIN <= found <= UINT64_MAX)
+                    known[at] = found if fits else read_field(found)
         except _Damage as damage:
             damage.steps.append(f".{at}")
             raise
@@ -150,6 +155,13 @@ def _dataclass_reader(hint: Any) -> _Reader:
             raise _Damage(_("The saved report is damaged at {place}: {error}."), error=error) from None
 
     return read
+
+
+def _taken_as_they_are(hint: Any) -> frozenset[type]:
+    """The types of JSON of which a hint allows every value, if it is a number that fits: most of what a report holds,
+    and no reader is asked."""
+    options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    return frozenset(option for option in options if option in _PLAIN)
 
 
 def _union_reader(options: tuple[Any, ...]) -> _Reader:

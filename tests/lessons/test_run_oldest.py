@@ -1,4 +1,5 @@
-"""Every notebook, run with the oldest versions of the Jupyter tools (``.venv-min``, made by make)."""
+"""Every notebook, run with the oldest versions of the Jupyter tools (``.venv-min``, made by make): each English one
+in a fresh kernel, and the Chinese ones, whose code is the same (``test_texts.py``), in one."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     """The odd suite, copied out of this project, so that nothing of this project's configuration is about."""
     root = tmp_path_factory.mktemp("odd")
     shutil.copy(HERE / "tiny" / "odd_tests.py", root)
-    return Job("plain", root, ("odd_tests.py",), root / "out" / "odd.plain.jsonl", limit=20)
+    return Job("plain", root, ("odd_tests.py",), root / "out" / "odd.plain.jsonl", limit=10)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_a_process_that_dies_is_counted_and_the_tests_behind_it_run(logs: Mappin
 def test_a_test_that_hangs_is_ended_by_its_limit(logs: Mapping[str, Mapping[str, Result]]) -> None:
     found = compared(logs, "calls")
     assert {d.test.removeprefix(ODD): d.watched.error for d in found.too_long} == {
-        "test_hangs_when_watched": "took longer than 20 s"
+        "test_hangs_when_watched": "took longer than 10 s"
     }
 
 

@@ -25,7 +25,6 @@ Silent for leaves that are trained, which are tied on purpose, and for questions
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -81,7 +80,7 @@ def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
             continue
         given = [(came.get(meta.tensor), meta, name) for meta, name in _given(call)]
         sides = [known or ({_memory(meta): (meta, name)} if name else {}) for known, meta, name in given]
-        for one, other in combinations(_on_one_memory(sides), 2):
+        for one, other in combinations(_with_a_second_name(sides), 2):
             for memory in one.keys() & other.keys():
                 if one[memory][1] != other[memory][1] and all(out.dtype != "bool" for out in call.outputs):
                     yield call, [one[memory], other[memory]]
@@ -90,10 +89,13 @@ def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
             came.setdefault(output.tensor, merged)
 
 
-def _on_one_memory(sides: list[dict[_Memory, _Named]]) -> list[dict[_Memory, _Named]]:
-    """Those that have a memory in common with another one: of a thousand that ``torch.stack`` gets, none as a rule."""
-    met = Counter(memory for side in sides for memory in side)
-    return [side for side in sides if any(met[memory] > 1 for memory in side)]
+def _with_a_second_name(sides: list[dict[_Memory, _Named]]) -> list[dict[_Memory, _Named]]:
+    """The sides with a memory that comes by two names: of ten thousand stacked tensors hardly any."""
+    names: dict[_Memory, set[str]] = {}
+    for side in sides:
+        for memory, (_meta, name) in side.items():
+            names.setdefault(memory, set()).add(name)
+    return [side for side in sides if any(len(names[memory]) > 1 for memory in side)]
 
 
 def _memory(meta: TensorMetadata) -> _Memory:
