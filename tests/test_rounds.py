@@ -76,7 +76,6 @@ NOT_YET_FOUND = {
     "silent_spin_chain_with_copied_nodes": "two objects around one tensor, made by a constructor",
     "silent_two_speakers_scored_by_one_batch": "a view of an argument is filled, as masks are",
     "silent_hardest_portion_of_road_signs": "a sum that began as the first entry of a list, over several lines",
-    "silent_bands_of_a_ground_motion_record": "two buffers of a pool in turn, for three results",
     "silent_rates_of_a_two_stage_fit": "a dictionary is filled, and no tensor is written",
     "silent_irrigation_policy_with_noise": "a vector of parameters is a copy, and nobody reads it again",
     "silent_doubt_about_a_skin_lesion": "a module in place on a tensor that is kept for several passes",
