@@ -87,7 +87,6 @@ NOT_YET_FOUND = {
     "silent_bees_between_hives": "a sparse tensor's values are written, and its holder is read by another operation",
     "silent_curve_of_a_telescope_lens": "a diagonal scaled in each pass of a loop, as a state is",
     "silent_fields_seen_through_clouds": "a masked array of NumPy is written, and the band is read by NumPy alone",
-    "silent_frames_for_an_unhurried_writer": "a ring of buffers, shorter than the queue that holds what it gave",
     "silent_loudest_block_of_a_whale_song": "bytes that a stream fills behind a tensor, at a line that nobody sees",
     "silent_thrusters_of_a_diving_robot": "a distribution keeps a sample by its identity, and the sample is clamped",
     "silent_codons_drawn_for_a_protein": "a function writes its argument again in each run, as it does with a state",

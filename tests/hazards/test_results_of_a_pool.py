@@ -73,6 +73,26 @@ HEALTHY = {
             return (begun * ended).sum()
         found = path(torch.zeros(4))
         """,
+    "two buffers in turn, each read before its next turn": """
+        ring, sums, before = [torch.empty(4) for _ in range(2)], [], None
+        for k, frame in enumerate(torch.arange(24.0).reshape(6, 4)):
+            ring[k % 2].copy_(frame)
+            sums.append(ring[k % 2].sum())
+        """,
+    "the latest frame of a camera that nobody waits for": """
+        ring, shown = [torch.empty(4) for _ in range(2)], []
+        for k, frame in enumerate(torch.arange(24.0).reshape(6, 4)):
+            ring[k % 2].copy_(frame)
+            if k % 3 == 2:
+                shown.append(ring[k % 2].sum())
+        """,
+    "weights that follow others, and are looked at in the end": """
+        followers, leaders = [torch.zeros(2) for _ in range(2)], [torch.rand(2) for _ in range(2)]
+        for epoch in range(3):
+            for follower, leader in zip(followers, leaders):
+                follower.copy_(leader * epoch)
+        norms = [follower.norm() for follower in followers]
+        """,
     "one name for all results": """
         def rounds(x, pool):
             totals = []
