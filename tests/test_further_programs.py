@@ -20,7 +20,6 @@ NOT_YET_FOUND = {
     "silent_flat_view_standardised": "`ok_flat_view_pruned_on_purpose` does the same, and means it",
     "silent_list_of_weights_copied_shallowly": "`ok_list_copied_to_drop_entries` writes under both lists, too",
     "silent_make_grid_normalises_weights": "a helper may well set parameters without recording",
-    "silent_numpy_observation_buffer_reused": "NumPy writes the array, and each tensor of the list is another one",
     "silent_optimizer_state_kept_by_reference": "an optimizer's state has no name in the cell",
     "silent_raw_gradients_after_clipping": "`ok_gradients_listed_and_then_clipped` reads such a list afterwards, too, "
     "and means it; only the name `raw` said otherwise",

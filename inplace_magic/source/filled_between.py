@@ -34,7 +34,7 @@ def filled_between(text: Text, first: Callsite, last: Callsite | None) -> Filled
 def filled_for_each(text: Text) -> Filled | None:
     """The one place of a text that fills an array in a loop which makes a tensor of it in each pass."""
     places = filled_in(text)
-    each = [place for place in places if place.each_pass]
+    each = [place for place in places if place.maker is not None]
     return each[0] if each and len({place.function for place in places}) == 1 else None
 
 

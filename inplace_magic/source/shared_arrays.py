@@ -9,7 +9,7 @@ what its callers hand it. One that leads nowhere may be any memory, so then noth
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -36,8 +36,11 @@ class Filled:
     node: ast.expr | ast.stmt
     path: str
     """``self.space``"""
-    each_pass: bool
-    """Whether one loop fills the array and makes a tensor of it, so that each pass has one on the same memory."""
+    maker: ast.expr | None
+    """What a tensor is made of in a loop each pass of which fills the array, so that all are on the same memory; None
+    where no loop does both."""
+    called: tuple[str, ast.Call] | None
+    """Where that loop calls the function which fills, and in which function; None where it fills by itself."""
     pauses: bool
     """Whether the function is a generator, or one that a loop calls without a name."""
 
@@ -92,9 +95,25 @@ class _Arrays:
         for name in self.scopes if arrays else ():
             for path, written in _writes(self.nodes[name]):
                 if _key(name, path) in arrays or (path.count(".") == 1 and ("", f".{_end(path)}") in arrays):
-                    each_pass = _is_in_each_pass(self.nodes[name], written, making.get(name, ()))
-                    found.append(Filled(name, written, path, each_pass, _pauses(name, self.nodes[name])))
+                    each_pass = self._in_each_pass(name, written, making)
+                    found.append(Filled(name, written, path, *each_pass, _pauses(name, self.nodes[name])))
         return tuple(sorted(found, key=lambda entry: entry.node.lineno))
+
+    def _in_each_pass(
+        self, name: str, written: ast.expr | ast.stmt, making: dict[str, list[ast.expr]]
+    ) -> tuple[ast.expr | None, tuple[str, ast.Call] | None]:
+        """What a loop makes a tensor of and fills in each of its passes, and by which call, if not itself."""
+        for array in making.get(name, ()):
+            if _in_one_pass(self.nodes[name], written, array):
+                return array, None
+        scope = self.scopes[name]
+        if isinstance(scope, ast.Module) or not any(is_simple(each) and _holds(each, written) for each in scope.body):
+            return None, None
+        for caller, call in self.calls.get(scope.name, ()):
+            for array in making.get(caller, ()):
+                if _in_one_pass(self.nodes[caller], call, array):
+                    return array, (caller, call)
+        return None, None
 
     def _reached(self, name: str, node: ast.expr, steps: int) -> set[_Array] | None:
         """The arrays that an expression of a function may be; empty for a new one, None where that is not known."""
@@ -231,11 +250,14 @@ def _pauses(name: str, nodes: Iterable[ast.AST]) -> bool:
     return yields or _end(name) in ("__iter__", "__next__", "__getitem__")
 
 
-def _is_in_each_pass(nodes: Iterable[ast.AST], node: ast.expr | ast.stmt, arrays: Sequence[ast.expr]) -> bool:
-    """Whether the innermost loop around a write makes a tensor of an array, and writes in each of its passes."""
-    loops = [each for each in nodes if isinstance(each, (ast.For, ast.While))]
-    loop = max((each for each in loops if _holds(each, node)), key=lambda each: each.lineno, default=None)
-    if loop is None or not any(_holds(loop, array) for array in arrays):
+def _in_one_pass(nodes: Iterable[ast.AST], node: ast.expr | ast.stmt, array: ast.expr) -> bool:
+    """Whether each pass of one loop comes to both."""
+    loops = [each for each in nodes if isinstance(each, (ast.For, ast.While, ast.ListComp, ast.GeneratorExp))]
+    loops = [each for each in loops if _holds(each, node) and _holds(each, array)]
+    loop = max(loops, key=lambda each: (each.lineno, each.col_offset), default=None)
+    if isinstance(loop, (ast.ListComp, ast.GeneratorExp)):
+        return _holds(loop.elt, node) and _holds(loop.elt, array)
+    if loop is None:
         return False
     head = isinstance(loop, ast.While) and _holds(loop.test, node)
     return head or any(is_simple(each) and _holds(each, node) for each in loop.body)

@@ -36,7 +36,7 @@ WITHOUT_A_DIFF = {
     "silent_list_of_weights_copied_shallowly": "no finding",
     "silent_load_state_dict_assigns_the_live_weights": "whether assign or the sharing is to go is the author's choice",
     "silent_make_grid_normalises_weights": "no finding",
-    "silent_numpy_observation_buffer_reused": "no finding",
+    "silent_numpy_observation_buffer_reused": "whether to copy as it is given or as it is taken is the author's choice",
     "silent_optimizer_state_kept_by_reference": "no finding",
     "silent_random_erasing_on_a_crop_view": "the image is to see the write into its crop",
     "silent_raw_gradients_after_clipping": "no finding",

@@ -53,6 +53,7 @@ from inplace_magic.hazards.stale import (
     joined_with_itself,
     kept_then_written,
     objects_share_state,
+    ring_overrun,
     row_overwritten_first,
     state_of_two,
     taken_memory_trained,
@@ -310,6 +311,12 @@ PAGES = {
             "from functools import lru_cache\ncells, colours = torch.ones(2, 3), torch.zeros(3, 3)",
             ("cells += 0.1 * (colour - cells)",),
             "round(gaps[0].item(), 3)",
+        ),
+        Page(
+            ring_overrun,
+            "frames = torch.arange(12.0).reshape(4, 3)",
+            ("waiting.append(ring[k % 2].copy_(frame))",),
+            "[each.item() for each in sums]",
         ),
         Page(
             row_overwritten_first,

@@ -28,6 +28,7 @@ it is told where the whole text makes tensors of one array only, in a loop each 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -38,8 +39,10 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, ForeignWrite, Region
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
 from inplace_magic.source.filled_between import filled_for_each
-from inplace_magic.source.listing import text_at, whole_listing
+from inplace_magic.source.listing import Listing, text_at, whole_listing
 
 CODE = "buffer-gathered"
 
@@ -76,25 +79,35 @@ def _filled_unseen(story: Story, call: CallEvent, storage: int) -> ForeignWrite 
     listing = whole_listing(story.trace, site) if site is not None else None
     text = text_at(story.trace, site) if site is not None and listing is not None else None
     filled = filled_for_each(text) if text is not None else None
-    if site is None or listing is None or filled is None:
+    if site is None or listing is None or filled is None or filled.maker is None:
         return None
-    place = replace(
+    caller = _place_of(site, listing, filled.called[1], filled.called[0]) if filled.called is not None else None
+    place = replace(_place_of(site, listing, filled.node, filled.function), caller=caller)
+    statement = listing.statement_on(filled.maker.lineno)
+    bound = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    name = expressions.path_text(bound)
+    return ForeignWrite(storage, call.index, (name,) if name is not None else (), place)
+
+
+def _place_of(site: Callsite, listing: Listing, node: ast.expr | ast.stmt, function: str) -> Callsite:
+    """The place of a node in the text of another place."""
+    statement = listing.statement_on(node.lineno)
+    return replace(
         site,
-        line=filled.node.lineno,
-        end_line=filled.node.end_lineno,
-        column=filled.node.col_offset,
-        end_column=filled.node.end_col_offset,
-        text=listing.lines[filled.node.lineno - 1].strip(),
-        function=filled.function,
+        line=node.lineno,
+        end_line=node.end_lineno,
+        column=node.col_offset,
+        end_column=node.end_col_offset,
+        text=listing.lines[node.lineno - 1].strip(),
+        function=function,
         caller=None,
-        expression=listing.text(filled.node),
-        statement=listing.text(filled.node),
+        expression=listing.text(node),
+        statement=listing.text(statement) if isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)) else "",
         parameters=(),
         shared_defaults=(),
         targets=None,
         indent="",
     )
-    return ForeignWrite(storage, call.index, callsite=place)
 
 
 def _hazard(story: Story, call: CallEvent, tensors: list[int], write: ForeignWrite) -> Hazard:

@@ -25,7 +25,8 @@ first and no later than in the second, and the first name is read afterwards. A 
 where zeros are read that ``zero_grad`` has just written. Silent where the second statement got the first result as an
 argument, where nobody reads the first name again, and for one name of a gradient that was clipped or added to since
 then (``raw = p.grad``): it may well be there to follow. It takes lines that ran by themselves and once, those of a
-cell, of a script or of its ``main()``, and their text.
+cell, of a script or of its ``main()``, and their text; and in any other function two names that were seen to hold one
+tensor, as two results from a pool of buffers do.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.two_results import results_of_one_memory
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -67,6 +69,10 @@ class _Kept:
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     seen: set[object] = set()
+    for pair in results_of_one_memory(story):
+        if pair.write.site not in seen:
+            seen.add(pair.write.site)
+            yield _hazard(story, pair.tensor, pair.first, pair.second, pair.write, pair.read)
     for top, (tensor, names) in product(story.tops, story.names.items()):
         kept = _all_kept(story, top, tensor, names)
         kept = sorted(kept, key=lambda entry: entry.statement.lineno)[:_MOST_NAMES]
@@ -74,12 +80,12 @@ def check(story: Story) -> Iterator[Hazard]:
             found = _overwritten(story, top, tensor, first, second)
             if found is not None and found[0].site not in seen:
                 seen.add(found[0].site)
-                yield _hazard(story, tensor, first, second, *found)
+                yield _hazard(story, tensor, first.name, second.name, *found)
         for first in kept:
             found = _cleared(story, top, tensor, first)
             if found is not None and found[0].site not in seen:
                 seen.add(found[0].site)
-                yield _hazard(story, tensor, first, None, *found)
+                yield _hazard(story, tensor, first.name, None, *found)
 
 
 def _all_kept(story: Story, top: Top, tensor: int, names: list[str]) -> list[_Kept]:
@@ -168,7 +174,7 @@ def _names_in(node: ast.AST | None) -> set[str]:
     return {n.id for n in names if not isinstance(n.ctx, ast.Store)}
 
 
-def _hazard(story: Story, tensor: int, first: _Kept, second: _Kept | None, write: Write, read: CallEvent) -> Hazard:
+def _hazard(story: Story, tensor: int, first: str, second: str | None, write: Write, read: CallEvent) -> Hazard:
     mutation, call = write.mutation, write.call
     variable = story.bindings.written_name(call, mutation.tensor) if call is not None and mutation is not None else None
     gradient = next((name for name in story.names.get(tensor, ()) if name.endswith(".grad")), None)
@@ -187,13 +193,13 @@ def _hazard(story: Story, tensor: int, first: _Kept, second: _Kept | None, write
         CODE,
         "warning",
         message=message.format(
-            first=first.name,
-            second=second.name if second is not None else "",
+            first=first,
+            second=second or "",
             read=wording.spot(read.callsite),
             write=wording.spot(write.site),
         ),
-        fix=_("Keep a copy under the first name: bind `{name}` to a `.clone()`.").format(name=first.name),
-        variable=variable or gradient or first.name,
+        fix=_("Keep a copy under the first name: bind `{name}` to a `.clone()`.").format(name=first),
+        variable=variable or gradient or first,
         read=read,
         tensor=tensor,
         write=write,
