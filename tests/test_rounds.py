@@ -73,7 +73,6 @@ NOT_YET_FOUND = {
     "silent_worth_of_training_samples": "a shallow copy in a method, under a name of that method alone",
     "silent_segments_in_a_packed_batch": "a dictionary by identity, whose key is refilled",
     "silent_diffusion_of_a_salt": "positions are brought back into their box, as many programs mean to",
-    "silent_heat_pump_with_a_lagged_critic": "a second name of one network that nothing says was to stand still",
     "silent_two_speakers_scored_by_one_batch": "a view of an argument is filled, as masks are",
     "silent_hardest_portion_of_road_signs": "a sum that began as the first entry of a list, over several lines",
     "silent_bands_of_a_ground_motion_record": "two buffers of a pool in turn, for three results",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 
-from inplace_magic.hazards.stale import objects_share_state
+from inplace_magic.hazards.stale import copy_shares_parameters, objects_share_state
 
 WRONG = {
     "nodes that a method copies around the old tensors": (
@@ -250,3 +250,40 @@ def test_a_copy_of_the_copy_before_is_no_second_holder_though_its_dict_may_get_t
     """
     found = told(loaded_shell, tmp_path, program).alarms
     assert [[code for code, _line in each if code == objects_share_state.CODE] for each in found] == [[], []]
+
+
+AGENT = """
+    nn = torch.nn
+    class Agent:
+        def __init__(self, critic):
+            self.critic = critic.to("cpu")
+            self.lagged = LAGGED
+            self.optimizer = torch.optim.SGD(self.critic.parameters(), lr=0.1)
+        def learn(self, x):
+            with torch.no_grad():
+                goal = 1.0 + 0.9 * self.lagged(x)
+            loss = (self.critic(x) - goal).square().mean()
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            with torch.no_grad():
+                for slow, fast in zip(self.lagged.parameters(), self.critic.parameters()):
+                    slow.copy_(0.9 * slow + 0.1 * fast)
+    agent = Agent(nn.Linear(2, 1))
+    for _ in range(3):
+        agent.learn(torch.ones(4, 2))
+    wrong = agent.lagged is agent.critic
+    """
+
+
+def test_two_attributes_that_a_constructor_gave_one_network_are_one(loaded_shell: Any, tmp_path: Path) -> None:
+    ran = told(loaded_shell, tmp_path, AGENT.replace("LAGGED", 'critic.to("cpu")'))
+    assert ran.names["wrong"], "Module.to gives the module itself"
+    for finding in ran.the(copy_shares_parameters.CODE):
+        assert finding.mutation is not None
+        assert finding.mutation.statement == "self.optimizer.step()"
+
+
+def test_a_copy_of_a_network_follows_it_slowly(loaded_shell: Any, tmp_path: Path) -> None:
+    copied = AGENT.replace("LAGGED", "nn.Linear(2, 1)")
+    assert told(loaded_shell, tmp_path, copied).alarms == [[], []]
