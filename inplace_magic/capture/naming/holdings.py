@@ -25,8 +25,6 @@ _WRITES, _READS = 16, 8
 """Passes of one place of which it is asked."""
 _LEVELS = 3
 """Functions up the stack that are asked of a write; of a read, the line's own."""
-_WRAPPERS = 2
-"""Frames of the framework between a line and the call that it makes itself."""
 _ITEMS = 48
 """Entries of an object, and names of a function, that are looked at."""
 _MOST = 10_000
@@ -52,12 +50,14 @@ class Holdings:
         known: the record of a tensor that was met, which has its ``serial``.
         kinds: what a tensor is, and what a module.
         base: the tensor that one is a view of, or None.
+        wrappers: frames of the framework that may stand between a line and the call that it makes itself.
     """
 
     is_users: Callable[[CodeType], tuple[bool, bool]]
     known: Callable[[Any], Any]
     kinds: Kinds
     base: Callable[[Any], Any]
+    wrappers: int = 2
     held: set[int] = field(default_factory=set)
     """Serial numbers of the written tensors that an object held: whoever reads one of them is asked."""
     _asked: dict[tuple[int, bool], int] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Holdings:
 
     def _users(self, frame: FrameType | None) -> FrameType | None:
         """The user's frame that made a call, maybe by way of a function of the framework's, as ``x.norm()`` is one."""
-        for _ in range(_WRAPPERS + 1):
+        for _ in range(self.wrappers + 1):
             if frame is None or self.is_users(frame.f_code)[0]:
                 return frame
             frame = frame.f_back

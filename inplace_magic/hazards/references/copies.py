@@ -164,7 +164,7 @@ def _operands(read: CallEvent, tensor: int) -> list[ast.expr | None]:
     inner = [entry for node in listed if isinstance(node, (ast.List, ast.Tuple)) for entry in node.elts]
     if len(inner) == len(read.inputs):
         return [node for meta, node in zip(read.inputs, inner, strict=True) if meta.tensor == tensor]
-    return list(listed[:1]) if len(read.inputs) == 1 else [None]
+    return list(listed[:1]) if listed and len(read.inputs) == 1 else [None]
 
 
 def _through(
