@@ -20,7 +20,7 @@ from inplace_magic.analysis.rebindings import Rebinding, rebindings
 from inplace_magic.analysis.wrapped import told_by_the_call
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, UnseenWrite
-from inplace_magic.record.names import KeptByHook
+from inplace_magic.record.names import Holding, KeptByHook
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
 from inplace_magic.source.tops import Top, Whose, names_in, run_once, tops
@@ -72,6 +72,22 @@ class Story(Backwards):
         found: dict[tuple[str, int | None, str | None, int], list[str]] = {}
         for local in self.trace.local_names:
             found.setdefault((local.function, local.cell, local.file, local.tensor), []).append(local.name)
+        return found
+
+    @cached_property
+    def holdings(self) -> dict[int, list[Holding]]:
+        """What was seen to hold the tensors that a call wrote, or read after that, by the call."""
+        found: dict[int, list[Holding]] = {}
+        for holding in self.trace.holdings:
+            found.setdefault(holding.call, []).append(holding)
+        return found
+
+    @cached_property
+    def holdings_of(self) -> dict[int, list[Holding]]:
+        """The same by tensor."""
+        found: dict[int, list[Holding]] = {}
+        for holding in self.trace.holdings:
+            found.setdefault(holding.tensor, []).append(holding)
         return found
 
     @cached_property

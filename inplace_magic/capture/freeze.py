@@ -109,6 +109,7 @@ def frozen_trace(
         aliases=sources.aliases(),
         bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
         methods=tuple(recorder.methods.frozen(calls)),
+        holdings=tuple(recorder.holdings.frozen()),
         sources=sources.texts(),
         loops=sources.loops() if log.kept else (),
         hooked_modules=namespace.hooked_modules,

@@ -18,6 +18,7 @@ from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.gradients import gradients_before, gradients_written
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.names import TORCH_KINDS
+from inplace_magic.capture.naming.holdings import Holdings
 from inplace_magic.capture.naming.methods import Methods
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.nodes import NodeMap
@@ -72,6 +73,8 @@ class Recorder:
         self._places_met = 0
         self.passing_names = PassingNames(self.identity, self.sites.is_users, TORCH_KINDS)
         self.methods = Methods(self.sites.is_users)
+        self.holdings = Holdings(self.sites.is_users, self.identity.known, TORCH_KINDS, describe.base)
+        self._held = self.holdings.held
         self._hooked = HookedLayers(self.sites, self.log, self.identity)
         self._results = Results(self.identity, self._observer, options.max_values)
         self.running: list[OpenCall] = []
@@ -166,6 +169,12 @@ class Recorder:
                 self.sites.note_library(frame, site, facts.name, facts.code)
                 if site is not None:
                     self.methods.note(frame, call.index, site)
+                    self.holdings.note(frame, call.index, site, call.targets, writes=True)
+        if self._held and not call.targets:
+            for seen in before:
+                if seen[RECORD].serial in self._held:
+                    self.holdings.note(frame, call.index, site, tensors, writes=False)
+                    break
         if facts.runs_backward:
             if call.parent != call.index - 1 or not running[-1].facts.runs_backward:
                 self.nodes.compare_values(call.index)  # `Tensor.backward` has looked before it calls the function

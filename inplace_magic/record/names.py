@@ -82,6 +82,24 @@ class MethodOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Holding:
+    """An object, a dict or a list that held a tensor when a call wrote it, or read it after that."""
+
+    call: int
+    tensor: int
+    level: int
+    """How many of the user's functions stand between the one that has the name and the call."""
+    path: str
+    """From a name of that function: ``node.tensor``, ``self.frames["warmth"]``."""
+    object: int
+    """The one that holds it, by a serial number of its own."""
+    kind: str
+    """Name of its class."""
+    is_sure: bool = False
+    """Whether no other object can have the number: not of a dict or list, which tells nobody that it died."""
+
+
+@dataclass(frozen=True, slots=True)
 class KeptByHook:
     """A tensor written in place while it stood in a container of a forward hook. The hook's code has a name for that
     container: ``feats["conv"]``, ``self.seen[0]``, ``keeper.last``."""

@@ -18,6 +18,7 @@ from inplace_magic.record.memory import MemoryReading, Storage
 from inplace_magic.record.names import (
     AliasStatement,
     Binding,
+    Holding,
     InplaceModule,
     KeptByHook,
     LocalName,
@@ -50,6 +51,8 @@ class Trace:
     """Those that no call tells, as it does of its result (``Callsite.targets``), oldest first."""
     methods: tuple[MethodOf, ...] = ()
     """Of the first writes of each place that lies in a method."""
+    holdings: tuple[Holding, ...] = ()
+    """Of the first passes of each line that writes, and of those that read what it wrote, oldest first."""
     loops: tuple[LoopStatement, ...] = ()
     """Where `kept_by_hooks` says anything: the loops that may be over it."""
     hooked_modules: tuple[str, ...] = ()

@@ -21,6 +21,8 @@ from inplace_magic.capture.callsite import library_folders
 
 _MAX_ITEMS = 1_000
 _MAX_DEPTH = 3
+_MAX_REPEATED = 16
+"""Below an object that stands in many places, more than this is told once."""
 _LEADS_NOWHERE = frozenset((NoneType, bool, int, float, complex, str, bytes, FunctionType, BuiltinFunctionType))
 _NO_TENSOR = _LEADS_NOWHERE | {dict, OrderedDict, list, tuple, set, frozenset}
 """What most attributes of a module are: told at once, as it is asked of each of them."""
@@ -49,13 +51,19 @@ def within_reach(names: Mapping[str, Any], kinds: Kinds) -> list[tuple[int, str,
 
 
 def walk(path: str, value: Any, kinds: Kinds) -> list[tuple[int, str, Any]]:
-    """(depth, path, tensor or module) of everything within reach of a value that has that name."""
+    """(depth, path, tensor or module) of everything within reach of a value that has that name. What stands in several
+    places has a path by each; a module, whose children may be shared on purpose, by the first alone."""
     found: list[tuple[int, str, Any]] = []
-    _walk(path, value, 0, set(), kinds, found)
+    _walk(path, value, 0, {}, kinds, found)
     return found
 
 
-def _walk(path: str, value: Any, depth: int, seen: set[int], kinds: Kinds, found: list[tuple[int, str, Any]]) -> None:
+_Seen = dict[int, tuple[str, int, int, int] | None]
+"""By ``id`` of what was met: its first path and depth, and which part of what was found lies below it; None for a
+module, and for what the walk is still inside of."""
+
+
+def _walk(path: str, value: Any, depth: int, seen: _Seen, kinds: Kinds, found: list[tuple[int, str, Any]]) -> None:
     """Adds to `found`; a generator for each step down would cost more than the looks themselves, and a watch goes
     through a whole network at every new line of a training loop."""
     kind = type(value)
@@ -67,19 +75,34 @@ def _walk(path: str, value: Any, depth: int, seen: set[int], kinds: Kinds, found
         if grad is not None:
             found.append((depth + 1, f"{path}.grad", grad))
         return
-    if id(value) in seen or depth > _MAX_DEPTH:
+    if depth > _MAX_DEPTH:
         return
-    seen.add(id(value))
+    if id(value) in seen:
+        _repeat(path, depth, seen[id(value)], found)
+        return
+    seen[id(value)] = None
     if issubclass(kind, kinds.module):
         found.append((depth, path, value))
         _walk_module(path, value, depth, seen, kinds, found)
         return
+    first = len(found)
     for step, item in _items(value, kinds):
         _walk(path + step, item, depth + 1, seen, kinds, found)
+    if first < len(found) <= first + _MAX_REPEATED:
+        seen[id(value)] = path, depth, first, len(found)
+
+
+def _repeat(path: str, depth: int, before: tuple[str, int, int, int] | None, found: list[tuple[int, str, Any]]) -> None:
+    """What lies below an object that stands at another path, too: ``[state] * 3``, or one sample under two keys."""
+    if before is None or len(found) > _MAX_ITEMS:
+        return
+    was, was_at, first, last = before
+    deeper = depth - was_at
+    found += [(d + deeper, path + p[len(was) :], item) for d, p, item in found[first:last] if d + deeper <= _MAX_DEPTH]
 
 
 def _walk_module(
-    path: str, module: Any, depth: int, seen: set[int], kinds: Kinds, found: list[tuple[int, str, Any]]
+    path: str, module: Any, depth: int, seen: _Seen, kinds: Kinds, found: list[tuple[int, str, Any]]
 ) -> None:
     """Goes on below a module, of which a network has hundreds: a step to a child costs no depth."""
     state = vars(module)
@@ -97,6 +120,22 @@ def _walk_module(
         kind = type(item)
         if kind not in _NO_TENSOR and issubclass(kind, kinds.tensor):
             _walk(f"{path}.{name}", item, depth, seen, kinds, found)
+
+
+def entries_of(value: Any, kinds: Kinds) -> list[tuple[str, Any]]:
+    """(step, entry) of what an object holds itself: ``["organ"]``, ``[0]``, ``.pos``; of a module its tensors alone."""
+    kind = type(value)
+    if kind in _LEADS_NOWHERE:
+        return []
+    if issubclass(kind, kinds.module):
+        state = vars(value)
+        tables = [entries for table in kinds.tables if (entries := state.get(table))]
+        own = [pair for entries in (*tables, state) for pair in list(entries.items())]
+        return [(f".{name}", item) for name, item in own if issubclass(type(item), kinds.tensor)]
+    if issubclass(kind, dict) and _is_users(type.__dict__["__module__"].__get__(kind)):
+        entries = list(dict.items(value))[:_MAX_ITEMS]
+        return [(f"[{_quoted(key)}]", item) for key, item in entries if type(key) in (str, int)]
+    return _items(value, kinds)
 
 
 def _items(value: Any, kinds: Kinds) -> list[tuple[str, Any]]:

@@ -73,6 +73,7 @@ def frozen_trace(
         unseen=tuple(_unseen(raw, sites, sources, by_tensor) for raw in recorder.looks.unseen),
         aliases=sources.aliases(),
         bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
+        holdings=tuple(recorder.holdings.frozen()),
         names=names,
         local_names=tuple(_local_names(recorder, sources)),
         sources=sources.texts(),

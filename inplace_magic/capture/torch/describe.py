@@ -90,9 +90,9 @@ def version(tensor: torch.Tensor) -> int | None:
 
 
 def storage(tensor: torch.Tensor) -> Any:
-    """The storage object, None where there is none (sparse, functorch wrappers). Torch keeps one Python object per
-    storage for the storage's whole life, so a weak reference to it tells when the memory goes. Never asked on devices
-    of other kinds: a lazy tensor that is asked inside any dispatch mode ends the process."""
+    """The storage object, None where there is none (functorch wrappers); of a sparse tensor that of its values. Torch
+    keeps one Python object per storage for the storage's whole life, so a weak reference to it tells when the memory
+    goes. Never asked on devices of other kinds: a lazy tensor asked inside any dispatch mode ends the process."""
     try:
         if type(tensor) in PLAIN_TYPES:
             if _is_functional(tensor) or (_Wrapped.seen and _is_wrapped(tensor)):  # the first could not be resized
@@ -102,7 +102,17 @@ def storage(tensor: torch.Tensor) -> Any:
             return tensor.untyped_storage() if tensor.device.type in _WITH_STORAGES else None
     except Exception:  # NotImplementedError, RuntimeError and whatever a subclass's storage says
         _Wrapped.seen = _Wrapped.seen or bool(_try(lambda: _is_wrapped(tensor)))
+        return _try(lambda: _storage_of_values(tensor)) if type(tensor) in PLAIN_TYPES else None
+
+
+def _storage_of_values(tensor: torch.Tensor) -> Any:
+    """What a write through ``values()`` writes, and what ``torch.sparse_coo_tensor`` keeps of what it is given; None
+    for a tensor that is not sparse. If ``_values`` vanishes: sparse tensors have no memory that anybody knows of."""
+    if tensor.layout is _STRIDED or _is_wrapped(tensor) or tensor.device.type not in _WITH_STORAGES:
         return None
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), torch.no_grad():
+        values = tensor._values() if tensor.layout is torch.sparse_coo else tensor.values()
+        return values.untyped_storage()
 
 
 def base(tensor: torch.Tensor) -> torch.Tensor | None:

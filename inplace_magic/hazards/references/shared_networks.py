@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import permutations
+from itertools import combinations, permutations
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing
+from inplace_magic.source.listing import Listing, texts
 
 Moved = tuple[str, str, CallEvent, Mutation, CallEvent]
 """A network, the one whose parameters it has, the writing call, its mutation, and the run that followed."""
@@ -23,6 +23,8 @@ Moved = tuple[str, str, CallEvent, Mutation, CallEvent]
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SHALLOW = ("copy.copy", "copy")
+_MOVES = ("to", "cuda", "cpu", "float", "double", "half", "requires_grad_")
+"""What gives a module back (https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.to)."""
 
 
 def source_of(value: ast.expr) -> str | None:
@@ -134,6 +136,7 @@ def held_against_itself(story: Story) -> Iterator[Moved]:
     """For two names, or two attributes, that a statement gave one network: by one it ran without recording, to be held
     against what it gives by the other one."""
     given = dict.fromkeys((a.target, a.source, a.function) for a in story.aliases.statements if a.target != "return")
+    given.update(dict.fromkeys(pair for listing in texts(story.trace) for pair in _of_one_source(listing)))
     pairs = [
         {path: _callee(path, function) for path in paths}
         for *paths, function in given
@@ -153,6 +156,25 @@ def held_against_itself(story: Story) -> Iterator[Moved]:
                 if write is not None:
                     yield still, moving, *write, read
                     break
+
+
+@lru_cache(maxsize=8)
+def _of_one_source(listing: Listing) -> tuple[tuple[str, str, str], ...]:
+    """(attribute, another one, function) where a function gave both what one of its names is: ``self.critic = net`` and
+    ``self.lagged = net.to(device)``, which moves a module and makes no other one."""
+    given: dict[tuple[ast.AST, str], list[str]] = {}
+    for node in ast.walk(listing.tree):
+        for path, value in bindings(node) if isinstance(node, ast.Assign) else ():
+            while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _MOVES:
+                value = value.func.value
+            source = source_of(value)
+            if path is not None and path.startswith("self.") and source is not None and source.isidentifier():
+                given.setdefault((listing.scope_of(node), source), []).append(path)
+    return tuple(
+        (one, other, getattr(scope, "name", ""))
+        for (scope, _source), paths in given.items()
+        for one, other in combinations(dict.fromkeys(paths), 2)
+    )
 
 
 def _runs(story: Story, callees: set[str]) -> dict[str, list[CallEvent]]:

@@ -19,7 +19,7 @@ from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Listing, listing_of, texts, whole_listing
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_SLOT = re.compile(r"(?P<container>[A-Za-z_][\w.]*)(?P<steps>(?:\[[^\]]*\])+)")
+_STEP = re.compile(r"\[[^\]]*\]")
 
 
 def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
@@ -30,8 +30,8 @@ def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
         return None  # a parameter may well stand twice in a list
     if len(story.writes_to_tensor.get(mutation.tensor, ())) < 2:
         return None
-    for container, slots in _slots(story, mutation.tensor).items():
-        several = len({slot.split("]")[0] for slot in slots}) > 1
+    for container, slots in slots_of(story, mutation.tensor).items():
+        several = len(slots) > 1
         if several and _fills(story, container) and _reads_another_slot(story, mutation.tensor, container):
             return f"`{slots[0]}`", f"`{slots[-1]}`"
     return None
@@ -47,23 +47,24 @@ def _reads_another_slot(story: Story, tensor: int, container: str) -> bool:
     return any(times > 1 or place not in before for place, times in last.items())
 
 
-def _slots(story: Story, tensor: int) -> dict[str, list[str]]:
-    """The slots that hold a tensor, by the list or dict."""
-    found: dict[str, list[str]] = {}
+def slots_of(story: Story, tensor: int) -> dict[str, list[str]]:
+    """The slots that hold a tensor, or an object around it, by the list or dict: ``log["lr"]`` may have one at
+    ``log["lr"][0]`` and ``log["lr"][3]``, and `clouds` at ``clouds[0].pos`` and ``clouds[1].pos``."""
+    found: dict[tuple[str, str], list[str]] = {}
     for name in story.names.get(tensor, ()):
-        match = _SLOT.fullmatch(name)
-        if match is not None:
-            found.setdefault(match["container"], []).append(name)
-    return found
+        for step in _STEP.finditer(name):
+            found.setdefault((name[: step.start()], name[step.end() :]), []).append(name)
+    return {container: slots for (container, _below), slots in found.items() if container}
 
 
 def _fills(story: Story, container: str) -> bool:
     """Whether a statement in a loop, or in a function, stores into the container, so that each of its runs stores
     anew: ``curve.append(total)``, ``snapshots[epoch] = centroids``."""
-    last = container.rpartition(".")[2]
+    root = container.partition("[")[0]
+    last = root.rpartition(".")[2]
     for alias in story.trace.aliases:
         owner = alias.target.partition("[")[0].rpartition(".")[2]
-        if "[" not in alias.target or not (owner == last or _is_given_by(story, container, owner, alias)):
+        if "[" not in alias.target or not (owner == last or _is_given_by(story, root, owner, alias)):
             continue
         listing = whole_listing(story.trace, alias)
         if listing is not None:
@@ -115,7 +116,7 @@ def _reads(story: Story, tensor: int, after: int, container: str) -> Iterator[Ca
 def reads_through(story: Story, site: Callsite | None, container: str) -> bool:
     """True if a place or one of its callers says a container's name: in its statement, or in the head of a loop around
     it."""
-    last = container.rpartition(".")[2]
+    last = container.partition("[")[0].rpartition(".")[2]
     while site is not None:
         listing = listing_of(story.trace, site)
         statement = listing.statement_at(site) if listing is not None else None

@@ -20,7 +20,8 @@ them, the network ran again after that, and something says that it was to stay b
 - a shallow copy was made of it (``copy.copy``);
 - it has parameters of its own, given the memory of the other's (``t.data = o.data``, ``load_state_dict(…,
   assign=True)``), and no backward fills them and nobody writes them, while the other's are stepped;
-- what it gives without recording is held against what the other name gives with it (``self.target = self.online``);
+- what it gives without recording is held against what the other name gives with it (``self.target = self.online``,
+  or both of one name: ``self.online, self.target = net, net.to(device)``);
 - a condition in the training loop chooses when it is taken (``if loss < least: best = model``), which means nothing
   where it is the same network at any time.
 

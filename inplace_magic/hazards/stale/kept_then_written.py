@@ -19,7 +19,9 @@ Good::
 
 Told from the record: a call that many take for a copy gave another tensor on the same memory, a line put that into a
 list or dict and used it for nothing else, the memory was written by way of another tensor, and only after that was the
-kept one read. Silent for trained leaves and gradients, and where the kept tensor itself is written.
+kept one read. The same is told of a function that gives a view of one memory in each of its runs, or a sparse tensor
+around the same values (``torch.sparse_coo_tensor`` copies none): the memory was written for the next one before
+anybody had read the one before. Silent for trained leaves and gradients, and where the kept tensor itself is written.
 """
 
 from __future__ import annotations
@@ -36,15 +38,20 @@ from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, Region
+from inplace_magic.record.places import Callsite
 
 CODE = "kept-then-written"
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
-    for stale in gone_stale(story, _kept(story), partial(_is_written, story), partial(_first_read, story)):
-        yield _hazard(story, stale)
+    told: set[Callsite | None] = set()
+    for references in (_kept(story), _given_again(story)):
+        for stale in gone_stale(story, references, partial(_is_written, story), partial(_first_read, story)):
+            if stale.write.site not in told:
+                told.add(stale.write.site)
+                yield _hazard(story, stale)
 
 
 def _kept(story: Story) -> Iterator[Reference]:
@@ -58,6 +65,29 @@ def _kept(story: Story) -> Iterator[Reference]:
             yield Reference(kept.tensor, kept.storage, call.index, site, target, region_of(kept))
 
 
+def _given_again(story: Story) -> Iterator[Reference]:
+    """The views that a place returned before it returned another one of the same elements."""
+    last: dict[tuple[Callsite, int | None, Region | None], Reference] = {}
+    for call in story.trace.calls:
+        site = call.callsite
+        if call.kind != "view" or site is None or site.targets != ("return",) or len(call.outputs) != 1:
+            continue
+        given = call.outputs[0]
+        if given.is_trainable or any(meta.tensor == given.tensor for meta in call.inputs):
+            continue
+        reference = Reference(given.tensor, given.storage, call.index, site, "return", region_of(given))
+        before = last.get((site, given.storage, reference.region))
+        last[site, given.storage, reference.region] = reference
+        if before is not None and not any(
+            _reads(read, before.tensor) for read in story.given_between(before.tensor, before.since, call.index)
+        ):
+            yield before
+
+
+def _reads(call: CallEvent, tensor: int) -> bool:
+    return all(meta.tensor != tensor for meta in call.mutated) and (call.kind != "query" or call.does("reads values"))
+
+
 def _is_written(story: Story, kept: Reference, write: Write) -> bool:
     if write.call is None or write.mutation is None or write.mutation.tensor == kept.tensor:
         return False
@@ -68,7 +98,11 @@ def _is_written(story: Story, kept: Reference, write: Write) -> bool:
 
 
 def _first_read(story: Story, kept: Reference, write: Write) -> CallEvent | None:
-    first = next(iter(story.given_to.get(kept.tensor, ())), None)
+    if kept.holder == "return":
+        reads = (call for call in story.given_to.get(kept.tensor, ()) if _reads(call, kept.tensor))
+        first = next(reads, None)
+    else:
+        first = next(iter(story.given_to.get(kept.tensor, ())), None)
     late = first is not None and first.index > write.at and not first.mutated
     return first if late else None
 
@@ -76,13 +110,21 @@ def _first_read(story: Story, kept: Reference, write: Write) -> CallEvent | None
 def _hazard(story: Story, stale: Stale) -> Hazard:
     kept, write = stale.reference, stale.write
     place = wording.code(kept.place.expression) if kept.place is not None else ""
+    message = (
+        _(
+            "{read} reads what {keeping} had given, but {write} had written it for the next one: {kept} is on the same "
+            "memory each time, and no copy. PyTorch gives no error; the read sees the new values."
+        )
+        if kept.holder == "return"
+        else _(
+            "{read} reads what {keeping} had kept, but {write} had written it before: {kept} is on the same memory, "
+            "and no copy. PyTorch gives no error; the read sees the new values."
+        )
+    )
     return finding(
         CODE,
         "warning",
-        message=_(
-            "{read} reads what {keeping} had kept, but {write} had written it before: {kept} is on the same memory, "
-            "and no copy. PyTorch gives no error; the read sees the new values."
-        ).format(
+        message=message.format(
             read=wording.spot(stale.read.callsite),
             keeping=wording.spot(kept.place),
             write=wording.spot(write.site),

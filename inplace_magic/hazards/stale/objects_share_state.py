@@ -20,6 +20,12 @@ and nobody had handed them the tensor. Silent for two names of one object,
 and for leaves that are trained. The same is told of a function that takes a shallow copy (``copy.copy``, ``dict(d)``,
 ``dataclasses.replace``) and writes an entry of it, where the original was seen to hold that very tensor and is used
 again.
+
+However a copy came about (``Node(self.tensor)``, ``list(rows)``, ``return dict(self.state)``), it is told from who was
+seen to hold the tensor: when a line wrote it by way of one object, another object of the class held it under the same
+key, and the next to read it comes to it by way of that other one; or the line writes it for another copy, on top of
+what it wrote for the first. Silent where an object of another class holds it as well, or where a name, a statement or a
+constructor hands it to both (``second.table = first.table``): who shares a cache got it from somebody.
 """
 
 from __future__ import annotations
@@ -32,6 +38,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import copied_from
+from inplace_magic.hazards.references.copies import PastAnother, comes_by_copies, written_past_another
 from inplace_magic.hazards.references.engine import Again, written_again
 from inplace_magic.hazards.references.owners import Owned, object_of, owners_of
 from inplace_magic.hazards.references.slots import is_in_a_loop
@@ -58,6 +65,10 @@ def check(story: Story) -> Iterator[Hazard]:
         if other.site not in told:
             told.add(other.site)
             yield _of_two_objects(story, other)
+    for past in written_past_another(story):
+        if past.call.callsite not in told:
+            told.add(past.call.callsite)
+            yield _of_another_holder(story, past)
     for call in story.trace.calls:
         for mutation in call.mutations if call.kind == "in-place" and call.callsite not in told else ():
             if (call.callsite, mutation.tensor) in asked:
@@ -156,6 +167,8 @@ def _is_used_again(story: Story, call: CallEvent, tensor: int, site: Callsite) -
     for later in story.given_to.get(tensor, ()):
         if later.index <= call.index or later.callsite is None or later.error is not None:
             continue
+        if comes_by_copies(story, call, later, tensor):
+            continue
         if later.callsite == call.callsite:
             return not is_in_a_loop(story, site)
         if not later.callsite.is_below_function(site):
@@ -175,6 +188,31 @@ def _of_a_copy(story: Story, call: CallEvent, tensor: int, written: str, origina
         variable=written,
         tensor=tensor,
         write=call,
+    )
+
+
+def _of_another_holder(story: Story, past: PastAnother) -> Hazard:
+    written, original = past.copy.path, past.original.path
+    if past.read is None:
+        return _of_a_copy(story, past.call, past.tensor, written, original)
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{read} reads `{original}`, but {line} had written it as `{written}`: two objects of the class `{kind}` "
+            "hold one tensor, and what is written to it is in both. PyTorch gives no error."
+        ).format(
+            read=wording.spot(past.read.callsite),
+            line=wording.spot(past.call.callsite),
+            written=written,
+            original=original,
+            kind=past.copy.kind,
+        ),
+        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` of what is written."),
+        variable=story.bindings.written_path(past.call, past.call.mutations[0].tensor) or written,
+        read=past.read,
+        tensor=past.tensor,
+        write=past.call,
     )
 
 

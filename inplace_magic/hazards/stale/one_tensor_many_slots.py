@@ -16,9 +16,10 @@ Good::
     history.append(state.clone())
 
 Found where one memory is several times in the list that a call stacks or joins, and was written between; or where the
-namespace, or a function's names, reach the written tensor by several slots of one container, and it is read there after
-the write; or where one call gave it for two of its results (``torch.autograd.grad`` does so for both summands of a sum,
-https://github.com/pytorch/pytorch/issues/46168), and it is read after a write that builds on its values.
+namespace, or a function's names, reach the written tensor, or one object around it, by several slots of one container,
+and it is read there after the write; or where one call gave it for two of its results (``torch.autograd.grad`` does so
+for both summands of a sum, https://github.com/pytorch/pytorch/issues/46168), and it is read after a write that builds
+on its values.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.where_kept import in_each_slot
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.references.slots import kept_and_read
+from inplace_magic.hazards.references.slots import kept_and_read, slots_of
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
@@ -70,7 +71,7 @@ def check(story: Story) -> Iterator[Hazard]:
                 seen.add(call.callsite)
                 evidence = _("{one} and {other} are one and the same").format(one=slots[0], other=slots[1])
                 write = Write(None, None, call.index, call, mutation, call.callsite)
-                yield _hazard(story, write, mutation.tensor, evidence, keyed='["' in slots[0])
+                yield _hazard(story, write, mutation.tensor, evidence, keyed=_is_keyed(*slots))
 
 
 def _gathered(story: Story, call: CallEvent) -> Iterator[tuple[Write, int, int]]:
@@ -185,11 +186,12 @@ def _slots_filled(story: Story, call: CallEvent, mutation: Mutation) -> tuple[st
     """Two slots of a list whose entries a helper gave (``batches = [collate(i) for i in …]``), which wrote the same
     tensor for each of them; and the list is gone through when all are there."""
     site = call.callsite.caller if call.callsite is not None else None
-    if site is None or sum(name.endswith("]") for name in story.names.get(mutation.tensor, ())) < 2:
+    several = {held for held, slots in slots_of(story, mutation.tensor).items() if len(slots) > 1}
+    if site is None or not several:
         return None
     while site is not None:
         filled = _list_filled(site)
-        slots = _two_slots(story, mutation.tensor, filled) if filled is not None else None
+        slots = _two_slots(story, mutation.tensor, filled) if filled in several else None
         if filled is not None and slots is not None:
             last = story.writes_to_tensor[mutation.tensor][-1][0].index
             reads = Counter(read.callsite for read in story.readers(mutation.tensor, last, partial(_mentions, filled)))
@@ -217,9 +219,14 @@ def _mentions(name: str, site: Callsite | None) -> bool:
 
 
 def _two_slots(story: Story, tensor: int, container: str) -> tuple[str, str] | None:
-    slot = re.compile(re.escape(container) + r'\[(\d+|"[^"]*")\]')
-    names = [name for name in story.names.get(tensor, ()) if slot.fullmatch(name)]
+    names = slots_of(story, tensor).get(container, ())
     return (f"`{names[0]}`", f"`{names[1]}`") if len(names) > 1 else None
+
+
+def _is_keyed(one: str, other: str) -> bool:
+    """Whether two slots differ in a text, and so in a key of a dict: ``rates["a"]`` and ``rates["b"]``."""
+    differ = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    return one[one.rfind("[", 0, differ) :].startswith('["')
 
 
 def _reads(call: CallEvent, times: int) -> str:
