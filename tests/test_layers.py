@@ -69,17 +69,20 @@ NEVER = [
     ("hazards/fixes/", "hazards/cures.py"),
     *(
         (f"hazards/{one}/", f"hazards/{other}/")
-        for one, other in permutations(("rules", "stale", "gradients", "losses"), 2)
+        for one, other in permutations(("rules", "stale", "gradients", "losses", "training"), 2)
     ),
-    *((f"hazards/{family}/", "hazards/cures.py") for family in ("rules", "stale", "gradients", "losses")),
-    *((f"hazards/{family}/", "hazards/notes/") for family in ("stale", "gradients", "losses")),
-    *(("hazards/fixes/", f"hazards/{family}/") for family in ("stale", "gradients")),
+    *((f"hazards/{family}/", "hazards/cures.py") for family in ("rules", "stale", "gradients", "losses", "training")),
+    *((f"hazards/{family}/", "hazards/notes/") for family in ("stale", "gradients", "losses", "training")),
+    *(("hazards/fixes/", f"hazards/{family}/") for family in ("stale", "gradients", "training")),
     ("hazards/rules/", "hazards/notes/"),
     *(
         ("hazards/references/", f"hazards/{room}")
-        for room in ("rules/", "stale/", "gradients/", "losses/", "notes/", "fixes/", "cures.py")
+        for room in ("rules/", "stale/", "gradients/", "losses/", "training/", "notes/", "fixes/", "cures.py")
     ),
-    *((f"hazards/{family}/", "hazards/references/") for family in ("gradients", "losses", "notes", "fixes")),
+    *(
+        (f"hazards/{family}/", "hazards/references/")
+        for family in ("gradients", "losses", "training", "notes", "fixes")
+    ),
     ("render/graph/", "render/page/"),
     ("render/timeline/", "render/page/"),
     ("render/tables/", "render/page/"),

@@ -13,6 +13,7 @@ from inplace_magic.hazards.gradients import (
     gradient_edited_by_step,
     gradient_not_cleared,
     gradient_not_renewed,
+    gradient_of_another_loss,
     gradient_scaled_early,
     history_cut,
     history_missed,
@@ -87,6 +88,7 @@ from inplace_magic.hazards.stale import (
     view_outdated,
     view_overwritten_unread,
 )
+from inplace_magic.hazards.training import averages_trained_on, statistics_left_behind, statistics_moved
 from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _, use_language
 from inplace_magic.record.places import Callsite
@@ -124,12 +126,16 @@ RULES: tuple[Rule, ...] = (
     rebound_lost.RULE,
     gradient_not_cleared.RULE,
     gradient_not_renewed.RULE,
+    gradient_of_another_loss.RULE,
     gradient_scaled_early.RULE,
     gradient_edited_by_step.RULE,
     step_without_gradients.RULE,
     frozen_but_moved.RULE,
     history_cut.RULE,
     history_missed.RULE,
+    averages_trained_on.RULE,
+    statistics_left_behind.RULE,
+    statistics_moved.RULE,
     expanded_tensor_written.RULE,
     shared_gradient_edited.RULE,
     kept_gradient_added_to.RULE,
@@ -177,6 +183,10 @@ NEED_EVERY_CALL = frozenset(
         rebound_lost.RULE,
         gradient_not_cleared.RULE,
         gradient_not_renewed.RULE,
+        gradient_of_another_loss.RULE,
+        averages_trained_on.RULE,
+        statistics_left_behind.RULE,
+        statistics_moved.RULE,
         step_without_gradients.RULE,
     )
 )

@@ -386,7 +386,7 @@ def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_p
 
 
 def test_every_rule_of_these_families_has_its_page_run_here_or_in_a_file_beside() -> None:
-    families = ("gradients", "handed", "losses", "stale")
+    families = ("gradients", "handed", "losses", "stale", "training")
     modules = (rule.check.__module__.split(".") for rule in RULES)
     known = {name for *_package, family, name in modules if family in families}
     known.discard("history_missed")  # with Paddle: tests/of_paddle

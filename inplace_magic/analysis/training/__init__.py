@@ -1,0 +1,1 @@
+"""What training carries on: states of weights, running statistics."""

@@ -1,0 +1,164 @@
+"""A network was moved along the gradient of another network's loss as well, which had gone through it.
+
+``backward`` fills the gradient of every leaf that a loss goes through
+(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html). The loss of a generator goes through its
+judge, and that of an actor through its critic: where the gradients of the judge are not cleared after that, its own
+backward adds to them, and its step undoes what it learns.
+
+Bad::
+
+    judge(maker(noise)).mean().backward()           # fills the gradients of both
+    opt_maker.step()
+    loss_of(judge(real), judge(fake)).backward()
+    opt_judge.step()                                # along the sum of both losses
+
+Good::
+
+    judge(maker(noise)).mean().backward()
+    opt_maker.step()
+    opt_judge.zero_grad()
+    loss_of(judge(real), judge(fake)).backward()
+    opt_judge.step()
+
+Told from the record alone: a backward went through a leaf on its way to others, an optimizer moved those, a second
+backward that reached none of them and nothing new added to the leaf's gradient, and an optimizer moved the leaf by the
+sum. Silent where the second backward reaches the others too, as when gradients are accumulated, and where the leaf lies
+behind those that were moved, as a body that two heads share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from inplace_magic.analysis.gradients import GradientEvent, gradient_histories
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.rule import Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent
+
+CODE = "gradient-of-another-loss"
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """Two backwards that filled one gradient, and the steps that were made by it."""
+
+    leaf: int
+    first: GradientEvent
+    moved: CallEvent
+    """By the first of them."""
+    other: int
+    """A leaf that was moved so."""
+    second: GradientEvent
+    step: GradientEvent
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each backward that added to such a gradient."""
+    reached: dict[int, frozenset[int]] = {}
+    seen = set()
+    for leaf, events in gradient_histories(story):
+        for first, second, step in _summed(events):
+            if second.call.callsite in seen:
+                continue
+            seen_sum = _of_another(story, reached, leaf, first, second, step)
+            if seen_sum is not None:
+                seen.add(second.call.callsite)
+                yield _hazard(story, seen_sum)
+
+
+def _summed(events: list[GradientEvent]) -> Iterator[tuple[GradientEvent, GradientEvent, GradientEvent]]:
+    """(backward, next backward, step) with nothing that cleared the gradient, and no other step, between them."""
+    added: list[GradientEvent] = []
+    for event in events:
+        if event.kind == "added":
+            added.append(event)
+        elif event.kind == "stepped":
+            yield from ((first, second, event) for first, second in pairwise(added))
+            added = []
+        elif event.kind == "cleared":
+            added = []
+
+
+def _of_another(
+    story: Story,
+    reached: dict[int, frozenset[int]],
+    leaf: int,
+    first: GradientEvent,
+    second: GradientEvent,
+    step: GradientEvent,
+) -> _Sum | None:
+    one, two = (_leaves(story, reached, event.at) for event in (first, second))
+    if not two < one:
+        return None
+    for other in sorted(one - two):
+        moved = _moved_between(story, other, first.at, second.at)
+        if moved is not None and _lies_behind(story, first.at, leaf, other):
+            return _Sum(leaf, first, moved, other, second, step)
+    return None
+
+
+def _leaves(story: Story, reached: dict[int, frozenset[int]], backward: int) -> frozenset[int]:
+    """The leaves that a backward reached."""
+    if backward not in reached:
+        found = (story.nodes[node].variable for node in story.executed.get(backward, ()))
+        reached[backward] = frozenset(leaf for leaf in found if leaf is not None)
+    return reached[backward]
+
+
+def _moved_between(story: Story, leaf: int, since: int, until: int) -> CallEvent | None:
+    """The call by which an optimizer moved a leaf between two others."""
+    calls = (call for call in story.given_between(leaf, since, until) if call.callsite in story.stepping)
+    return next((call for call in calls if any(write.tensor == leaf for write in call.mutations)), None)
+
+
+def _lies_behind(story: Story, backward: int, leaf: int, other: int) -> bool:
+    """Whether a backward came to another leaf by way of what a leaf went into, and not the other way round."""
+    ran = story.executed.get(backward, set())
+    before, behind = (
+        {n for n in ran if story.nodes[n].variable == one and story.nodes[n].does("accumulates")}
+        for one in (leaf, other)
+    )
+    return bool(story.reached(_users(story, before, ran)) & behind) and not (
+        story.reached(_users(story, behind, ran)) & before
+    )
+
+
+def _users(story: Story, nodes: set[int], ran: set[int]) -> set[int]:
+    return {user for node in nodes for user in story.users.get(node, ()) if user in ran}
+
+
+def _hazard(story: Story, found: _Sum) -> Hazard:
+    name, other = (story.bindings.name(leaf) for leaf in (found.leaf, found.other))
+    site = found.second.call.callsite
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{second} adds to {gradient}, where {first} has left the gradient of another loss: that one went through "
+            "{leaf} to {other}, which {moved} moved by it. {step} goes along the sum of both. PyTorch gives no error."
+        ).format(
+            second=wording.spot(site),
+            gradient=f"`{name}.grad`" if name else _("the gradients"),
+            first=wording.spot(found.first.call.callsite),
+            leaf=f"`{name}`" if name else _("a parameter"),
+            other=f"`{other}`" if other else _("other parameters"),
+            moved=wording.line_of(found.moved.callsite),
+            step=wording.spot(found.step.call.callsite),
+        ),
+        fix=_("Clear the gradients right before the backward that the step shall follow: `optimizer.zero_grad()`."),
+        variable=f"{name}.grad" if name else None,
+        mutation=site,
+        mutations=tuple(place for place in (found.first.call.callsite, site) if place is not None),
+        origin=found.first.call.callsite,
+        read=found.step.call.callsite,
+        read_call=found.step.at,
+        call=found.second.at,
+    )
+
+
+RULE = Rule(check)

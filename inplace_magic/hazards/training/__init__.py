@@ -1,0 +1,1 @@
+"""Rules on the state that training carries on: weights, their averages, statistics."""
