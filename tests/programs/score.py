@@ -81,7 +81,8 @@ def unshown():
 
 def outcome(shell, cell):
     """(exception type, text, SILENTLY_WRONG) of running `cell` in a fresh namespace, and the namespace. No page is made."""
-    if shell.user_ns.keys() - shell.user_ns_hidden.keys():  # each reset collects garbage, also of a shell that is new
+    if any(name[0] != "_" for name in shell.user_ns.keys() - shell.user_ns_hidden.keys()):
+        # not of a new shell: each time it collects garbage
         shell.reset(new_session=False)
     with capture_output(), warnings.catch_warnings(), unshown():
         warnings.simplefilter("ignore")
