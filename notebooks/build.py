@@ -5,8 +5,7 @@
     python notebooks/build.py paddle       build the lesson on Paddle, where paddle is installed (`.venv-paddle`)
     python notebooks/build.py --check      build and write nothing; fail where a kept notebook differs from what was built
     python notebooks/build.py --run        run and write nothing; fail where a cell fails (another version of the tools
-                                           than the one whose outputs are kept); the Chinese ones, whose code is that of
-                                           the English ones, in one kernel
+                                           than the one whose outputs are kept)
 
 All of them ask before they show, so what a cell gave is not kept in the notebook but in ``outputs/en/01_….json``, from where
 the documentation site takes it.
@@ -86,12 +85,8 @@ def main() -> int:
         os.environ.setdefault("GLOG_minloglevel", "3")  # else Paddle says on stderr at what time a node raised
     chosen = [text for text in known if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
     began = time.perf_counter()
-    together = [text for text in chosen if arguments.run and text.parent.name == "zh"]
-    chosen = [*together, *(text for text in chosen if text not in together)]
     with ProcessPoolExecutor() as processes:
-        several = processes.submit(_timed_in_one_kernel, together)
-        results = [*processes.map(_timed, chosen[len(together) :])]
-        results = [*several.result(), *results]
+        results = list(processes.map(_timed, chosen))
     failures = 0
     for text, (content, failure, seconds) in zip(chosen, results, strict=True):
         kept = text.with_suffix(".ipynb")
@@ -219,10 +214,6 @@ def _executed(client: NotebookClient, notebook: Any, **settings: Any) -> tuple[s
 def _timed(text: Path) -> tuple[str, str, float]:
     began = time.perf_counter()
     return *built(text), time.perf_counter() - began
-
-
-def _timed_in_one_kernel(texts: list[Path]) -> list[tuple[str, str, float]]:
-    return list(built_in_one_kernel(texts)) if texts else []
 
 
 def clean(value: Any) -> Any:

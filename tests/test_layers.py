@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 
@@ -182,7 +183,12 @@ def _modules(node: ast.AST) -> list[str]:
 
 
 FILES = [file.relative_to(PACKAGE).as_posix() for file in sorted(PACKAGE.rglob("*.py"))]
-IMPORTS = [found for file in sorted(PACKAGE.rglob("*.py")) for found in read(file)]
+
+
+@cache
+def imports() -> list[Import]:
+    """Every import of the package: read by the first test that asks, since whoever collects the tests pays for it."""
+    return [found for file in sorted(PACKAGE.rglob("*.py")) for found in read(file)]
 
 
 def test_every_room_has_its_place_in_the_house() -> None:
@@ -192,7 +198,7 @@ def test_every_room_has_its_place_in_the_house() -> None:
 
 def test_no_arrow_runs_back() -> None:
     wrong = []
-    for found in IMPORTS:
+    for found in imports():
         if found.module != "inplace_magic" and not found.module.startswith("inplace_magic."):
             continue
         room, target = room_of(found.file), [*found.module.split("."), "__init__"][1]
@@ -205,9 +211,9 @@ def test_no_arrow_runs_back() -> None:
 
 def test_the_two_sides_meet_only_in_the_record_and_the_text() -> None:
     read, write = ("analysis/", "hazards/", "report.py", "render/", "widgets/"), ("capture", "rerun")
-    crossing = [found.place for found in IMPORTS if found.file.startswith(read) and _room(found.module) in write]
+    crossing = [found.place for found in imports() if found.file.startswith(read) and _room(found.module) in write]
     assert crossing == []
-    back = [found.place for found in IMPORTS if found.file.startswith("capture/") and _file(found).startswith(read)]
+    back = [found.place for found in imports() if found.file.startswith("capture/") and _file(found).startswith(read)]
     assert back == []
 
 
@@ -225,14 +231,14 @@ def _file(found: Import) -> str:
 def test_no_arrow_runs_back_inside_a_large_room(lower: str, upper: str) -> None:
     assert any(file.startswith(lower) for file in FILES)
     assert any(file.startswith(upper) for file in FILES)
-    inside = (found for found in IMPORTS if found.file.startswith(lower) and not found.for_types)
+    inside = (found for found in imports() if found.file.startswith(lower) and not found.for_types)
     assert [found.place for found in inside if _file(found).startswith(upper)] == []
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
     """What is imported inside functions is left out: it is imported when all of the others are there."""
     graph: dict[str, set[str]] = {file: set() for file in FILES}
-    for found in IMPORTS:
+    for found in imports():
         if not (found.in_function or found.for_types) and (_file(found) in graph):
             graph[found.file].add(_file(found))
     while leaves := [file for file, targets in graph.items() if not targets]:
@@ -250,7 +256,7 @@ def test_no_folder_has_too_many_files() -> None:
 
 def test_each_library_lives_in_its_own_room() -> None:
     wrong = []
-    for found in IMPORTS:
+    for found in imports():
         library = found.module.split(".")[0]
         if library == "inplace_magic" or library in sys.stdlib_module_names or found.for_types:
             continue

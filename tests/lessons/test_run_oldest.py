@@ -1,5 +1,4 @@
-"""Every notebook, run with the oldest versions of the Jupyter tools (``.venv-min``, made by make): each English one
-in a fresh kernel, and the Chinese ones, whose code is the same (``test_texts.py``), in one."""
+"""Every notebook, run with the oldest versions of the Jupyter tools (``.venv-min``, made by make)."""
 
 from __future__ import annotations
 
