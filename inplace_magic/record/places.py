@@ -53,12 +53,13 @@ class Callsite(_Hashed):
     line."""
 
     def __hash__(self) -> int:
-        # Of what tells places apart, and not of all their text: sites are looked up several times for each call.
+        # Of what tells places apart, and not of all their text: sites are looked up several times for each call. The
+        # cell is a part of it: in a story of twenty cells of one text, each look would else compare with twenty.
         try:
             return self._hash
         except AttributeError:
             outer = self.caller.line if self.caller is not None else 0
-            known = hash((self.line, self.column, self.end_column, self.function, outer))
+            known = hash((self.line, self.column, self.end_column, self.function, self.cell, self.file, outer))
             object.__setattr__(self, "_hash", known)
             return known
 
