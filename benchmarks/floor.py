@@ -81,11 +81,17 @@ class FactsAlone(TorchFunctionMode):
             known.pop(dead.popleft().key, None)
         seen: list[Any] = []
         for tensor in [result] if type(result) in PLAIN else ():
-            storage = tensor.untyped_storage()
+            try:
+                storage = tensor.untyped_storage()
+            except NotImplementedError:  # a wrapper of functorch's has none
+                seen += (tensor._version, tensor.shape, tensor.dtype, tensor.requires_grad)
+                storage = None
             if id(tensor) not in known:
-                for each in (tensor, storage):
+                for each in (tensor, storage) if storage is not None else (tensor,):
                     known[id(each)] = reference = Reference(each, died)
                     reference.key = id(each)
+            if storage is None:
+                continue
             facts_read = (tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.dtype, tensor.device)
             seen += (tensor._version, facts_read, tensor._is_view(), tensor.data_ptr(), tensor.requires_grad)
             seen += (storage.nbytes(), storage.device, storage.resizable())
@@ -135,7 +141,9 @@ VARIANTS: dict[str, Callable[[], Any]] = {
 def main() -> None:
     """Prints a row for each workload."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", choices=list(WORKLOADS), default=["tiny", "dqn", "lstm", "messages"])
+    parser.add_argument(
+        "--only", nargs="*", choices=list(WORKLOADS), default=["tiny", "dqn", "lstm", "messages", "func"]
+    )
     parser.add_argument("--repeats", type=int, default=15)
     options = parser.parse_args()
     torch.set_num_threads(1)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 
 from inplace_magic.language import _
 
 
+class _Hashed:
+    """Room for a hash that was asked for once: no field, so neither compared, copied nor saved."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+
 @dataclass(frozen=True, slots=True)
-class Callsite:
+class Callsite(_Hashed):
     """A place in the user's own code, and through ``caller`` the chain of the user's own places that led to it."""
 
     line: int
@@ -45,9 +53,23 @@ class Callsite:
     line."""
 
     def __hash__(self) -> int:
-        # Of what tells places apart, and not of all their text: sites are looked up several times for each call.
-        outer = self.caller
-        return hash((self.line, self.column, self.end_column, self.function, outer.line if outer is not None else 0))
+        # Of what tells places apart, and not of all their text: sites are looked up several times for each call. The
+        # cell is a part of it: in a story of twenty cells of one text, each look would else compare with twenty.
+        try:
+            return self._hash
+        except AttributeError:
+            outer = self.caller.line if self.caller is not None else 0
+            known = hash((self.line, self.column, self.end_column, self.function, self.cell, self.file, outer))
+            object.__setattr__(self, "_hash", known)
+            return known
+
+    def __eq__(self, other: object) -> bool:
+        # As a dataclass has it, but most comparisons are of a place with itself, or end at what tells places apart.
+        if self is other:
+            return True
+        if not isinstance(other, Callsite):
+            return NotImplemented
+        return hash(self) == hash(other) and _all_of(self) == _all_of(other)
 
     @property
     def bound(self) -> tuple[str | None, ...] | None:
@@ -123,3 +145,6 @@ def where_they_part(*chains: tuple[Callsite, ...]) -> list[Callsite]:
             break
         level += 1
     return [chain[level] for chain in chains]
+
+
+_all_of = attrgetter(*(field.name for field in fields(Callsite)))

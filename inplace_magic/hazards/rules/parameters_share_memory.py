@@ -34,6 +34,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -128,8 +129,14 @@ def _read_by_another(story: Story, wholes: _Wholes, call: CallEvent, mutation: M
         path, site = given, site.caller
 
 
-def _bound_before(story: Story, site: Callsite, name: str, index: int) -> list[int]:
-    return [tensor for at, tensor in story.bindings.scopes.get((site.function, name), ()) if at < index]
+def _bound_before(story: Story, site: Callsite, name: str, index: int) -> Iterator[int]:
+    """The tensors that a name was bound to before a call, oldest first."""
+    bound = story.bindings.scopes.get((site.function, name), ())
+    return (tensor for _at, tensor in takewhile(lambda entry: entry[0] < index, bound))
+
+
+def _is_bound(story: Story, site: Callsite, name: str, index: int) -> bool:
+    return next(_bound_before(story, site, name, index), None) is not None
 
 
 def _reading(
@@ -142,7 +149,7 @@ def _reading(
     for tensor in wholes.that_are_read(mutation, site, other):
         for read in story.readers(tensor, call.index, lambda place: _is_below(place, site)):
             at = level(read.callsite, site)
-            if at is None or _writes(story, mutation, at, read.index) or _bound_before(story, site, other, read.index):
+            if at is None or _writes(story, mutation, at, read.index) or _is_bound(story, site, other, read.index):
                 return None  # a write of its own: it is meant to go on from there
             exactly = _names_of(read, tensor) if at == read.callsite else None
             told = one_name and tensor == mutation.tensor and _says_the_values_of(at, other)

@@ -43,7 +43,7 @@ CODE = "recomputed-with-other-values"
 _RUN_AGAIN = ("checkpoint", "recompute")
 """What stands in the call of a function that is run again in backward: PyTorch's word, and Paddle's."""
 
-_Place = tuple[str, str, int, int | None, str]
+_Place = tuple[str, str, int, int | None, int | None, str | None]
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -86,7 +86,7 @@ def _of_a_forward(story: Story, parent: int) -> bool:
 
 def _place(call: CallEvent) -> _Place | None:
     site = call.callsite
-    return (call.name, site.function, site.line, site.column, site.place) if site is not None else None
+    return (call.name, site.function, site.line, site.column, site.cell, site.file) if site is not None else None
 
 
 def _is_checkpointed(site: Callsite | None) -> bool:

@@ -80,7 +80,7 @@ def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
             continue
         given = [(came.get(meta.tensor), meta, name) for meta, name in _given(call)]
         sides = [known or ({_memory(meta): (meta, name)} if name else {}) for known, meta, name in given]
-        for one, other in combinations(_with_a_second_name(sides), 2):
+        for one, other in combinations(sides if len(sides) < 3 else _with_a_second_name(sides), 2):
             for memory in one.keys() & other.keys():
                 if one[memory][1] != other[memory][1] and all(out.dtype != "bool" for out in call.outputs):
                     yield call, [one[memory], other[memory]]

@@ -101,9 +101,11 @@ def _told_apart(story: Story) -> set[tuple[Callsite | None, int]]:
 
 def _scaled_before(story: Story, call: CallEvent) -> Write | None:
     """The first half of ``average.mul_(0.9).add_(p, alpha=0.1)``, for the second one."""
-    node = expressions.parse(call.callsite.expression) if call.callsite is not None else None
+    if not call.does("shifts") or call.callsite is None:
+        return None
+    node = expressions.parse(call.callsite.expression)
     chained = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-    if not call.does("shifts") or not isinstance(chained, ast.Call):
+    if not isinstance(chained, ast.Call):
         return None
     before = story.calls.get(call.index - 1)
     while before is not None and before.callsite is not None and before.callsite.same_statement(call.callsite):

@@ -21,6 +21,7 @@ another one of the same shape.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache, partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -36,14 +37,15 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line whose step uses another parameter's state."""
     served: dict[int, tuple[int, CallEvent]] = {}
     seen = set()
+    is_state = cache(partial(_is_state, story))
     for call in story.trace.calls:
         moved = call.mutated[0] if len(call.mutated) == 1 else None
-        if call.callsite not in story.stepping or moved is None or not moved.is_trainable:
+        if moved is None or not moved.is_trainable or call.callsite not in story.stepping:
             continue
         if call.does("overwrites"):
             continue
         for meta in call.inputs:
-            if meta.storage in (None, moved.storage) or meta.shape != moved.shape or not _is_state(story, meta.storage):
+            if meta.storage in (None, moved.storage) or meta.shape != moved.shape or not is_state(meta.storage):
                 continue
             first = served.setdefault(meta.storage or 0, (moved.tensor, call))
             if first[0] != moved.tensor and call.callsite not in seen:
