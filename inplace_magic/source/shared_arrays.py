@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.statements import arrays_written
 from inplace_magic.source.text import FunctionNode, Text, is_simple
-from inplace_magic.source.vocabulary import ARRAY_MAKERS, FRESH_ARRAYS
+from inplace_magic.source.vocabulary import ARRAY_MAKERS, FRESH_ARRAYS, SHARING_ARRAYS, SHARING_METHODS
 
 _MOST_STEPS = 8
 """Names and functions that are followed from a tensor to its array."""
@@ -126,6 +126,8 @@ class _Arrays:
             return self._reached(name, node.value, steps)
         if isinstance(node, ast.Name):
             return self._bound(name, node.id, steps - 1)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SHARING_METHODS:
+            return self._reached(name, node.func.value, steps - 1)
         path = path_text(node)
         if path is not None:
             return {_key(name, path)}
@@ -136,6 +138,8 @@ class _Arrays:
         called = _end(path_text(node.func) or "")
         if called in FRESH_ARRAYS:
             return set()
+        if called in SHARING_ARRAYS and node.args and place is None:
+            return self._reached(name, node.args[0], steps)
         listed = self.text.functions.get(called, ())
         if len(listed) != 1:
             return None
@@ -211,7 +215,10 @@ def _writes(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | ast.stmt
                     yield path, node
         elif isinstance(node, ast.Call):
             for array in arrays_written(node, deep=False):
-                path = path_text(array)
+                whole = array
+                if isinstance(array, ast.Call) and _end(path_text(array.func) or "") in SHARING_ARRAYS and array.args:
+                    whole = array.args[0]
+                path = path_text(whole)
                 if path is not None:
                     yield path, node
 

@@ -53,3 +53,9 @@ FRESH_ARRAYS = frozenset(
     )
 )
 """Functions and methods, most of them of NumPy, that give new memory each time."""
+
+SHARING_ARRAYS = frozenset(("frombuffer", "asarray", "ascontiguousarray", "memoryview"))
+"""Functions, most of them of NumPy, that give an array on the memory of what they are given, where they can."""
+
+SHARING_METHODS = frozenset(("reshape", "view", "ravel", "squeeze", "transpose", "swapaxes", "cast"))
+"""Methods of arrays and of ``memoryview`` that do so."""

@@ -37,6 +37,24 @@ def test_a_stream_that_fills_the_bytes_behind_tensors_that_no_call_met(tmp_path:
     assert watched(tmp_path, copied).codes() == set()
 
 
+def test_an_array_on_the_bytes_leads_to_them(tmp_path: Path) -> None:
+    program = """
+    import io
+    import numpy as np
+    def blocks(stream):
+        space = bytearray(8)
+        samples = np.frombuffer(space, dtype=np.float32).reshape(1, 2)
+        while stream.readinto(memoryview(space)) == 8:
+            yield torch.from_numpy(samples)
+    def taken(stream):
+        return torch.cat(list(blocks(stream)))
+    found = taken(io.BytesIO(torch.arange(6.0).numpy().tobytes()))
+    """
+    finding = watched(tmp_path, program).the(buffer_gathered.CODE)
+    assert finding.mutation is not None
+    assert finding.mutation.text == "while stream.readinto(memoryview(space)) == 8:"
+
+
 def test_an_environment_that_moves_its_array_between_two_calls(tmp_path: Path) -> None:
     program = """
     import numpy as np
