@@ -88,7 +88,6 @@ NOT_YET_FOUND = {
     "silent_which_gauge_matters": "a column is assigned to itself, after an inner loop has shuffled it several times",
     "silent_gait_of_a_limping_dog": "gradients are clipped for their norm, as they are before each step",
     "silent_hospitals_that_share_a_model": "one model trained by several in turn, as a model is",
-    "silent_reports_of_broken_streetlights": "`setattr` gives a default out under a name that no line says",
     "silent_soft_blobs_for_a_shadow": "a sweep that reads what it has written, as Gauss and Seidel mean it to",
     "silent_thin_net_for_night_frost": "weights are masked in each forward, as pruned ones are",
     "silent_veins_of_leaves": "a momentum can be set so that two updates count as one",

@@ -125,8 +125,17 @@ def test_facts_that_a_tensor_does_not_have_are_unknown() -> None:
     sparse = readable(describe.layout(torch.eye(2).to_sparse()))._asdict()
     assert (sparse["shape"], sparse["strides"], sparse["offset"]) == ((2, 2), None, None)
     assert describe.pointer(torch.eye(2).to_sparse()) is None
-    assert describe.storage(torch.eye(2).to_sparse()) is None
     assert describe.version(_inference()) is None
+
+
+def test_the_memory_of_a_sparse_tensor_is_that_of_its_values_and_to_look_at_it_makes_no_node() -> None:
+    by_place = torch.eye(2).to_sparse()
+    assert describe.storage(by_place) is by_place.values().untyped_storage()
+    by_row = torch.eye(2).to_sparse_csr().requires_grad_()
+    begun = describe_nodes.sequence_number()
+    found = describe.storage(by_row)
+    assert describe_nodes.sequence_number() == begun
+    assert found is by_row.values().untyped_storage()
 
 
 def test_describing_a_subclass_runs_none_of_its_code() -> None:

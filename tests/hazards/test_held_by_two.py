@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 
-from inplace_magic.hazards.stale import copy_shares_parameters, objects_share_state
+from inplace_magic.hazards.stale import copy_shares_parameters, initial_value_written, objects_share_state
 
 WRONG = {
     "nodes that a method copies around the old tensors": (
@@ -287,3 +287,60 @@ def test_two_attributes_that_a_constructor_gave_one_network_are_one(loaded_shell
 def test_a_copy_of_a_network_follows_it_slowly(loaded_shell: Any, tmp_path: Path) -> None:
     copied = AGENT.replace("LAGGED", "nn.Linear(2, 1)")
     assert told(loaded_shell, tmp_path, copied).alarms == [[], []]
+
+
+METER = """
+    class Meter:
+        def __init__(self):
+            self.defaults = {}
+        def add(self, name, value):
+            self.defaults[name] = value
+            setattr(self, name, value.clone())
+        def reset(self):
+            for name, value in self.defaults.items():
+                setattr(self, name, GIVEN)
+    class Recall(Meter):
+        def __init__(self):
+            super().__init__()
+            self.add("found", torch.zeros(2))
+        def update(self, hits):
+            self.found += hits
+    meter, seen = Recall(), []
+    for _ in range(3):
+        meter.update(torch.ones(2))
+        seen.append(meter.found.sum().item())
+        meter.reset()
+    """
+
+
+def test_a_default_that_is_handed_out_live_is_found_when_it_is_written(loaded_shell: Any, tmp_path: Path) -> None:
+    ran = told(loaded_shell, tmp_path, METER.replace("GIVEN", "value"))
+    assert ran.names["seen"] == [2.0, 2.0, 4.0], "PyTorch alone goes on from the default that was written"
+    for finding in ran.the(initial_value_written.CODE):
+        assert finding.mutation is not None
+        assert finding.mutation.statement == "self.found += hits"
+        assert finding.variable == "self.found"
+
+
+def test_a_default_that_is_handed_out_as_a_copy_is_none(loaded_shell: Any, tmp_path: Path) -> None:
+    ran = told(loaded_shell, tmp_path, METER.replace("GIVEN", "value.clone()"))
+    assert ran.names["seen"] == [2.0, 2.0, 2.0]
+    assert ran.alarms == [[], []]
+
+
+def test_an_attribute_for_one_of_several_totals_is_none(loaded_shell: Any, tmp_path: Path) -> None:
+    program = """
+    class Totals:
+        def __init__(self):
+            self.totals = {"left": torch.zeros(2), "right": torch.zeros(2)}
+            self.current = torch.zeros(2)
+        def count(self, x):
+            self.current += x
+    totals = Totals()
+    totals.count(torch.ones(2))
+    for name in ("left", "right", "left"):
+        totals.current = totals.totals[name]
+        totals.count(torch.ones(2))
+    sums = [total.sum().item() for total in totals.totals.values()]
+    """
+    assert told(loaded_shell, tmp_path, program).alarms == [[], []]

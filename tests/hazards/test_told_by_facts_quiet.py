@@ -14,6 +14,20 @@ from inplace_magic.record.blindness import NOT_JUDGED
 from inplace_magic.report import Report
 
 HEALTHY = {
+    "two parameters of one shape, moved by parts of one vector of LBFGS": """
+        net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
+        optimizer = torch.optim.LBFGS(net.parameters(), lr=0.5, max_iter=3)
+        x = torch.rand(4, 3)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = net(x).square().mean()
+            loss.backward()
+            return loss
+
+        for _ in range(2):
+            optimizer.step(closure)
+        """,
     "a function that clips its argument and gives the norm": """
         def clipped(gradient, most):
             norm = gradient.norm()

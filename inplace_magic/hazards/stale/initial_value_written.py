@@ -24,6 +24,8 @@ Found where a loop binds a name to another one of the same function, the stateme
 depends on the old values, and the other name serves for nothing else from the loop on: a statement that gives the same
 tensor each time has an effect only where it is to begin anew. And where a tensor was made in a cached function, written
 outside of it, and met there again by others or read by another function; memory to work in (``torch.empty``) is none.
+And where an object took over what a dict of its own keeps by the name of the attribute (``setattr(self, name, value)``
+for each of ``self.defaults``), in place of another tensor, and a line writes that on top of its values.
 A function that moves a value of the module by constants, under a name of its own (``std = STD; std *= 255``), is told
 as a fact worth knowing: a schedule means it, a constant does not. Silent for accumulators, which other lines read
 (``counts = COUNTS; counts += 1``). It takes the text around the line, of a cell or of a file that is what ran.
@@ -41,6 +43,7 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.defaults import TakenOver, taken_over_and_written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -57,6 +60,11 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     told: set[tuple[object, ...]] = set()
+    for taken in taken_over_and_written(story):
+        site = taken.call.callsite
+        if site is not None and (site.cell, site.file, site.line) not in told:
+            told.add((site.cell, site.file, site.line))
+            yield _of_an_entry(taken)
     first: dict[tuple[object, ...], _First] = {}
     last: dict[tuple[object, ...], int] = {}
     for call in story.trace.calls:
@@ -235,6 +243,22 @@ def _hazard(
         variable=variable,
         tensor=mutation.tensor,
         write=call,
+    )
+
+
+def _of_an_entry(taken: TakenOver) -> Hazard:
+    attribute, entry = taken.attribute.path, taken.entry.path
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} writes `{name}` and with it `{source}`, which is the same tensor: it was taken over and not "
+            "copied, so what begins with it next begins with what was written. PyTorch gives no error."
+        ).format(line=wording.spot(taken.call.callsite), name=attribute, source=entry),
+        fix=_("Begin with a copy: {code}.").format(code=wording.code(f"{entry}.clone()")),
+        variable=attribute,
+        tensor=taken.attribute.tensor,
+        write=taken.call,
     )
 
 

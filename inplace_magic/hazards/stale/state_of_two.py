@@ -23,19 +23,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, partial
 
+from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, Region
 
 CODE = "state-of-two"
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line whose step uses another parameter's state."""
-    served: dict[int, tuple[int, CallEvent]] = {}
+    served: dict[tuple[int | None, Region | None], tuple[int, CallEvent]] = {}
     seen = set()
     is_state = cache(partial(_is_state, story))
     for call in story.trace.calls:
@@ -47,7 +48,7 @@ def check(story: Story) -> Iterator[Hazard]:
         for meta in call.inputs:
             if meta.storage in (None, moved.storage) or meta.shape != moved.shape or not is_state(meta.storage):
                 continue
-            first = served.setdefault(meta.storage or 0, (moved.tensor, call))
+            first = served.setdefault((meta.storage, region_of(meta)), (moved.tensor, call))
             if first[0] != moved.tensor and call.callsite not in seen:
                 seen.add(call.callsite)
                 yield _hazard(story, call, first[1])
