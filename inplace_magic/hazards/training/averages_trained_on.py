@@ -46,6 +46,8 @@ _STATES = 3
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that copies averages over weights."""
+    if not _overwrites_what_was_stepped(story):
+        return
     overwritten: dict[int, int] = {}
     seen = set()
     for blend in blends(story):
@@ -63,6 +65,18 @@ def check(story: Story) -> Iterator[Hazard]:
         if read is not None:
             seen.add(site)
             yield _hazard(story, blend, read, step)
+
+
+def _overwrites_what_was_stepped(story: Story) -> bool:
+    """Whether all of a weight was ever overwritten after a step: else there is nothing to follow."""
+    stepped = set()
+    for call in story.trace.calls:
+        for mutation in call.mutations:
+            if call.callsite in story.stepping:
+                stepped.add(mutation.storage)
+            elif mutation.storage in stepped and call.does("overwrites") and len(call.inputs) > 1:
+                return True
+    return False
 
 
 def _is_average(story: Story, blend: Blend, since: int) -> bool:
