@@ -13,8 +13,7 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards.gradients import gradient_edited_late, gradients_left_over
-from inplace_magic.hazards.gradients import gradient_of_another_loss as another_loss
+from inplace_magic.hazards.gradients import gradient_edited_late, gradient_of_another_loss, gradients_left_over
 from inplace_magic.hazards.training import averages_trained_on, statistics_left_behind, statistics_moved
 
 DATA = """
@@ -76,7 +75,7 @@ PAGES = {
             "train()\nresult = model.eval()(data[0][0]).sum()",
         ),
         Page(
-            another_loss,
+            gradient_of_another_loss,
             "maker, judge, noise, real = nn.Linear(2, 3), nn.Linear(3, 1), torch.randn(8, 2), torch.randn(8, 3)\n"
             "fake = torch.randn(8, 3)\n"
             "opt_maker, opt_judge = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (maker, judge))",
@@ -193,7 +192,7 @@ FOUND = {
         "return ((model(x) > 0) == (y > 0)).float().mean()",
     ),
     "an actor's loss goes through the critic": (
-        another_loss,
+        gradient_of_another_loss,
         """
         actor, critic = nn.Linear(3, 2), nn.Linear(5, 1)
         opt_actor, opt_critic = (torch.optim.Adam(m.parameters()) for m in (actor, critic))
