@@ -125,7 +125,34 @@ def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_p
     assert result("Bad") != result("Good")
 
 
+AVERAGE = """
+        class Average:
+            def __init__(self, model):
+                self.model, self.kept = model, {}
+                self.shadow = {name: p.data.clone() for name, p in model.named_parameters()}
+            def update(self):
+                for name, p in self.model.named_parameters():
+                    mixed = 0.1 * p.data + 0.9 * self.shadow[name]
+                    self.shadow[name] = mixed.clone()
+            def put_in(self):
+                for name, p in self.model.named_parameters():
+                    self.kept[name] = p.data
+                    p.data = self.shadow[name]
+            def put_back(self):
+                for name, p in self.model.named_parameters():
+                    p.data = self.kept[name]
+        model = network()
+        opt, average = torch.optim.Adam(model.parameters()), Average(model)
+        for i, (x, y) in enumerate(data):
+            stepped(model, opt, x, y)
+            average.update()
+            if i % 4 == 3:
+                average.put_in()
+                with torch.no_grad():
+                    print(loss_of(model(x), y).item())
+"""
 FOUND = {
+    "weights are given the memory of their averages": (averages_trained_on, AVERAGE, "p.data = self.shadow[name]"),
     "a state dict of averages is loaded": (
         averages_trained_on,
         """
@@ -250,6 +277,7 @@ ACCUMULATED = """
                     {after}
         """
 QUIET = {
+    "weights are given their own memory back": AVERAGE + 16 * " " + "average.put_back()",
     "sums that end with the epoch": ACCUMULATED.format(
         before="", batches=8, counted=1, due="(i + 1) % 4 == 0", after=""
     ),
