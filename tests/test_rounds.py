@@ -35,7 +35,6 @@ NOT_YET_FOUND = {
     "silent_positions_after_one_long_recording": "a buffer that a condition overwrites for good may be meant to",
     "silent_posterior_over_sampled_lengthscales": "a result of older values meets one of newer ones: so do quotients",
     "silent_rare_features_resampled": "rows set anew under the optimizer's old moments, as clipping does",
-    "silent_tail_of_the_epoch": "steps by the gradients of four backwards and of seven",
     "silent_robot_arm_expert_layers": "a part of an argument, read with the whole in the next pass",
     "silent_object_similarity_per_layer": "told at the layer that writes, and not at the hook that keeps",
     "silent_decision_steps_over_a_table": "one normalisation serves several layers, as a shared layer does",

@@ -314,6 +314,11 @@ class Story(Backwards):
         born = self._births.get(storage) if storage is not None else None
         return self.calls.get(born) if born is not None else None
 
+    @cached_property
+    def ended(self) -> dict[int, int]:
+        """How many calls had begun when a memory died; without those that live at the end of the watch."""
+        return {storage.storage: storage.ended for storage in self.trace.storages if storage.ended is not None}
+
     def is_gradient(self, mutation: Mutation) -> bool:
         """Whether a written tensor is the gradient of a leaf: made by a backward, or named so."""
         maker = self.maker_of_storage(mutation.storage)

@@ -15,6 +15,8 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "frozen-but-moved": "Paddle's optimizers pass over a parameter with `stop_gradient=True`",
     "gradient-not-renewed": "an assignment to `.grad` copies, so what the step reads was made by no backward, and the "
     "rule has nothing to tell it by",
+    "gradients-left-over": "the backward that fills a gradient after `clear_grad()` is not seen to do so, and the "
+    "backwards in a sum are not counted",
     "lookup-shortened": "a lookup with `max_norm` is a dozen operations in Paddle, of which none says it",
     "overlapping-write": "Paddle reads all operands before it writes: results are those of a copy",
     "shared-gradient-edited": "Paddle hands each branch a gradient of its own",

@@ -13,7 +13,7 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards.gradients import gradient_of_another_loss as another_loss
+from inplace_magic.hazards.gradients import gradient_edited_late, gradient_of_another_loss, gradients_left_over
 from inplace_magic.hazards.training import averages_trained_on, statistics_left_behind, statistics_moved
 
 DATA = """
@@ -75,12 +75,26 @@ PAGES = {
             "train()\nresult = model.eval()(data[0][0]).sum()",
         ),
         Page(
-            another_loss,
+            gradient_of_another_loss,
             "maker, judge, noise, real = nn.Linear(2, 3), nn.Linear(3, 1), torch.randn(8, 2), torch.randn(8, 3)\n"
             "fake = torch.randn(8, 3)\n"
             "opt_maker, opt_judge = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (maker, judge))",
             "loss_of(judge(real), judge(fake)).backward()",
             "round(judge.weight.sum().item(), 6)",
+        ),
+        Page(
+            gradient_edited_late,
+            "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=1)\n"
+            "def loss_of(w):\n    return (w * 9).sum()",
+            "nn.utils.clip_grad_norm_([w], 1.0)      # the step is over",
+            "round(w[0].item(), 3)",
+        ),
+        Page(
+            gradients_left_over,
+            "w, batches = torch.ones(2, requires_grad=True), torch.rand(7, 2)\nopt = torch.optim.SGD([w], lr=0.1)\n"
+            "def loss_of(x):\n    return (w * x).square().sum()",
+            "(loss_of(x) / 4).backward()",
+            "round(w[0].item(), 6)",
         ),
     )
 }
@@ -111,7 +125,34 @@ def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_p
     assert result("Bad") != result("Good")
 
 
+AVERAGE = """
+        class Average:
+            def __init__(self, model):
+                self.model, self.kept = model, {}
+                self.shadow = {name: p.data.clone() for name, p in model.named_parameters()}
+            def update(self):
+                for name, p in self.model.named_parameters():
+                    mixed = 0.1 * p.data + 0.9 * self.shadow[name]
+                    self.shadow[name] = mixed.clone()
+            def put_in(self):
+                for name, p in self.model.named_parameters():
+                    self.kept[name] = p.data
+                    p.data = self.shadow[name]
+            def put_back(self):
+                for name, p in self.model.named_parameters():
+                    p.data = self.kept[name]
+        model = network()
+        opt, average = torch.optim.Adam(model.parameters()), Average(model)
+        for i, (x, y) in enumerate(data):
+            stepped(model, opt, x, y)
+            average.update()
+            if i % 4 == 3:
+                average.put_in()
+                with torch.no_grad():
+                    print(loss_of(model(x), y).item())
+"""
 FOUND = {
+    "weights are given the memory of their averages": (averages_trained_on, AVERAGE, "p.data = self.shadow[name]"),
     "a state dict of averages is loaded": (
         averages_trained_on,
         """
@@ -178,7 +219,7 @@ FOUND = {
         "return ((model(x) > 0) == (y > 0)).float().mean()",
     ),
     "an actor's loss goes through the critic": (
-        another_loss,
+        gradient_of_another_loss,
         """
         actor, critic = nn.Linear(3, 2), nn.Linear(5, 1)
         opt_actor, opt_critic = (torch.optim.Adam(m.parameters()) for m in (actor, critic))
@@ -194,8 +235,95 @@ FOUND = {
         """,
         "loss_of(worth(x, actor(x).detach()), y).backward()",
     ),
+    "rows are masked after the step": (
+        gradient_edited_late,
+        """
+        rows, kept = nn.Embedding(20, 4), torch.arange(20) < 15
+        opt = torch.optim.Adam(rows.parameters())
+        for k in range(4):
+            rows(torch.arange(k, 20)).square().sum().backward()
+            opt.step()
+            rows.weight.grad[kept] = 0
+            opt.zero_grad(set_to_none=False)
+        """,
+        "rows.weight.grad[kept] = 0",
+    ),
+    "one batch of five is left over": (
+        gradients_left_over,
+        """
+        model = network()
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        for epoch in range(3):
+            for i, (x, y) in enumerate(data[:5]):
+                (loss_of(model(x), y) / 2).backward()
+                if (i + 1) % 2 == 0:
+                    opt.step()
+                    opt.zero_grad()
+        """,
+        "(loss_of(model(x), y) / 2).backward()",
+    ),
 }
+ACCUMULATED = """
+        model, count = network(), 0
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        for epoch in range(3):
+            {before}
+            for i, (x, y) in enumerate(data[:{batches}]):
+                (loss_of(model(x), y) / 4).backward()
+                count += {counted}
+                if {due}:
+                    opt.step()
+                    opt.zero_grad()
+                    {after}
+        """
 QUIET = {
+    "weights are given their own memory back": AVERAGE + 16 * " " + "average.put_back()",
+    "sums that end with the epoch": ACCUMULATED.format(
+        before="", batches=8, counted=1, due="(i + 1) % 4 == 0", after=""
+    ),
+    "a last sum of fewer batches": ACCUMULATED.format(
+        before="", batches=7, counted=1, due="(i + 1) % 4 == 0 or i == 6", after=""
+    ),
+    "sums that go on from epoch to epoch": ACCUMULATED.format(
+        before="", batches=7, counted=1, due="count % 4 == 0", after=""
+    ),
+    "gradients that are cleared before each epoch": ACCUMULATED.format(
+        before="opt.zero_grad()", batches=7, counted=1, due="(i + 1) % 4 == 0", after=""
+    ),
+    "batches that are gathered up to a number of rows": ACCUMULATED.format(
+        before="", batches=11, counted="(3, 5, 2, 9, 3, 3, 1, 8, 2, 2, 5)[i]", due="count >= 8", after="count = 0"
+    ),
+    "gradients that are clipped for each of two optimizers": """
+        parts = [nn.Linear(3, 1), nn.Linear(3, 1)]
+        opts = [torch.optim.SGD(part.parameters(), lr=0.1) for part in parts]
+        for x, y in data:
+            for part, opt in zip(parts, opts):
+                opt.zero_grad()
+                loss_of(9 * part(x), y).backward()
+            for opt in opts:
+                nn.utils.clip_grad_norm_([p for part in parts for p in part.parameters()], 0.1)
+                opt.step()
+        """,
+    "gradients that are scaled back to be shown": """
+        model = network()
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        for x, y in data:
+            opt.zero_grad()
+            (9 * loss_of(model(x), y)).backward()
+            opt.step()
+            for p in model.parameters():
+                p.grad.div_(9)
+            print(sum(p.grad.norm() for p in model.parameters()).item())
+        """,
+    "a norm that clipping gives, below the step": """
+        model, norms = network(), []
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        for x, y in data:
+            opt.zero_grad()
+            loss_of(model(x), y).backward()
+            opt.step()
+            norms.append(nn.utils.clip_grad_norm_(model.parameters(), float("inf")))
+        """,
     "averages are swapped in and out": """
         model = network()
         opt, average = torch.optim.SGD(model.parameters(), lr=0.1), [p.detach().clone() for p in model.parameters()]

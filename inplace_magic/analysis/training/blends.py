@@ -25,7 +25,12 @@ class Blend:
     """A write of values that had been computed from weights, or copied from them."""
 
     call: CallEvent
-    mutation: Mutation
+    tensor: int
+    """What was written, or was given another memory."""
+    storage: int
+    """Its memory before the call."""
+    memory: int
+    """Its memory from then on: another one after `p.data = average`."""
     states: States
     """Those in what was written."""
     whole: bool
@@ -51,6 +56,9 @@ class _Walk:
 
     def through(self, call: CallEvent) -> Iterator[Blend]:
         stepping = call.callsite in self._story.stepping
+        if call.does("takes memory") and len(call.inputs) > 1 and not stepping:
+            yield from self._taken(call)
+            return
         for place, mutation in enumerate(call.mutations):
             if mutation.storage is None:
                 continue
@@ -62,6 +70,13 @@ class _Walk:
                 states = self._of_all(_given_for(call, place, len(call.outputs)), made, call.does("gathers"))
                 if states and made.storage is not None:
                     self._carried[made.storage] = _joined(self._carried.get(made.storage, {}), states)
+
+    def _taken(self, call: CallEvent) -> Iterator[Blend]:
+        before, source = call.inputs[:2]
+        if before.storage in self._weights and source.storage not in (None, before.storage):
+            states = self._of_all([source], before, gathers=False)
+            if states and before.storage is not None and source.storage is not None:
+                yield Blend(call, before.tensor, before.storage, source.storage, states, whole=True)
 
     def _written(self, call: CallEvent, place: int, mutation: Mutation) -> Iterator[Blend]:
         if place >= len(call.mutated) or mutation.storage is None:
@@ -75,7 +90,7 @@ class _Walk:
             self._carried.pop(mutation.storage, None)
         if states:
             self._carried[mutation.storage] = _joined(self._carried.get(mutation.storage, {}), states)
-            yield Blend(call, mutation, states, whole)
+            yield Blend(call, mutation.tensor, mutation.storage, mutation.storage, states, whole)
 
     def _is_all(self, target: TensorMetadata) -> bool:
         """Whether a view, such as `.data`, has all the elements of the weight that lies in its memory."""

@@ -21,10 +21,11 @@ Good::
         p.data.copy_(k)
     train(model)
 
-Told from the record alone: all of a weight was overwritten by values into which three or more of its own states had
-gone, each left by a step since the weight was overwritten last; the weight was read without gradients after that; and
-the next that wrote it was a step of the optimizer again. Silent where the old weights, or any others, are put back
-first, and for slow weights that take one state of the fast ones each time, as Lookahead and Reptile have them.
+Told from the record alone: all of a weight was overwritten by values, or it was given a memory (``p.data = average``),
+into which three or more of its own states had gone, each left by a step since the weight was overwritten last; the
+weight was read without gradients after that; and the next that wrote it was a step of the optimizer again. Silent where
+the old weights, or any others, are put back first, and for slow weights that take one state of the fast ones each time,
+as Lookahead and Reptile have them.
 """
 
 from __future__ import annotations
@@ -46,48 +47,62 @@ _STATES = 3
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that copies averages over weights."""
+    if not _overwrites_what_was_stepped(story):
+        return
     overwritten: dict[int, int] = {}
     seen = set()
     for blend in blends(story):
-        weight = blend.mutation.storage
-        if not blend.whole or weight is None:
+        if not blend.whole:
             continue
-        since, site = overwritten.get(weight, -1), blend.call.callsite
-        overwritten[weight] = blend.call.index
+        since, site = overwritten.get(blend.storage, -1), blend.call.callsite
+        overwritten[blend.memory] = blend.call.index
         if site is None or site in seen or not _is_average(story, blend, since):
             continue
-        step = _next_write(story, blend)
+        step = next((write for write in story.writes_to_memory(blend.memory) if write.at > blend.call.index), None)
         if step is None or step.call is None or step.site not in story.stepping or step.call.does("overwrites"):
             continue
-        read = _looked_at(story, blend, step.at)
+        read = _looked_at(story, blend, step.at) if not _is_put_back(story, blend, step.at) else None
         if read is not None:
             seen.add(site)
             yield _hazard(story, blend, read, step)
 
 
+def _overwrites_what_was_stepped(story: Story) -> bool:
+    """Whether all of a weight was ever overwritten, or replaced, after a step: else there is nothing to follow."""
+    stepped = set()
+    for call in story.trace.calls:
+        if call.does("takes memory") and call.inputs and call.inputs[0].storage in stepped:
+            return True
+        for mutation in call.mutations:
+            if call.callsite in story.stepping:
+                stepped.add(mutation.storage)
+            elif mutation.storage in stepped and call.does("overwrites") and len(call.inputs) > 1:
+                return True
+    return False
+
+
 def _is_average(story: Story, blend: Blend, since: int) -> bool:
     """Whether several states of the weight went into what was copied, each left by a step since a call."""
-    states = blend.states.get(blend.mutation.storage or 0, ())
+    states = blend.states.get(blend.storage, ())
     stepped = [at for at in states if at > since and story.calls[at].callsite in story.stepping]
     return len(stepped) >= _STATES
 
 
-def _next_write(story: Story, blend: Blend) -> Write | None:
-    writes = story.writes_to_memory(blend.mutation.storage)
-    return next((write for write in writes if write.at > blend.call.index), None)
+def _is_put_back(story: Story, blend: Blend, until: int) -> bool:
+    """Whether the weight was given another memory once more."""
+    return any(blend.call.index < call.index < until for call in story.data_setters.get(blend.tensor, ()))
 
 
 def _looked_at(story: Story, blend: Blend, until: int) -> CallEvent | None:
     """The first call that read the overwritten weight without gradients."""
-    tensors = story.bindings.by_storage.get(blend.mutation.storage or 0, ())
+    tensors = story.bindings.by_storage.get(blend.memory, ())
     reads = (call for tensor in tensors for call in story.given_between(tensor, blend.call.index, until))
     computing = (call for call in reads if call.kind == "ordinary" and not any(m.requires_grad for m in call.outputs))
     return min(computing, key=lambda call: call.index, default=None)
 
 
 def _hazard(story: Story, blend: Blend, read: CallEvent, step: Write) -> Hazard:
-    weight = next((m for m in blend.call.mutated if m.tensor == blend.mutation.tensor), None)
-    name = story.bindings.written_name(blend.call, blend.mutation.tensor)
+    name = story.bindings.written_name(blend.call, blend.tensor) or story.bindings.name(blend.tensor)
     return finding(
         CODE,
         "warning",
@@ -107,7 +122,7 @@ def _hazard(story: Story, blend: Blend, read: CallEvent, step: Write) -> Hazard:
         ),
         variable=name,
         read=step.call,
-        tensor=weight.tensor if weight is not None else None,
+        tensor=blend.tensor,
         write=blend.call,
     )
 

@@ -66,8 +66,8 @@ def _taken(story: Story, weights: set[int]) -> dict[int, list[Blend]]:
     """The writes that gave weights what a step had left in others, by the memory written."""
     found: dict[int, list[Blend]] = {}
     for blend in blends(story):
-        weight = blend.mutation.storage
-        if weight in weights and weight is not None and any(_trained(story, blend)):
+        weight = blend.memory
+        if weight in weights and any(_trained(story, blend)):
             found.setdefault(weight, []).append(blend)
     return found
 
@@ -76,7 +76,7 @@ def _trained(story: Story, blend: Blend) -> Iterator[int]:
     """The memories of other weights that had been stepped when they were taken."""
     for source, states in blend.states.items():
         stepped = (state >= 0 and story.calls[state].callsite in story.stepping for state in states)
-        if source != blend.mutation.storage and any(stepped):
+        if source != blend.memory and any(stepped):
             yield source
 
 
@@ -114,7 +114,7 @@ def _last_written(story: Story, look: Normalised) -> tuple[int, CallEvent | None
 
 
 def _hazard(story: Story, blend: Blend, look: Normalised) -> Hazard:
-    name = story.bindings.written_name(blend.call, blend.mutation.tensor)
+    name = story.bindings.written_name(blend.call, blend.tensor)
     place = next(meta for meta in look.call.inputs if meta.storage == look.statistics[0])
     statistics = story.bindings.name(place.tensor)
     return finding(
@@ -132,7 +132,7 @@ def _hazard(story: Story, blend: Blend, look: Normalised) -> Hazard:
         fix=_("Take the buffers as well (`buffers()`, `state_dict()`), or let the copy see batches in training mode."),
         variable=statistics or name,
         read=look.call,
-        tensor=blend.mutation.tensor,
+        tensor=blend.tensor,
         write=blend.call,
     )
 
