@@ -54,6 +54,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
+FAMILIES = ("rules", "stale", "arrays", "handed", "gradients", "losses", "training")
+"""The folders of rules: none knows another one, nor the notes, and nothing that serves them knows one."""
+
 NEVER = [
     ("capture/torch/", "capture/session.py"),
     ("capture/torch/", "capture/freeze.py"),
@@ -64,26 +67,14 @@ NEVER = [
     ("capture/torch/", "capture/paddle/"),
     ("capture/session.py", "capture/paddle/"),
     ("capture/session.py", "capture/sessions.py"),
-    ("hazards/fixes/", "hazards/rules/"),
-    ("hazards/fixes/", "hazards/losses/"),
     ("hazards/fixes/", "hazards/notes/"),
     ("hazards/fixes/", "hazards/cures.py"),
-    *(
-        (f"hazards/{one}/", f"hazards/{other}/")
-        for one, other in permutations(("rules", "stale", "gradients", "losses", "training"), 2)
-    ),
-    *((f"hazards/{family}/", "hazards/cures.py") for family in ("rules", "stale", "gradients", "losses", "training")),
-    *((f"hazards/{family}/", "hazards/notes/") for family in ("stale", "gradients", "losses", "training")),
-    *(("hazards/fixes/", f"hazards/{family}/") for family in ("stale", "gradients", "training")),
-    ("hazards/rules/", "hazards/notes/"),
-    *(
-        ("hazards/references/", f"hazards/{room}")
-        for room in ("rules/", "stale/", "gradients/", "losses/", "training/", "notes/", "fixes/", "cures.py")
-    ),
-    *(
-        (f"hazards/{family}/", "hazards/references/")
-        for family in ("gradients", "losses", "training", "notes", "fixes")
-    ),
+    *((f"hazards/{one}/", f"hazards/{other}/") for one, other in permutations(FAMILIES, 2)),
+    *((f"hazards/{family}/", "hazards/cures.py") for family in FAMILIES),
+    *((f"hazards/{family}/", "hazards/notes/") for family in FAMILIES),
+    *(("hazards/fixes/", f"hazards/{family}/") for family in FAMILIES),
+    *(("hazards/references/", f"hazards/{room}") for room in (*FAMILIES, "notes/", "fixes/", "cures.py")),
+    *((f"hazards/{room}/", "hazards/references/") for room in ("gradients", "losses", "training", "notes", "fixes")),
     ("render/graph/", "render/page/"),
     ("render/timeline/", "render/page/"),
     ("render/tables/", "render/page/"),

@@ -6,6 +6,12 @@ A new rule is a module with ``RULE``, its check and its cures, and one entry in 
 from __future__ import annotations
 
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.arrays import (
+    array_argument_written,
+    array_shares_memory,
+    array_written_inside,
+    buffer_gathered,
+)
 from inplace_magic.hazards.cures import with_fix
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
 from inplace_magic.hazards.gradients import (
@@ -25,8 +31,6 @@ from inplace_magic.hazards.gradients import (
 from inplace_magic.hazards.grouping import grouped, told_once
 from inplace_magic.hazards.handed import (
     argument_written,
-    array_argument_written,
-    array_written_inside,
     default_argument_written,
     handed_part_written,
     lookup_shortened,
@@ -66,8 +70,6 @@ from inplace_magic.hazards.rules import (
 )
 from inplace_magic.hazards.stale import (
     alias_written,
-    array_shares_memory,
-    buffer_gathered,
     cache_outdated,
     choice_of_one_tensor,
     class_attribute_written,
