@@ -13,6 +13,7 @@ import pytest
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import RULES
+from inplace_magic.hazards.arrays import array_argument_written, array_written_inside, buffer_gathered
 from inplace_magic.hazards.gradients import (
     frozen_but_moved,
     gradient_edited_by_step,
@@ -23,13 +24,7 @@ from inplace_magic.hazards.gradients import (
     kept_gradient_added_to,
     step_without_gradients,
 )
-from inplace_magic.hazards.handed import (
-    argument_written,
-    array_argument_written,
-    array_written_inside,
-    handed_part_written,
-    lookup_shortened,
-)
+from inplace_magic.hazards.handed import argument_written, handed_part_written, lookup_shortened
 from inplace_magic.hazards.losses import (
     added_again,
     flags_as_index,
@@ -46,7 +41,6 @@ from inplace_magic.hazards.losses import (
     values_cut_off,
 )
 from inplace_magic.hazards.stale import (
-    buffer_gathered,
     cache_outdated,
     choice_of_one_tensor,
     conversion_written,
@@ -386,7 +380,7 @@ def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_p
 
 
 def test_every_rule_of_these_families_has_its_page_run_here_or_in_a_file_beside() -> None:
-    families = ("gradients", "handed", "losses", "stale", "training")
+    families = ("arrays", "gradients", "handed", "losses", "stale", "training")
     modules = (rule.check.__module__.split(".") for rule in RULES)
     known = {name for *_package, family, name in modules if family in families}
     known.discard("history_missed")  # with Paddle: tests/of_paddle

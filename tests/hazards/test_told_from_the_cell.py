@@ -10,16 +10,12 @@ import pytest
 from hazards.running import IMPORTS, example
 from hazards.test_fixes import cured, watch_cell
 
+from inplace_magic.hazards.arrays import array_shares_memory
 from inplace_magic.hazards.rules import (
     recomputed_with_other_values,
     swapped_through_views,
 )
-from inplace_magic.hazards.stale import (
-    array_shares_memory,
-    copy_shares_parameters,
-    initial_value_written,
-    results_share_memory,
-)
+from inplace_magic.hazards.stale import copy_shares_parameters, initial_value_written, results_share_memory
 
 START = IMPORTS.replace("import inplace_magic\n", "import numpy as np\nfrom torch.utils.checkpoint import checkpoint\n")
 PROGRAMS: dict[ModuleType, tuple[str, str, str]] = {
