@@ -10,7 +10,7 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import plainly, watched
 
-from inplace_magic.hazards.stale import buffer_gathered
+from inplace_magic.hazards.arrays import buffer_gathered
 from inplace_magic.source.shared_arrays import filled_in
 from inplace_magic.source.text import text_of
 

@@ -9,7 +9,7 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import plainly, watched
 
-from inplace_magic.hazards.handed import array_argument_written
+from inplace_magic.hazards.arrays import array_argument_written
 
 
 def test_an_object_that_scales_the_array_that_it_was_made_with(tmp_path: Path) -> None:
