@@ -84,18 +84,25 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _all_kept(story: Story) -> Iterator[_Kept]:
-    keys: dict[tuple[str, int | None, str | None], frozenset[str]] = {}
-    met: set[int] = set()
+    keeping: dict[int, list[tuple[Callsite, frozenset[str]]]] = {}
     for call in story.trace.calls:
-        for inside in call.callsite.chain[1:] if call.callsite is not None and call.kind == "ordinary" else ():
-            whose = inside.function, inside.cell, inside.file
-            if whose not in keys:
-                text = text_at(story.trace, inside)
-                keys[whose] = keys_of(text, inside.function) if text is not None else frozenset()
-            if keys[whose] and inside.caller is not None and call.index not in met:
-                met.add(call.index)
-                run = run_around(story, call, inside.caller, inside)
-                yield from _kept_in(story, run, inside, call, keys[whose]) if run is not None else ()
+        site = call.callsite
+        if site is None or site.caller is None or call.kind != "ordinary":
+            continue
+        if id(site) not in keeping:  # a place is one object for all its calls
+            keeping[id(site)] = list(_keeping_functions(story, site))
+        for inside, keys in keeping[id(site)][:1]:
+            run = run_around(story, call, inside.caller, inside) if inside.caller is not None else None
+            yield from _kept_in(story, run, inside, call, keys) if run is not None else ()
+
+
+def _keeping_functions(story: Story, site: Callsite) -> Iterator[tuple[Callsite, frozenset[str]]]:
+    """The places, on the way to another one, in functions that keep their results, with the parameters by which."""
+    for inside in site.chain[1:]:
+        text = text_at(story.trace, inside)
+        keys = keys_of(text, inside.function) if text is not None else frozenset()
+        if keys:
+            yield inside, keys
 
 
 def _kept_in(story: Story, run: Run, inside: Callsite, made: CallEvent, keys: frozenset[str]) -> Iterator[_Kept]:
