@@ -60,27 +60,31 @@ has looked at the round; after that the round serves development, and what is fo
 | round | first score: culprit named, as cells and as files | quiet | version before | development score |
 |---|---|---|---|---|
 | 1 | 3 of 20 | 20 of 20 | 1 of 20 | 17 of 20 |
-| 2 | 7 of 20 | 20 of 20 | 4 of 20 | 16 of 20 |
-| 3 | 8 of 20 | 20 of 20 | 3 of 20 | 15 of 20 |
-| 4 | 2 of 20 | 20 of 20 | 2 of 20 | 12 of 20 |
-| 5 | 8 of 20 | 20 of 20 | 8 of 20 | 12 of 20 |
-| 6 | 7 of 20 | 20 of 20 | 4 of 20 | 10 of 20 |
+| 2 | 7 of 20 | 20 of 20 | 4 of 20 | 17 of 20 |
+| 3 | 8 of 20 | 20 of 20 | 3 of 20 | 17 of 20 |
+| 4 | 2 of 20 | 20 of 20 | 2 of 20 | 14 of 20 |
+| 5 | 8 of 20 | 20 of 20 | 8 of 20 | 14 of 20 |
+| 6 | 7 of 20 | 20 of 20 | 4 of 20 | 11 of 20 |
 | 7 | 12 of 20 | 20 of 20 | 11 of 20 | 15 of 20 |
-| 8 | 4 of 20 | 19 of 20 | – | 11 of 20 |
-| 9 | 3 of 20 | 20 of 20 | – | 10 of 20 |
-| 10 | 5 of 20 | 18 of 20 | – | 9 of 20 |
-| 11 | 9 of 20 as cells, 10 as files | 18 of 20 | 7 of 20 | 17 of 20 |
-| 12 | 8 of 20 | 20 of 20 | – | 12 of 20 |
-| 13 | 5 of 20 | 20 of 20 | – | 15 of 20 |
+| 8 | 4 of 20 | 19 of 20 | – | 14 of 20 |
+| 9 | 3 of 20 | 20 of 20 | – | 12 of 20 |
+| 10 | 5 of 20 | 18 of 20 | – | 14 of 20 |
+| 11 | 9 of 20 as cells, 10 as files | 18 of 20 | 7 of 20 | 18 of 20 |
+| 12 | 8 of 20 | 20 of 20 | – | 16 of 20 |
+| 13 | 5 of 20 | 20 of 20 | – | 16 of 20 |
 | 14 | 12 of 20 | 18 of 20 | 11 of 20 | 14 of 20 |
-| 15 | 8 of 20 | 20 of 20 | – | 12 of 20 |
-| 16 | 9 of 20 | 20 of 20 | – | 11 of 20 |
+| 15 | 8 of 20 | 20 of 20 | – | 15 of 20 |
+| 16 | 9 of 20 | 20 of 20 | – | 13 of 20 |
+| 17 | 4 of 20 | 20 of 20 | – | 4 of 20 |
+| 18 | 6 of 20 | 19 of 20 | – | 6 of 20 |
 
 The version before is, for rounds 1 to 7, the one before the first round, which knew none of these families of rules;
 for round 11 the one before the names of a function were recorded with their time; for round 14 the one before what a
 function does to its argument was told by its runs, which rounds 12 and 13 had asked for. Round 7, half of it
 after forum threads and documentation, lies nearer to the programs that rules were made for than the others do: some of
 its reports are among their sources. Rounds 6 and 7 were written side by side, and two of their reports are the same.
+Rounds 17 and 18 were written with the list of all earlier reports at hand, to keep away from them. No rule was made for
+them so far but for the one false alarm, which is cured: a running total of a class beside one of each object.
 
 The development scores: `python tests/programs/score.py --programs tests/programs/rounds/1`, and so on. First scores
 cannot be taken twice. What is not found, with the reason for each, stands in `tests/test_rounds.py`."""

@@ -25,6 +25,10 @@ MEANT = {
     "written by the name of the class": BAD.replace("self.counts.index", "Histogram.counts.index"),
     "filled anew": BAD.replace("self.counts.index_add_(0, labels, torch.ones(len(labels)))", "self.counts.zero_()"),
     "one object": BAD.replace("train.add", "valid.add"),
+    "counted for each object as well": BAD.replace(
+        "    counts = torch.zeros(4)             # one tensor for all histograms",
+        "    counts = torch.zeros(4)\n    def __init__(self):\n        self.own = torch.zeros(4)",
+    ).replace("        self.counts.index", "        self.own += 1\n        self.counts.index"),
     "handed to both": GOOD.replace("def __init__(self):", "def __init__(self, counts):")
     .replace("self.counts = torch.zeros(4)", "self.counts = counts")
     .replace("Histogram(), Histogram()", "(Histogram(shared) for shared in [torch.zeros(4)] * 2)"),
@@ -54,3 +58,10 @@ def test_the_good_program_is_quiet(loaded_shell: Any) -> None:
 @pytest.mark.parametrize("program", MEANT.values(), ids=MEANT)
 def test_a_tensor_that_is_meant_for_all_is_none(loaded_shell: Any, program: str) -> None:
     assert rule.CODE not in found(loaded_shell, program)
+
+
+def test_nor_are_they_told_as_two_objects_where_each_counts_in_a_tensor_of_its_own_too(loaded_shell: Any) -> None:
+    each = MEANT["counted for each object as well"].partition("train, valid")[0]
+    loop = "for meter in (Histogram(), Histogram()):\n    meter.add(torch.tensor([0, 1]))\n"
+    assert not {rule.CODE, "objects-share-state"} & found(loaded_shell, each + loop).keys()
+    assert "objects-share-state" in found(loaded_shell, BAD.partition("train, valid")[0] + loop)

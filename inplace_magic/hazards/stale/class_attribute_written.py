@@ -20,7 +20,8 @@ Good::
 
 Found when one line wrote ``self.counts`` for two objects, by arithmetic that depends on the old values, and it was the
 tensor of the class. Silent where the class is written by its name (``Histogram.counts += 1``), which says that all
-objects are meant, and where the tensor is filled anew each time (``copy_``, ``zero_``).
+objects are meant; where the tensor is filled anew each time (``copy_``, ``zero_``); and where the method counts in a
+tensor of the object, too (``self.total += day; self.everywhere += day``).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.class_state import keeps_both, of_the_class
 from inplace_magic.hazards.references.engine import Again, written_again
 from inplace_magic.hazards.references.owners import object_of
 from inplace_magic.hazards.rule import Cures, Rule
@@ -48,23 +50,13 @@ CODE = "class-attribute-written"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     for again in written_again(story, partial(_for_object, story)):
-        yield _hazard(again, _of_the_class(story, again.call, again.tensor, again.site) or "")
+        if not keeps_both(story, again.site):
+            yield _hazard(again, of_the_class(story, again.call, again.tensor, again.site) or "")
 
 
 def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
     """The object for which a method writes the tensor of its class."""
-    return object_of(site.caller) if _of_the_class(story, call, tensor, site) is not None else None
-
-
-def _of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) -> str | None:
-    """``Histogram.counts`` for a write of ``self.counts`` in a method of that class, if both are one tensor."""
-    names = story.names.get(tensor, ())
-    path = story.bindings.written_path(call, tensor) if names else None
-    owner = site.function.rpartition(".")[0]
-    if path is None or not owner or path.count(".") != 1 or not path.startswith("self."):
-        return None
-    shared = f"{owner}.{path[5:]}"
-    return shared if shared in names else None
+    return object_of(site.caller) if of_the_class(story, call, tensor, site) is not None else None
 
 
 def _hazard(again: Again[str], shared: str) -> Hazard:

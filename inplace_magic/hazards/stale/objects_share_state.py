@@ -38,6 +38,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import copied_from
+from inplace_magic.hazards.references.class_state import keeps_both, of_the_class
 from inplace_magic.hazards.references.copies import PastAnother, comes_by_copies, written_past_another
 from inplace_magic.hazards.references.engine import Again, written_again
 from inplace_magic.hazards.references.owners import Owned, object_of, owners_of
@@ -64,7 +65,8 @@ def check(story: Story) -> Iterator[Hazard]:
     for other in _written_for_two(story):
         if other.site not in told:
             told.add(other.site)
-            yield _of_two_objects(story, other)
+            if of_the_class(story, other.call, other.tensor, other.site) is None or not keeps_both(story, other.site):
+                yield _of_two_objects(story, other)
     for past in written_past_another(story):
         if past.call.callsite not in told:
             told.add(past.call.callsite)
@@ -90,8 +92,8 @@ def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> s
     if holder is None or meta is None or meta.is_trainable:
         return None
     names = story.names.get(tensor, ())
-    of_the_class = f"{site.function.rpartition('.')[0]}.{path[5:]}" in names  # see `class-attribute-written`
-    return holder if f"{holder}.{path[5:]}" in names and not of_the_class else None
+    its_class = of_the_class(story, call, tensor, site) is not None  # see `class-attribute-written`
+    return holder if f"{holder}.{path[5:]}" in names and not its_class else None
 
 
 def _written_for_two(story: Story) -> Iterator[Again[int]]:
@@ -107,7 +109,7 @@ def _written_for_two(story: Story) -> Iterator[Again[int]]:
             before = first.setdefault((site.cell, site.file, site.line, mutation.tensor), now)
             if before[0] == now[0] or not _is_its_own(story, call, site, mutation.tensor):
                 continue
-            if before[1] == now[1] or not _is_of_the_class(story, call, site, mutation.tensor):
+            if before[1] == now[1] or of_the_class(story, call, mutation.tensor, site) is None:
                 yield Again(call, site, mutation.tensor, before[0], now[0])
 
 
@@ -121,12 +123,6 @@ def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> b
         return False
     given = (alias.target.partition(".") for alias in story.aliases.statements)
     return all(entry[2] != attribute for entry in given)
-
-
-def _is_of_the_class(story: Story, call: CallEvent, site: Callsite, tensor: int) -> bool:
-    """Whether a written attribute belongs to the class: `class-attribute-written` tells of objects by two names."""
-    attribute = (story.bindings.written_path(call, tensor) or "").partition(".")[2]
-    return f"{site.function.rpartition('.')[0]}.{attribute}" in story.names.get(tensor, ())
 
 
 def _copy_and_original(story: Story, call: CallEvent, tensor: int) -> tuple[Owned, str] | None:
