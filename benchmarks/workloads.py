@@ -156,7 +156,7 @@ def gpt() -> Workload:
     try:
         from transformers import GPT2Config, GPT2LMHeadModel
     except ImportError:
-        title, model = f"GPT in plain torch (transformers is not installed), {shape}", PlainGPT()
+        title, model = f"GPT in plain torch (transformers cannot be imported), {shape}", PlainGPT()
     else:
         config = GPT2Config(
             n_layer=LAYERS, n_head=HEADS, n_embd=WIDTH, n_positions=LENGTH, vocab_size=VOCABULARY,
