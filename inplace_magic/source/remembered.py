@@ -18,7 +18,10 @@ _MOST_CHARACTERS = 600_000
 """A syntax tree takes about a hundred bytes for each."""
 _ALWAYS = 8
 """So many texts are kept, however long."""
-_OBJECTS = 256
+_REPORTS = 4
+"""So many objects are remembered of what a report has one of."""
+_OBJECTS = 64
+"""Each of which keeps its text, so that no other one gets its `id`."""
 
 
 def for_the_same_object(make: Callable[[Key], Made]) -> Callable[[Key], Made]:
@@ -28,7 +31,7 @@ def for_the_same_object(make: Callable[[Key], Made]) -> Callable[[Key], Made]:
     def found(given: Key) -> Made:
         known = met.get(id(given))
         if known is None or known[0] is not given:
-            if len(met) >= _OBJECTS:
+            if len(met) >= _REPORTS:
                 met.clear()
             known = met[id(given)] = given, make(given)  # which keeps it, so no other object gets its `id`
         return known[1]
@@ -40,8 +43,10 @@ def for_the_same_lines(make: Callable[[Lines], Made]) -> Callable[[Lines], Made]
     """`make`, which is asked once for each of the texts that were handed in last."""
     made: dict[Lines, tuple[int, Made]] = {}
     by_object: dict[int, tuple[Lines, Made]] = {}
+    held = 0
 
     def found(lines: Lines) -> Made:
+        nonlocal held
         known = by_object.get(id(lines))
         if known is None or known[0] is not lines:
             size, answer = made.pop(lines) if lines in made else (sum(map(len, lines)), make(lines))
@@ -49,8 +54,10 @@ def for_the_same_lines(make: Callable[[Lines], Made]) -> Callable[[Lines], Made]
             while len(made) > _ALWAYS and sum(size for size, _answer in made.values()) > _MOST_CHARACTERS:
                 made.pop(next(iter(made)), None)
                 by_object.clear()
-            if len(by_object) >= _OBJECTS:
+            held += size
+            if len(by_object) >= _OBJECTS or held > _MOST_CHARACTERS:
                 by_object.clear()
+                held = size
             known = by_object[id(lines)] = lines, answer
         return known[1]
 
