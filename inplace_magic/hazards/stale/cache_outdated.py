@@ -39,7 +39,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.references.rereading import reads_it_as
 from inplace_magic.hazards.references.runs import Run, run_around
 from inplace_magic.hazards.rule import Rule
@@ -245,6 +245,7 @@ def _hazard(story: Story, kept: _Kept, write: Write, read: CallEvent) -> Hazard:
         read=read,
         tensor=kept.tensor,
         write=write,
+        badges=Badges(read=_("gets the older result here"), origin=_("kept from here")),
     )
 
 
