@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.frozen_maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
+from inplace_magic.capture.frozen_registrations import frozen_registrations
 from inplace_magic.capture.frozen_writes import frozen_foreign, frozen_unseen
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
@@ -103,6 +104,7 @@ def frozen_trace(
         readings=tuple(recorder.meter.readings),
         backwards=tuple(log.backwards),
         idle_steps=tuple(_idle_step(raw, sites) for raw in log.idle_steps),
+        registrations=tuple(frozen_registrations(log.registrations, calls, sites)),
         ops=frozen_ops(log.ops),
         unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),
         foreign=frozen_foreign(log.foreign, sites, sources, namespace.arrays, giving),

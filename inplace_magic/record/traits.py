@@ -32,6 +32,7 @@ Trait = Literal[
     "takes in order",  # the elements of its source, whatever their places
     "looks up",  # rows of a table, by their numbers
     "mixes",  # reads an input's elements more than once, or elsewhere than it writes
+    "adds a quotient",  # of two other inputs, as steps by a measure of past gradients do
     "adds a product",  # of its other inputs to the first one, element by element
     "turns",  # leaves the values alone and changes which of them stands where
     "frees its input",  # has a form in place that saves no more than the ordinary one does
