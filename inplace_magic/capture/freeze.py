@@ -11,7 +11,6 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.frozen_maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
-from inplace_magic.capture.frozen_registrations import frozen_registrations
 from inplace_magic.capture.frozen_writes import frozen_foreign, frozen_unseen
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
@@ -30,6 +29,7 @@ from inplace_magic.capture.records import (
 )
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.flagged import inplace_modules
+from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
 from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.torch.refusals import refusal_of

@@ -30,7 +30,9 @@ gradients are copied into it after each backward, and for a direction that was c
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import itemgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -44,7 +46,9 @@ CODE = "bucket-left-behind"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such memory."""
-    for storage, leaves in _buckets(story).items():
+    buckets = _buckets(story)
+    runs = _filled(story) if buckets else []
+    for storage, leaves in buckets.items():
         taken = max((cleared for cleared in leaves.values() if cleared is not None), key=_index, default=None)
         if taken is None or len(leaves) < 2 or None in leaves.values():
             continue
@@ -52,7 +56,7 @@ def check(story: Story) -> Iterator[Hazard]:
         plain = (call.does("zeroes") or call.does("fills") or call.does("scales") for call, _mutation in writes)
         if made is None or not made.does("buffer") or not all(plain):
             continue
-        filled = _filled_after(story, set(leaves), taken.index)
+        filled = _filled_after(story, runs, set(leaves), taken.index)
         read = next((c for c in _used(story, storage) if c.index > filled.index), None) if filled is not None else None
         if filled is not None and read is not None:
             yield _hazard(story, storage, taken, filled, read)
@@ -81,13 +85,18 @@ def _buckets(story: Story) -> dict[int, dict[int, CallEvent | None]]:
     return found
 
 
-def _filled_after(story: Story, leaves: set[int], since: int) -> CallEvent | None:
-    """The first backward after a call that came to one of some leaves."""
-    for at in sorted(story.executed):
-        reached = {story.nodes[number].variable for number in story.executed[at]}
-        if at > since and not story.calls[at].does("gives gradients") and leaves & reached:
-            return story.calls[at]
-    return None
+def _filled(story: Story) -> list[tuple[int, set[int | None]]]:
+    """The backwards that fill gradients, and the leaves that each came to, in order."""
+    ran = (at for at in sorted(story.executed) if not story.calls[at].does("gives gradients"))
+    return [(at, {story.nodes[number].variable for number in story.executed[at]}) for at in ran]
+
+
+def _filled_after(
+    story: Story, runs: list[tuple[int, set[int | None]]], leaves: set[int], since: int
+) -> CallEvent | None:
+    """The next backward after a call, where it came to one of some leaves."""
+    place = bisect_right(runs, since, key=itemgetter(0))
+    return story.calls[runs[place][0]] if place < len(runs) and leaves & runs[place][1] else None
 
 
 def _used(story: Story, storage: int) -> list[CallEvent]:

@@ -27,7 +27,9 @@ values: those are trained themselves.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -96,9 +98,10 @@ def _idle_step(story: Story, result: TensorMetadata, since: int) -> IdleStep | N
     """The first step after a call that found no gradient on what a tensor was computed from, while nobody moves it."""
     reached = story.reached([result.node] if result.node is not None else [])
     leaves = {variable for number in reached if (variable := story.nodes[number].variable) is not None}
-    for step in story.trace.idle_steps:
+    place = bisect_right(story.trace.idle_steps, since, key=attrgetter("call"))
+    for step in story.trace.idle_steps[place : place + 1]:
         held = leaves.intersection(step.held)
-        if step.call > since and held and not any(_is_moved(story, leaf, since) for leaf in held):
+        if held and not any(_is_moved(story, leaf, since) for leaf in held):
             return step
     return None
 

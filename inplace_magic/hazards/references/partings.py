@@ -58,11 +58,12 @@ def by_copies(story: Story) -> Iterator[Parting]:
             others = copied.setdefault(made_of := source.storage or 0, [])
             if source.is_trainable and any(other.tensor == source.tensor for other, _storage in others):
                 others = copied[made_of] = []  # the line copies it all once more
-            for other, storage in others[:_MOST]:
+            for other, storage in others:
                 if storage != made.storage and _are_one(source, other, held, (made.storage, storage)):
                     both = source.tensor, other.tensor
                     yield Parting(calls[-1].index, None, _site(call), both, (made.storage, storage), differ=False)
-            others.append((source, made.storage))
+            if len(others) < _MOST:
+                others.append((source, made.storage))
 
 
 def _runs_of_lines(story: Story) -> Iterator[list[CallEvent]]:

@@ -29,8 +29,10 @@ is not trained, and where a statement assigns to the very attribute, as one does
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import chain
+from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -43,43 +45,50 @@ from inplace_magic.record.places import Callsite
 
 CODE = "tie-undone"
 
+_Reads = Callable[[int], list[CallEvent]]
+"""The calls that computed something from a memory."""
+
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that made two of one."""
     seen: set[Callsite] = set()
+    reads = cache(partial(_reads, story))
     for parting in chain(by_copies(story), by_replacement(story)):
         if parting.site in seen:
             continue
-        found = _read_apart(story, parting) if parting.before[1] is not None else _run_apart(story, parting)
+        apart = _read_apart if parting.before[1] is not None else _run_apart
+        found = apart(story, parting, reads)
         if found is not None:
             seen.add(parting.site)
             yield _hazard(story, parting, *found)
 
 
-def _read_apart(story: Story, parting: Parting) -> tuple[CallEvent | None, CallEvent] | None:
+def _read_apart(story: Story, parting: Parting, reads: _Reads) -> tuple[CallEvent | None, CallEvent] | None:
     """For two copies: the first write of the one, and the first read of the other after it, which nobody wrote."""
     for moved, still in (parting.storages, parting.storages[::-1]):
         write = next((w for w in story.writes_to_memory(moved) if w.at > parting.at and w.call is not None), None)
         if write is None:
             continue
         kept = next((w.at for w in story.writes_to_memory(still) if w.at > parting.at), None)
-        read = next((call for call in _reads(story, still) if call.index > write.at), None)
+        read = next((call for call in reads(still) if call.index > write.at), None)
         if read is not None and kept is None:
             return write.call, read
     return None
 
 
-def _run_apart(story: Story, parting: Parting) -> tuple[CallEvent | None, CallEvent] | None:
+def _run_apart(story: Story, parting: Parting, reads: _Reads) -> tuple[CallEvent | None, CallEvent] | None:
     """For two modules: the first reads of both in one run of the network, after a step of one where both are new."""
     since, step = parting.at, None
     if not parting.differ:
         writes = [write for storage in parting.storages for write in story.writes_to_memory(storage)]
-        step = min((w for w in writes if w.at > parting.at and w.site in story.stepping), key=_at, default=None)
+        step = min(
+            (w for w in writes if w.at > parting.at and w.site in story.stepping), key=attrgetter("at"), default=None
+        )
         if step is None:
             return None
         since = step.at
     one, other = (
-        [call for call in _reads(story, storage) if call.modules and _is_within(call.index, since, parting.until)]
+        [call for call in reads(storage) if call.modules and _is_within(call.index, since, parting.until)]
         for storage in parting.storages
     )
     for first, second in ((one, other), (other, one)):
@@ -88,11 +97,6 @@ def _run_apart(story: Story, parting: Parting) -> tuple[CallEvent | None, CallEv
             if again is not None and _is_one_run(story, read, again):
                 return step.call if step is not None else None, again
     return None
-
-
-def _at(write: object) -> int:
-    at: int = getattr(write, "at", 0)
-    return at
 
 
 def _is_within(index: int, since: int, until: int | None) -> bool:

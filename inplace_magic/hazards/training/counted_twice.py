@@ -35,13 +35,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_magic.analysis.overlap import may_meet, region_of
+from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 from inplace_magic.record.places import Callsite
 
 CODE = "counted-twice"
@@ -57,7 +57,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _scaled(story: Story) -> Iterator[Hazard]:
-    last: dict[tuple[int, tuple[int, ...]], CallEvent] = {}
+    last: dict[tuple[int, Region | None, tuple[int, ...]], CallEvent] = {}
     seen: set[Callsite] = set()
     for call in story.trace.calls:
         site = call.callsite
@@ -68,13 +68,14 @@ def _scaled(story: Story) -> Iterator[Hazard]:
         for mutation in call.mutations:
             if mutation.storage is None or not story.is_gradient(mutation) or _stays(mutation):
                 continue
-            before = last.get((mutation.tensor, factors)) if factors else None
+            key = mutation.storage, reach_of_write(call, mutation), factors
+            before = last.get(key) if factors else None
             listed = call.does("of lists") and sum(given.tensor == mutation.tensor for given in call.inputs) > 1
             if listed or (before is not None and _is_one_run(story, before, call, mutation.storage)):
                 seen.add(site)
                 yield _scaled_hazard(story, call, mutation.tensor)
                 break
-            last[mutation.tensor, factors] = call
+            last[key] = call
 
 
 def _stays(mutation: Mutation) -> bool:
