@@ -36,7 +36,7 @@ from operator import itemgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -123,6 +123,8 @@ def _hazard(story: Story, storage: int, taken: CallEvent, filled: CallEvent, rea
         ),
         fix=_("Clear by `zero_grad(set_to_none=False)`, or copy the gradients into that tensor after backward."),
         variable=name,
+        read=read,
+        badges=Badges(wrote=_("takes them out of it here"), read=_("uses what is no gradient here")),
         tensor=tensors[0] if tensors else None,
         write=taken,
     )

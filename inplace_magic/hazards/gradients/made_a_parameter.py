@@ -33,7 +33,7 @@ from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Badges, Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.autograd import IdleStep, Registration
@@ -131,6 +131,7 @@ def _hazard(
         fix=_("Read the computed tensor as it is, in `F.linear(x, weight)` or by `torch.func.functional_call`."),
         variable=entry.name,
         mutation=entry.callsite,
+        badges=Badges(wrote=_("made a leaf here")),
         origin=made.callsite if made.callsite != entry.callsite else None,
         tensor=result.tensor,
     )

@@ -44,7 +44,7 @@ from itertools import product
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.deep_copy import deep_copied
 from inplace_magic.hazards.fixes.out_of_place import cloned
@@ -251,6 +251,7 @@ def _given_to_both(story: Story, entry: Registration) -> Hazard:
         fix=_("Copy the module with `copy.deepcopy`, which gives the copy a dict and parameters of its own."),
         variable=story.bindings.name(entry.tensor) if entry.tensor is not None else None,
         mutation=entry.callsite,
+        badges=Badges(wrote=_("replaced in both here")),
         tensor=entry.tensor,
     )
 

@@ -36,7 +36,7 @@ from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Badges, Hazard
 from inplace_magic.hazards.references.partings import Parting, by_copies, by_replacement
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
@@ -150,6 +150,9 @@ def _hazard(story: Story, parting: Parting, write: CallEvent | None, read: CallE
         ),
         variable=names[0].strip("`") if names else None,
         mutation=parting.site,
+        read=read.callsite,
+        read_call=read.index,
+        badges=Badges(wrote=_("makes two of one here"), read=_("reads what no longer follows here")),
     )
 
 

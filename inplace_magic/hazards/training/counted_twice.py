@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Badges, Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
@@ -134,6 +134,7 @@ def _scaled_hazard(story: Story, call: CallEvent, gradient: int) -> Hazard:
         fix=_("Hand over each parameter once: `model.parameters()`, or `dict.fromkeys(params)` of your list."),
         variable=name,
         mutation=call.callsite,
+        badges=Badges(wrote=_("counts it twice here")),
         tensor=gradient,
         call=call.index,
     )
@@ -156,6 +157,7 @@ def _stepped_hazard(story: Story, call: CallEvent, one: TensorMetadata, other: T
         ),
         variable=names[1] or names[0],
         mutation=call.callsite,
+        badges=Badges(wrote=_("counts it twice here"), origin=_("laid on one memory here")),
         origin=laid[-1] if laid else None,
         tensor=other.tensor,
         call=call.index,
