@@ -52,6 +52,7 @@ BOUNDARY: dict[str, str] = {
     "modes._some": "takes the probes off",
     "modes._among": "takes the probes off",
     "modes._forget_flags": "takes the probes off",
+    "session.Session._unhook": "takes torch's hooks off",
     "session.Session._close_doors": "takes the doors off",
     "aside.Aside.finish": "takes the doors off",
     "doors.close_for": "takes the doors off",
