@@ -16,6 +16,7 @@ from inplace_magic.analysis.effects import Effect, effects_of
 from inplace_magic.analysis.grouped import grouped_by
 from inplace_magic.analysis.naming.known import KnownNames
 from inplace_magic.analysis.put_back import Restoration, restorations
+from inplace_magic.analysis.runs import Runs
 from inplace_magic.analysis.wrapped import told_by_the_call
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, UnseenWrite
@@ -23,6 +24,19 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
 
 _AT = attrgetter("at")
+Function = tuple[str, int | None, str | None]
+"""Qualified name, cell, file."""
+_FIRST_WRITES = 100
+"""Writes of a memory that are looked at for the names by which a function writes it."""
+
+
+@dataclass(frozen=True)
+class WrittenFirst:
+    """How a function wrote a memory among its first writes."""
+
+    paths: frozenset[str | None]
+    """The variables by which: ``self.mean``; None among them for what has none."""
+    statements: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -52,6 +66,11 @@ class Story(Backwards, KnownNames):
     def foreign_writes(self) -> dict[int, list[ForeignWrite]]:
         """The writes from outside torch, by storage."""
         return grouped_by(attrgetter("storage"), self.trace.foreign)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The runs of functions."""
+        return Runs(self.calls)
 
     def is_written_between(self, storage: int | None, since: int, until: int) -> bool:
         """Whether a memory was written between two calls."""
@@ -84,6 +103,27 @@ class Story(Backwards, KnownNames):
         if write.call is None or write.mutation is None:
             return None
         return self.bindings.written_name(write.call, write.mutation.tensor)
+
+    def written_first(self, storage: int | None) -> dict[Function, WrittenFirst]:
+        """How the functions that wrote a memory first did so."""
+        if storage not in self._written_first:
+            paths: dict[Function, set[str | None]] = {}
+            statements: dict[Function, set[str]] = {}
+            for call, _mutation in self.writes_to_storage.get(storage or 0, ())[:_FIRST_WRITES]:
+                if call.callsite is not None:
+                    function = call.callsite.function, call.callsite.cell, call.callsite.file
+                    written = (self.bindings.written_path(call, written.tensor) for written in call.mutations)
+                    paths.setdefault(function, set()).update(written)
+                    statements.setdefault(function, set()).add(call.callsite.statement)
+            self._written_first[storage] = {
+                function: WrittenFirst(frozenset(found), frozenset(statements[function]))
+                for function, found in paths.items()
+            }
+        return self._written_first[storage]
+
+    @cached_property
+    def _written_first(self) -> dict[int | None, dict[Function, WrittenFirst]]:
+        return {}
 
     @cached_property
     def stepping(self) -> frozenset[Callsite]:

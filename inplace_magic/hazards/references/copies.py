@@ -22,6 +22,7 @@ from inplace_magic.source.listing import Listing, texts, whole_listing
 
 _LAST_STEP = re.compile(r"(.+)(\.\w+|\[[^\[\]]*\])")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,20 @@ class PastAnother:
 def written_past_another(story: Story) -> Iterator[PastAnother]:
     """Yields the writes of each line that another holder of the same class gets to see."""
     before: dict[tuple[object, ...], tuple[Holding, list[Holding]]] = {}
+    copied: dict[tuple[int, _Key], bool] = {}
     for call in story.trace.calls:
         held = story.holdings.get(call.index, ())
         for mutation in call.mutations if held and call.kind == "in-place" and call.error is None else ():
             tensor = _tensor(story, mutation, held)
             copy = _through(story, call, story.bindings.written_operand(call, mutation.tensor), tensor, held)
-            if tensor is None or copy is None or not _is_copied(story, tensor, copy):
+            if tensor is None or copy is None:
                 continue
-            originals = [h for h in held if h.object != copy.object and _same_key(h, copy) and h.tensor == tensor]
+            asked = tensor, _key(copy)
+            if asked not in copied:
+                copied[asked] = _is_copied(story, tensor, copy)
+            if not copied[asked]:
+                continue
+            originals = [h for h in held if h.object != copy.object and _key(h) == _key(copy) and h.tensor == tensor]
             read = next(_reads_of(story, call, mutation, tensor, originals), None)
             if read is not None:
                 yield PastAnother(call, tensor, copy, *read)
@@ -88,8 +95,9 @@ def _tensor(story: Story, mutation: Mutation, held: Sequence[Holding]) -> int | 
     return None if meta is None or meta.is_trainable or story.is_gradient(mutation) else found[0]
 
 
-def _same_key(one: Holding, other: Holding) -> bool:
-    return (one.kind, _split(one.path)[1]) == (other.kind, _split(other.path)[1])
+def _key(holding: Holding) -> _Key:
+    """Class of what holds a tensor, and under which key it does."""
+    return holding.kind, _split(holding.path)[1]
 
 
 def _split(path: str) -> tuple[str, str]:
@@ -100,7 +108,7 @@ def _split(path: str) -> tuple[str, str]:
 def _is_copied(story: Story, tensor: int, copy: Holding) -> bool:
     """Whether nothing but objects of one class was seen to hold a tensor, under one key, and no name of it was handed
     out more than once: layers that share a cache got it from somebody."""
-    if any(not _same_key(holding, copy) for holding in story.holdings_of.get(tensor, ())):
+    if any(_key(holding) != _key(copy) for holding in story.holdings_of.get(tensor, ())):
         return False
     if _is_tied(story, copy):
         return False
