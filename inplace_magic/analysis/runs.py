@@ -42,9 +42,11 @@ class Runs:
         while last - first <= LONGEST and _is_within(self.calls.get(first - 1), caller, inside):
             first -= 1
             if before is not None and before[0] <= first <= before[1]:
-                first = before[0]  # what was looked at before is a part of it, and was too long
+                first = before[0]  # what was found before is a part of it, and was too long
         while last - first <= LONGEST and _is_within(self.calls.get(last + 1), caller, inside):
             last += 1
+            if before is not None and before[0] <= last <= before[1]:
+                last = before[1]
         return first, last
 
 

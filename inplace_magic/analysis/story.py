@@ -104,6 +104,16 @@ class Story(Backwards, KnownNames):
             return None
         return self.bindings.written_name(write.call, write.mutation.tensor)
 
+    @cached_property
+    def writing_in(self) -> dict[Function, list[tuple[Callsite, CallEvent]]]:
+        """The lines and the calls that wrote in place, by the function of the line."""
+        found: dict[Function, list[tuple[Callsite, CallEvent]]] = {}
+        for call in self.trace.calls:
+            site = call.callsite
+            if call.kind == "in-place" and site is not None:
+                found.setdefault((site.function, site.cell, site.file), []).append((site, call))
+        return found
+
     def written_first(self, storage: int | None) -> dict[Function, WrittenFirst]:
         """How the functions that wrote a memory first did so."""
         if storage not in self._written_first:
