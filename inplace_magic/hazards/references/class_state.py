@@ -17,9 +17,9 @@ def of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) -> 
 def keeps_both(story: Story, site: Callsite) -> bool:
     """Whether the method of a place also writes a tensor that the object has of its own, as in ``self.total += day;
     self.everywhere += day``: who has one of each means the one of the class for all."""
-    for call in story.trace.calls:
+    for call in story.in_place:
         here = call.callsite
-        if call.kind != "in-place" or here is None or not here.same_function(site):
+        if here is None or not here.same_function(site):
             continue
         for mutation in call.mutations:
             own = _attribute(story, call, mutation.tensor, here) is not None
