@@ -15,11 +15,11 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import overload
 
-from inplace_magic.analysis.sorted_calls import SortedCalls
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
+from inplace_magic.record.sorted_calls import SortedCalls
 
 _AT = attrgetter("at")
 _AFTER = attrgetter("after")
