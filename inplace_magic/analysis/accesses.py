@@ -17,15 +17,16 @@ from typing import overload
 
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
-from inplace_magic.record.trace import Trace
+from inplace_magic.record.sorted_calls import SortedCalls
 
 _AT = attrgetter("at")
 _AFTER = attrgetter("after")
 _INDEX = attrgetter("index")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Write:
     """One mutation and the call that made it; the call is None when nobody saw who wrote."""
 
@@ -39,11 +40,13 @@ class Write:
     """Place of the write; of an unseen one, the only statement that can have made it."""
 
 
-@dataclass(frozen=True)
-class Accesses:
-    """The reads and writes of a trace, indexed; each index is made when it is first asked for."""
+write_of = filled(Write)
+"""Makes one."""
 
-    trace: Trace
+
+@dataclass(frozen=True)
+class Accesses(SortedCalls):
+    """The reads and writes of a trace, indexed; each index is made when it is first asked for."""
 
     @cached_property
     def writes(self) -> dict[int, list[Write]]:
@@ -54,7 +57,7 @@ class Accesses:
                 if mutation.counter is not None:
                     found.setdefault(mutation.counter, []).append(_write(call, mutation))
         for unseen in self.trace.unseen:
-            write = Write(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite)
+            write = write_of(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite)
             found.setdefault(unseen.counter, []).append(write)
         for writes in found.values():
             writes.sort(key=lambda write: (write.at, write.after or 0))
@@ -90,11 +93,10 @@ class Accesses:
     def writes_to_storage(self) -> dict[int, list[tuple[CallEvent, Mutation]]]:
         """All writes that were seen, by storage, oldest first."""
         found: dict[int, list[tuple[CallEvent, Mutation]]] = {}
-        for call in self.trace.calls:
-            if call.kind == "in-place":
-                for mutation in call.mutations:
-                    if mutation.storage is not None:
-                        found.setdefault(mutation.storage, []).append((call, mutation))
+        for call in self.in_place:
+            for mutation in call.mutations:
+                if mutation.storage is not None:
+                    found.setdefault(mutation.storage, []).append((call, mutation))
         return found
 
     def last_writes(self, storage: int | None) -> dict[tuple[object, ...], int]:
@@ -151,10 +153,9 @@ class Accesses:
     def writes_to_tensor(self) -> dict[int, list[tuple[CallEvent, Mutation]]]:
         """All writes that were seen, by tensor, oldest first."""
         found: dict[int, list[tuple[CallEvent, Mutation]]] = {}
-        for call in self.trace.calls:
-            if call.kind == "in-place":
-                for mutation in call.mutations:
-                    found.setdefault(mutation.tensor, []).append((call, mutation))
+        for call in self.in_place:
+            for mutation in call.mutations:
+                found.setdefault(mutation.tensor, []).append((call, mutation))
         return found
 
     @cached_property
@@ -162,9 +163,14 @@ class Accesses:
         """The calls that a tensor went into, by tensor and place, oldest first; without queries."""
         found: dict[int, dict[Callsite | None, list[CallEvent]]] = {}
         for call in self.trace.calls:
-            if call.kind != "query":
-                for tensor in {meta.tensor for meta in call.inputs}:
-                    found.setdefault(tensor, {}).setdefault(call.callsite, []).append(call)
+            for meta in call.inputs if call.kind != "query" else ():
+                places = found.get(meta.tensor)
+                if places is None:
+                    found[meta.tensor] = {call.callsite: [call]}
+                    continue
+                known = places.setdefault(call.callsite, [])
+                if not known or known[-1] is not call:
+                    known.append(call)
         return found
 
     @cached_property
@@ -172,8 +178,12 @@ class Accesses:
         """The calls that got each tensor, oldest first; queries too."""
         found: dict[int, list[CallEvent]] = {}
         for call in self.trace.calls:
-            for tensor in {meta.tensor for meta in call.inputs}:
-                found.setdefault(tensor, []).append(call)
+            for meta in call.inputs:
+                known = found.get(meta.tensor)
+                if known is None:
+                    found[meta.tensor] = [call]
+                elif known[-1] is not call:
+                    known.append(call)
         return found
 
     def calls_between(self, since: int, until: int) -> Iterator[CallEvent]:
@@ -190,8 +200,10 @@ class Accesses:
         sum, and that call."""
         found: dict[int, CallEvent] = {}
         for call in self.trace.calls:
+            if len(call.outputs) < 2 or call.kind != "ordinary":
+                continue
             tensors = [output.tensor for output in call.outputs]
-            if len(set(tensors)) < len(tensors) and call.kind == "ordinary":
+            if len(set(tensors)) < len(tensors):
                 found.update({tensor: call for tensor in tensors if tensors.count(tensor) > 1})
         return found
 
@@ -211,8 +223,8 @@ class Accesses:
     def giving_out(self) -> dict[int | None, list[int]]:
         """The calls that let other libraries at a memory (``numpy()``, DLPack), by storage, oldest first."""
         found: dict[int | None, list[int]] = {}
-        for call in self.trace.calls:
-            if call.does("gives out memory") and call.inputs:
+        for call in self.doing("gives out memory"):
+            if call.inputs:
                 found.setdefault(call.inputs[0].storage, []).append(call.index)
         return found
 
@@ -269,4 +281,4 @@ def _call_index(entry: tuple[CallEvent, Mutation]) -> int:
 
 
 def _write(call: CallEvent, mutation: Mutation) -> Write:
-    return Write(mutation.version_before, mutation.version_after, call.index, call, mutation, call.callsite)
+    return write_of(mutation.version_before, mutation.version_after, call.index, call, mutation, call.callsite)

@@ -50,8 +50,14 @@ class Backwards(Accesses):
     def reached(self, roots: Iterable[int]) -> set[int]:
         """The nodes that backward from `roots` can come to."""
         nodes = self.nodes
-        known = (root for root in roots if root in nodes)
-        return _closure(known, lambda number: [behind for behind in nodes[number].next if behind in nodes])
+        seen: set[int] = set()
+        todo = [root for root in roots if root in nodes]
+        while todo:
+            number = todo.pop()
+            if number not in seen:
+                seen.add(number)
+                todo += [behind for behind in nodes[number].next if behind in nodes and behind not in seen]
+        return seen
 
     def descendants(self, nodes: set[int]) -> set[int]:
         """The nodes from which backward comes to one of `nodes`, themselves included."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from inplace_magic.record.filled import filled
 from inplace_magic.record.memory import Storage
 from inplace_magic.record.trace import Trace
 
@@ -58,6 +59,9 @@ class Entry:
         return self.allocated_bytes - self.freed_bytes
 
 
+_entry = filled(Entry)
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A storage at one size: what the allocator gave for it, and when that came and went."""
@@ -78,6 +82,9 @@ class Block:
         return self.storage.device
 
 
+_block = filled(Block)
+
+
 def blocks_of(trace: Trace) -> tuple[Block, ...]:
     """Everything that an allocator of torch gave or had given, in the order in which it was first seen."""
     blocks: list[Block] = []
@@ -89,9 +96,9 @@ def blocks_of(trace: Trace) -> tuple[Block, ...]:
         for resize in storage.resizes:
             gone = 0 if resize.call is None else resize.call + 1
             gone_op = None if resize.op is None else resize.op + 1
-            blocks.append(Block(storage, nbytes, older, born, born_op, gone, gone_op))
+            blocks.append(_block(storage, nbytes, older, born, born_op, gone, gone_op))
             nbytes, born, born_op, older = resize.nbytes, resize.call, resize.op, False
-        blocks.append(Block(storage, nbytes, older, born, born_op, storage.ended, storage.ended_op))
+        blocks.append(_block(storage, nbytes, older, born, born_op, storage.ended, storage.ended_op))
     return tuple(blocks)
 
 
@@ -172,14 +179,14 @@ def _entries(
     for step in sorted({*came, *went}):
         call, op = _who(trace, step) if of_ops else (None if step[0] == BEFORE else step[0], None)
         coming, going = came.get(step, []), went.get(step, [])
-        for device in dict.fromkeys(block.device for block in (*coming, *going)):
+        for device in dict.fromkeys([block.device for block in (*coming, *going)]):
             made = [block for block in coming if block.device == device]
-            allocated = sum(block.nbytes for block in made)
-            freed = sum(block.nbytes for block in going if block.device == device)
+            allocated = sum([block.nbytes for block in made])
+            freed = sum([block.nbytes for block in going if block.device == device])
             peak = live.get(device, 0) + allocated
             live[device] = peak - freed
             rows.append(
-                Entry(
+                _entry(
                     call=call,
                     op=op,
                     device=device,
@@ -188,8 +195,8 @@ def _entries(
                     peak_bytes=peak,
                     live_bytes=live[device],
                     exact_peak=of_ops,
-                    made=tuple(block.storage.storage for block in made),
-                    retained_bytes=sum(block.nbytes for block in made if block.ended is None),
+                    made=tuple([block.storage.storage for block in made]),
+                    retained_bytes=sum([block.nbytes for block in made if block.ended is None]),
                 )
             )
     return rows

@@ -19,7 +19,8 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from inplace_magic.analysis.graph import CallVertex
-from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step
+from inplace_magic.analysis.tree.alike import Alike
+from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step, branch_of
 from inplace_magic.analysis.tree.module_names import IN_A_ROW, Room, steps_of
 from inplace_magic.analysis.tree.rooms import in_rows, runs_of
 from inplace_magic.record.places import Callsite
@@ -36,15 +37,19 @@ def call_tree(calls: Sequence[CallVertex]) -> tuple[Branch, ...]:
     """The tree of some calls; every level has at least two parts or is a call."""
     # In a loop the same calls come from the same places: by these, and not by each call, ways are found.
     ways: dict[tuple[int, tuple[str, ...], str], _Way] = {}
+    sorts: dict[tuple[int, tuple[str, ...], str, int, tuple[str, ...]], Placed] = {}
     placed: list[Placed] = []
     for call in calls:
-        place = id(call.site), call.modules, call.name
-        way = ways.get(place)
-        if way is None:
-            way = ways[place] = _way_to(call)
-        rooms = tuple(call.rooms[n] if n is not None else None for n in way.modules) if call.rooms else ()
-        placed.append(Placed(call, way.steps, rooms))
-    return _branches(placed, 0)
+        sort = id(call.site), call.modules, call.name, id(call.rooms), call.parameters
+        like = sorts.get(sort)
+        if like is None:
+            way = ways.get(sort[:3])
+            if way is None:
+                way = ways[sort[:3]] = _way_to(call)
+            rooms = tuple(call.rooms[n] if n is not None else None for n in way.modules) if call.rooms else ()
+            like = sorts[sort] = Placed(call, way.steps, len(sorts), rooms)
+        placed.append(Placed(call, like.way, like.sort, like.rooms))
+    return _branches(placed, 0, Alike())
 
 
 def module_path(branch: Branch) -> str:
@@ -135,12 +140,13 @@ def _way_to(call: CallVertex) -> _Way:
     return _Way(way, numbers)
 
 
-def _branches(placed: list[Placed], depth: int, known: bool = False) -> tuple[Branch, ...]:
+def _branches(placed: list[Placed], depth: int, alike: Alike, known: bool = False) -> tuple[Branch, ...]:
     """The parts of one group: neighbours with the same step at this depth belong together, then loops are found.
 
     Args:
         placed: the calls of the group.
         depth: number of the step at which to look.
+        alike: the groups so far.
         known: it is told which module runs them. Then two calls of one function inside library code are no loop.
     """
     levels = [_Level()]
@@ -149,10 +155,10 @@ def _branches(placed: list[Placed], depth: int, known: bool = False) -> tuple[Br
         mine = depth == 0 or members[0].way[depth - 1][0].kind == "line"
         found: list[tuple[Room | None, Branch]]
         if step.kind == "call":
-            found = [(None, Branch("call", step, (each.call,), (), each.way[depth][1])) for each in members]
+            found = [(None, branch_of("call", step, (each.call,), (), each.way[depth][1])) for each in members]
         else:
             runs = runs_of(members, depth)
-            found = in_rows([(room, _group(some, depth, room, known)) for room, some in runs])
+            found = in_rows([(room, _group(some, depth, alike, room, known)) for room, some in runs])
         for room, branch in found:
             here = step
             # The user's line says that it runs again. Inside a library the same module does, or the same parameter.
@@ -166,12 +172,13 @@ def _branches(placed: list[Placed], depth: int, known: bool = False) -> tuple[Br
     return tuple(levels[0].parts)
 
 
-def _group(members: list[Placed], depth: int, room: Room | None, known: bool) -> Branch:
+def _group(members: list[Placed], depth: int, alike: Alike, room: Room | None, known: bool) -> Branch:
     step, site = members[0].way[depth]
     if room is not None:
         step = step._replace(name=room.cls, path=room.path)
-    parts = _branches(members, depth + 1, known or room is not None)
-    return _flat(Branch(step.kind, step, tuple(each.call for each in members), parts, site))
+    known = known or room is not None
+    parts = alike.grown(members, depth + 1, known, lambda some: _branches(some, depth + 1, alike, known))
+    return _flat(branch_of(step.kind, step, tuple(each.call for each in members), parts, site))
 
 
 def _flat(branch: Branch) -> Branch:
@@ -263,7 +270,7 @@ def _close(levels: list[_Level]) -> None:
         passes = tuple(map(_pass, (first_pass, *level.passes[1:], tuple(level.parts))))
         calls = tuple(call for each in passes for call in each.calls)
         first = passes[0].step
-        outer.parts.append(Branch("loop", Step("line", "", first.line, first.where), calls, passes, passes[0].site))
+        outer.parts.append(branch_of("loop", Step("line", "", first.line, first.where), calls, passes, passes[0].site))
     else:
         outer.parts += level.parts
     outer.parts += rest
@@ -300,4 +307,4 @@ def _pass(parts: tuple[Branch, ...]) -> Branch:
     if len(parts) == 1:
         return parts[0]
     calls = tuple(call for part in parts for call in part.calls)
-    return Branch("pass", Step("line", "", parts[0].step.line), calls, parts, parts[0].site)
+    return branch_of("pass", Step("line", "", parts[0].step.line), calls, parts, parts[0].site)

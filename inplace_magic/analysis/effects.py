@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.filled import filled
 from inplace_magic.record.trace import Trace
 
 EffectKind = Literal["created", "viewed", "mutated", "reshaped", "returned"]
@@ -49,6 +50,9 @@ class Effect:
         return None if self.after is None else self.after.version
 
 
+_effect = filled(Effect)
+
+
 def effects_of(call: CallEvent) -> tuple[Effect, ...]:
     """One row per tensor that the call wrote or gave back: the written ones first, then the outputs in their order."""
     inputs = {given.tensor: given for given in call.inputs}
@@ -58,7 +62,7 @@ def effects_of(call: CallEvent) -> tuple[Effect, ...]:
     for mutation in call.mutations:
         written.add(mutation.tensor)
         rows.append(
-            Effect(
+            _effect(
                 call=call.index,
                 kind="reshaped" if call.kind == "metadata" else "mutated",
                 tensor=mutation.tensor,
@@ -84,11 +88,11 @@ def _of_output(call: CallEvent, output: TensorMetadata, inputs: dict[int, Tensor
     before = inputs.get(output.tensor)
     if before is not None:
         same = (before.shape, before.strides, before.storage) == (output.shape, output.strides, output.storage)
-        return Effect(call.index, "returned" if same else "reshaped", output.tensor, before, output)
+        return _effect(call.index, "returned" if same else "reshaped", output.tensor, before, output)
     base = _base(call, output, inputs)
     # The storage decides where it is known; the call's own kind speaks for tensors without one (sparse, functorch).
     viewed = base is not None if output.storage is not None else call.kind == "view"
-    return Effect(call.index, "viewed" if viewed else "created", output.tensor, None, output, base=base)
+    return _effect(call.index, "viewed" if viewed else "created", output.tensor, None, output, base=base)
 
 
 def _base(call: CallEvent, output: TensorMetadata, inputs: dict[int, TensorMetadata]) -> TensorMetadata | None:

@@ -208,7 +208,8 @@ class _Cut:
         used = {edge.source for edge in self.graph.edges if edge.kind == "data"}
         for edge in self.graph.edges:
             source, target = inside.get(edge.source, edge.source), inside.get(edge.target, edge.target)
-            if source != edge.source and source != target and edge.kind == "data":
+            # A call is the source where what it wrote stands in its own box: then no tensor leaves the fold.
+            if source != edge.source and source != target and edge.kind == "data" and edge.source in self.tensors:
                 leaves.setdefault(source, {})[edge.source] = None
             if source == target or (edge.kind != "data" and (source, target) != (edge.source, edge.target)):
                 continue

@@ -64,7 +64,10 @@ def _reads(story: Story, storage: int) -> list[CallEvent]:
 
 def steps_by(story: Story, storage: int) -> list[CallEvent]:
     """The calls by which library code, an optimizer's, read a gradient where it moves leaves; oldest first."""
-    return [call for call in _reads(story, storage) if call.callsite in story.stepping]
+    tensors, stepping = story.bindings.by_storage.get(storage, ()), story.stepping
+    calls = [call for tensor in tensors for call in story.given_to.get(tensor, ()) if call.callsite in stepping]
+    read = [call for call in calls if call.kind not in ("query", "view") and not story.wrote(call.index, storage)]
+    return sorted(read, key=attrgetter("index"))
 
 
 def _steps(story: Story, leaf: int, gradient_reads: list[CallEvent]) -> Iterator[CallEvent]:

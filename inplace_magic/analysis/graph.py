@@ -22,6 +22,7 @@ from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.analysis.tree.module_names import ModuleNames, Room
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Kind, TensorMetadata
+from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 
@@ -59,6 +60,9 @@ class TensorVertex:
         return self.origin in ("mutated", "shared", "unseen")
 
 
+_version = filled(TensorVertex)
+
+
 @dataclass(frozen=True, slots=True)
 class CallVertex:
     """One call."""
@@ -78,6 +82,9 @@ class CallVertex:
     """Names of the named parameters that it reads, e.g. ``model.layer1[0].conv1.weight``."""
     rooms: tuple[Room | None, ...] = ()
     """As :meth:`.ModuleNames.running` gives them for `modules`."""
+
+
+_call = filled(CallVertex)
 
 
 class Edge(NamedTuple):
@@ -201,7 +208,7 @@ class _Builder:
                 self.join(self.newest[row.tensor], key, "data")
         leaves = [facts.tensor for facts in call.inputs if facts.is_trainable]
         parameters = tuple(self.names[leaf] for leaf in leaves if leaf in self.names)
-        self.calls[key] = CallVertex(
+        self.calls[key] = _call(
             key,
             call.index,
             call.name,
@@ -272,15 +279,13 @@ class _Builder:
         key = self.key(tensor, version)
         self.newest[tensor] = key
         if key not in self.tensors:
-            self.tensors[key] = TensorVertex(
-                key, tensor, version, origin, call, self.names.get(tensor, ""), facts, before
-            )
+            self.tensors[key] = _version(key, tensor, version, origin, call, self.names.get(tensor, ""), facts, before)
             if facts is not None and facts.counter is not None and version is not None:
                 self.by_counter.setdefault((facts.counter, version), key)
         return key
 
     def key(self, tensor: int, version: int | None) -> str:
-        more = self.uncounted.get((tensor, version), 0)
+        more = self.uncounted.get((tensor, version), 0) if self.uncounted else 0
         return f"T{tensor}@v{'?' if version is None else version}{f'+{more}' if more else ''}"
 
     def join(self, source: str, target: str, kind: EdgeKind, name: str = "") -> None:

@@ -8,6 +8,7 @@ from typing import Literal
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.filled import filled
 
 End = Literal["freed", "died", "kept", "unknown"]
 """How a keeping ended. ``freed``: backward went through the node and let go. ``died``: the node did. ``kept``: not
@@ -44,6 +45,9 @@ class Keeping:
         return self.until
 
 
+_keeping = filled(Keeping)
+
+
 def keepings_of(story: Story, graph: AutogradGraph, tensors: dict[SavedTensor, int]) -> dict[int, list[Keeping]]:
     """The keepings of every storage, in the order in which they began.
 
@@ -69,7 +73,7 @@ def keepings_of(story: Story, graph: AutogradGraph, tensors: dict[SavedTensor, i
             continue
         until, end = _end(story, node, failed)
         runs = story.ran_through.get(node.node, ())
-        found[slot] = Keeping(
+        found[slot] = _keeping(
             maker.index,
             node.name,
             (saved.name,),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Literal
 
 from inplace_magic.analysis.effects import Effect
@@ -18,8 +19,11 @@ from inplace_magic.analysis.naming.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.filled import filled
 from inplace_magic.record.memory import Storage
 from inplace_magic.record.places import Callsite
+
+_CALL = attrgetter("call")
 
 MarkKind = Literal["created", "viewed", "mutated", "uncounted", "unseen", "reshaped", "moved", "rebound", "raised"]
 """``created``: the storage came to be. ``viewed``: another tensor on it. ``mutated``: a write. ``uncounted``: a write
@@ -56,6 +60,9 @@ class Mark:
         return self.kind in ("mutated", "uncounted", "unseen")
 
 
+_mark = filled(Mark)
+
+
 @dataclass(frozen=True, slots=True)
 class LaneName:
     """A name by which the user's code reached a tensor of the lane."""
@@ -89,6 +96,9 @@ class Lane:
     """Index of the last call at which it was seen."""
 
 
+_lane = filled(Lane)
+
+
 @dataclass(slots=True)
 class _Lane:
     marks: list[Mark] = field(default_factory=list)
@@ -115,7 +125,7 @@ class _Builder:
 
     def __init__(self, story: Story, graph: AutogradGraph) -> None:
         self.story = story
-        self.bindings = story.bindings
+        self.bindings, self.effects = story.bindings, story.effects
         self.found: dict[str, _Lane] = {}
         self.lane_of: dict[int, str] = {}
         self.by_counter: dict[int, str] = {}
@@ -152,10 +162,12 @@ class _Builder:
 
     def see(self, facts: TensorMetadata, call: int) -> str:
         key = f"T{facts.tensor}" if facts.storage is None else f"S{facts.storage}"
-        lane = self.lane(key)
+        lane = self.found.get(key) or self.lane(key)
         lane.tensors[facts.tensor] = None
-        lane.last = max(lane.last, call)
-        lane.nbytes = facts.nbytes if lane.nbytes is None else lane.nbytes
+        if call > lane.last:
+            lane.last = call
+        if lane.nbytes is None:
+            lane.nbytes = facts.nbytes
         self.lane_of[facts.tensor] = key
         if facts.counter is not None:
             self.by_counter[facts.counter] = key
@@ -164,7 +176,7 @@ class _Builder:
     def add_call(self, call: CallEvent) -> None:
         for facts in call.inputs:
             self.see(facts, call.index)
-        for row in self.story.effects[call.index]:
+        for row in self.effects[call.index]:
             if row.kind != "returned":
                 self.add_effect(call, row)
         changes = call.kind in ("in-place", "metadata") or call.name.endswith("_")
@@ -192,7 +204,7 @@ class _Builder:
         if counter is None and facts is not None:
             counter = facts.counter
         uncounted = row.kind == "mutated" and row.version_before is not None and row.version_before == row.version_after
-        mark = Mark(
+        mark = _mark(
             call.index,
             "uncounted" if uncounted else row.kind if row.kind != "returned" else "viewed",
             row.tensor,
@@ -245,17 +257,17 @@ class _Builder:
         ended = storage.ended if storage is not None else None
         # A name leaves a tensor after the call that gave it another one: what was dead before had lost it already.
         lived = [mark for mark in lane.marks if mark.kind != "rebound" or ended is None or ended > mark.call]
-        marks = _judged(lived, kept)
+        marks = _judged(lived, kept) if kept else lived
         if created is None and born is not None:
             maker = self.story.calls.get(born)
-            marks.append(Mark(born, "created", site=maker.callsite if maker is not None else None))
-        return Lane(
+            marks.append(_mark(born, "created", site=maker.callsite if maker is not None else None))
+        return _lane(
             key=key,
             storage=int(key[1:]) if key[0] == "S" else None,
             nbytes=storage.nbytes if storage is not None else lane.nbytes,
             names=tuple(self.names(lane)),
             tensors=tuple(lane.tensors),
-            marks=tuple(sorted(marks, key=lambda mark: mark.call)),
+            marks=tuple(sorted(marks, key=_CALL) if len(marks) > 1 else marks),
             kept=tuple(kept),
             first=created if created is not None else born,
             ended=ended,
@@ -264,9 +276,15 @@ class _Builder:
         )
 
     def names(self, lane: _Lane) -> list[LaneName]:
-        names = dict.fromkeys(name for name in map(self.bindings.name, lane.tensors) if name is not None)
+        known, names = self.story.names, dict[str, None]()
         for tensor in lane.tensors:
-            names.update(dict.fromkeys(self.story.names.get(tensor, ())))
+            name = self.bindings.name(tensor)
+            if name is not None:
+                names[name] = None
+        for tensor in lane.tensors:
+            names.update(dict.fromkeys(known.get(tensor, ())))
+        if not names and not lane.left:
+            return []
         stays = [LaneName(name) for name in names if name not in lane.left]
         return [*stays, *(LaneName(name, site) for name, site in lane.left.items())]
 

@@ -13,6 +13,7 @@ from inplace_magic.analysis.blocks import Entry
 from inplace_magic.analysis.ledger import Ledger
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 
@@ -54,6 +55,9 @@ class MemoryRow:
     def device(self) -> str:
         """As torch names it, e.g. ``cuda:0``."""
         return self.entry.device
+
+
+_entry, _row = filled(Entry), filled(MemoryRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +117,16 @@ def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRo
     for key in sorted({*entries, *touched, *saved}, key=lambda key: (-1 if key[0] is None else key[0], key[1])):
         call, device = key
         now = live.get(device, 0)
-        own = entries.get(key) or [Entry(call, None, device, 0, 0, now, now)]
+        own = entries.get(key) or [_entry(call, None, device, 0, 0, now, now)]
         live[device] = own[-1].live_bytes
-        rows += [MemoryRow(entry, 0 if entry.workspace else saved.get(key, 0)) for entry in own]
+        rows += [_row(entry, 0 if entry.workspace else saved.get(key, 0)) for entry in own]
     return tuple(rows)
 
 
 def memory_by_op(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRow, ...]:
     """One row per operator and device that allocated or freed; none at level ``calls``. What autograd keeps belongs to
     calls, so ``saved_bytes`` is 0."""
-    return tuple(MemoryRow(entry, 0) for entry in (ledger or Ledger(trace)).ops)
+    return tuple(_row(entry, 0) for entry in (ledger or Ledger(trace)).ops)
 
 
 def memory_by_line(

@@ -13,6 +13,7 @@ from typing import Literal
 
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.filled import filled
 from inplace_magic.record.trace import Trace
 
 Origin = Literal["leaf", "input", "output", "clone of the input", "made for backward", "unknown"]
@@ -43,6 +44,9 @@ class Kept:
         own = self.node.name if self.node is not None else None
         others = {name: count - (name == own) for name, count in self.keepers.items()}
         return {name: count for name, count in others.items() if count}
+
+
+_kept = filled(Kept)
 
 
 Layout = tuple[int, tuple[int, ...] | None, tuple[int, ...] | None, int | None]
@@ -81,7 +85,7 @@ def kept_for_backward(trace: Trace) -> tuple[Kept, ...]:
         call = calls.get(node.call) if node is not None and node.call is not None else None
         storage = storages.get(saved.storage) if saved.storage is not None else None
         found.append(
-            Kept(
+            _kept(
                 saved=saved,
                 node=node,
                 call=call,

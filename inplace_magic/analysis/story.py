@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter
 
-from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.accesses import Write, write_of
 from inplace_magic.analysis.backwards import Backwards
 from inplace_magic.analysis.effects import Effect, effects_of
 from inplace_magic.analysis.grouped import grouped_by
@@ -57,8 +57,8 @@ class Story(Backwards, KnownNames):
     def data_setters(self) -> dict[int, list[CallEvent]]:
         """The calls of the form ``t.data = other``, by tensor."""
         found: dict[int, list[CallEvent]] = {}
-        for call in self.trace.calls:
-            if call.does("takes memory") and call.inputs:
+        for call in self.doing("takes memory"):
+            if call.inputs:
                 found.setdefault(call.inputs[0].tensor, []).append(call)
         return found
 
@@ -84,7 +84,7 @@ class Story(Backwards, KnownNames):
             return []
         if storage not in self._writes_to_memory:
             found = [
-                Write(m.version_before, m.version_after, call.index, call, m, call.callsite)
+                write_of(m.version_before, m.version_after, call.index, call, m, call.callsite)
                 for call, m in self.writes_to_storage.get(storage, ())
             ]
             counters = self._counters_on.get(storage, ())
@@ -92,9 +92,9 @@ class Story(Backwards, KnownNames):
             met = sorted(place for counter in counters for place in self._unseen_on.get(counter, ()))
             unseen = [self._unseen(self.trace.unseen[place]) for place in met]
             found += [write for write in unseen if write.at not in added]
-            found += [Write(None, None, at, site=self.calls[at].callsite) for at in added]
+            found += [write_of(None, None, at, site=self.calls[at].callsite) for at in added]
             foreign = self.foreign_writes.get(storage, ())
-            found += [Write(None, None, entry.noticed, site=entry.callsite) for entry in foreign]
+            found += [write_of(None, None, entry.noticed, site=entry.callsite) for entry in foreign]
             self._writes_to_memory[storage] = sorted(found, key=lambda write: write.at)
         return self._writes_to_memory[storage]
 
@@ -159,9 +159,9 @@ class Story(Backwards, KnownNames):
         gradient = any(name.endswith(".grad") for tensor in tensors for name in self.names.get(tensor, ()))
         ran = bisect_left(self.backwards_run, unseen.noticed) if gradient else 0
         if unseen.callsite is not None or not ran:
-            return Write(before, after, unseen.noticed, site=unseen.callsite)
+            return write_of(before, after, unseen.noticed, site=unseen.callsite)
         last = self.backwards_run[ran - 1]
-        return Write(before, after, last, site=self.calls[last].callsite)
+        return write_of(before, after, last, site=self.calls[last].callsite)
 
     @cached_property
     def _writes_to_memory(self) -> dict[int, list[Write]]:
@@ -211,8 +211,8 @@ class Story(Backwards, KnownNames):
     def data_of(self) -> dict[int, list[int]]:
         """The tensors that ``.data`` gave of a tensor without memory of its own, as under ``torch.func``."""
         found: dict[int, list[int]] = {}
-        for call in self.trace.calls:
-            if call.does("gives data") and call.inputs and call.inputs[0].storage is None:
+        for call in self.doing("gives data"):
+            if call.inputs and call.inputs[0].storage is None:
                 found.setdefault(call.inputs[0].tensor, []).extend(meta.tensor for meta in call.outputs)
         return found
 
@@ -247,7 +247,7 @@ class Story(Backwards, KnownNames):
     @cached_property
     def hooked_nodes(self) -> frozenset[int]:
         """The nodes of the tensors that were given a hook."""
-        hooking = (call.inputs[0].node for call in self.trace.calls if call.does("registers hook") and call.inputs)
+        hooking = (call.inputs[0].node for call in self.doing("registers hook") if call.inputs)
         return frozenset(node for node in hooking if node is not None)
 
     def saver_site(self, node: AutogradNode) -> tuple[CallEvent | None, Callsite | None]:
@@ -319,7 +319,7 @@ class Story(Backwards, KnownNames):
     def refusals(self) -> Iterator[tuple[CallEvent | None, Refusal]]:
         """Every refusal of autograd that a call met, and the block's own when no recorded call met it. One that came
         out of a call within a call (a backward run by checkpoint's recomputation) counts for the inner one."""
-        passed_on = {(call.parent, call.error) for call in self.trace.calls if call.error is not None}
+        passed_on = {(call.parent, call.error) for call in self.failed}
         said = set()
         for call in self.trace.calls:
             if call.refusal is not None and (call.index, call.error) not in passed_on:

@@ -15,6 +15,7 @@ from inplace_magic.analysis.call_tree import call_tree
 from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.lanes import Lane
 from inplace_magic.analysis.tree.branches import Branch
+from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 
@@ -27,6 +28,8 @@ SHORT = 8
 """Calls of a loop so short that leaving passes out gains nothing."""
 BEFORE, AFTER = 12, 6
 """Calls shown around what a finding is about, where not all fit."""
+
+_call = filled(CallVertex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def _reads(lane: Lane) -> set[int]:
 
 def _columns(trace: Trace, events: set[int], wanted: set[int]) -> list[Column]:
     calls = [
-        CallVertex(f"C{call.index}", call.index, call.name, call.kind, (), call.callsite, call.error, call.modules)
+        _call(f"C{call.index}", call.index, call.name, call.kind, (), call.callsite, call.error, call.modules)
         for call in trace.calls
         if call.index in events
     ]

@@ -20,8 +20,8 @@ from inplace_magic.record.places import Callsite
 def found(story: Story, rule: str) -> Iterator[Hazard]:
     """Yields one finding for each place that wrote such a tensor between ``forward`` and ``backward``."""
     seen = set()
-    for call in story.trace.calls:
-        if call.parent is None or call.parent not in story.executed:
+    for call in story.nested:
+        if call.parent not in story.executed:
             continue
         within = _method(call.callsite, "backward")
         if within is None or within.rpartition(".")[2] not in story.nodes_of_functions:

@@ -22,12 +22,12 @@ def found(story: Story, rule: str) -> Iterator[Hazard]:
     seen = set()
     behind = {
         output.tensor: call.inputs[0]
-        for call in story.trace.calls
-        if call.does("gives data") and call.inputs and call.inputs[0].node is not None
+        for call in story.doing("gives data")
+        if call.inputs and call.inputs[0].node is not None
         for output in call.outputs
     }
-    for call in story.trace.calls:
-        for mutation in call.mutations if call.kind == "in-place" and call.error is None else ():
+    for call in story.in_place:
+        for mutation in call.mutations if call.error is None else ():
             result = behind.get(mutation.tensor)
             if result is None or call.callsite in seen or _changed_nothing(mutation):
                 continue

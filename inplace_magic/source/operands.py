@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from inplace_magic.record.events import CallEvent
 from inplace_magic.source import expressions
@@ -27,21 +28,28 @@ def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -
         direct: False where library code lies between the expression and the call: then the receiver of a method is
             the library's object, and the first argument may have been handed on.
     """
+    tensors = [meta.tensor for meta in call.inputs]
+    position = tensors.index(tensor) if tensor in tensors else 0
+    # `scripted(a, b)` with one tensor for both, written inside: under which name nobody saw. By PyTorch's custom,
+    # functions whose names end in an underscore write the first.
+    unclear = tensors.count(tensor) > 1 and not call.does("method") and not call.operation.endswith("_")
+    method = call.operation if call.does("method") and direct else None
+    return _operand(expression, method, position if direct else 0, len(tensors), unclear)
+
+
+@lru_cache(maxsize=4096)
+def _operand(expression: str, method: str | None, position: int, count: int, unclear: bool) -> ast.expr | None:
+    """What stands at a position among the tensors of an expression; asked anew in each pass of a loop."""
     out = expressions.keyword(expression, "out")
     if out is not None:
         return out
-    method = call.does("method") and direct
-    if method and not expressions.calls_method(expression, call.name.rpartition(".")[2]):
+    if method is not None and not expressions.calls_method(expression, method):
         return None
-    listed = expressions.operands(expression, method=method)
-    tensors = [meta.tensor for meta in call.inputs]
-    position = tensors.index(tensor) if tensor in tensors else 0
-    if tensors.count(tensor) > 1 and not call.does("method") and not call.operation.endswith("_"):
-        # `scripted(a, b)` with one tensor for both, written inside: under which name nobody saw. By PyTorch's custom,
-        # functions whose names end in an underscore write the first.
+    listed = expressions.operands(expression, method=method is not None)
+    if unclear:
         texts = {expressions.path_text(node) for node in listed}
         return listed[0] if len(texts) == 1 else None
-    if direct and position:
+    if position:
         can_be_tensors = [node for node in listed if not isinstance(node, ast.Constant)]
-        return can_be_tensors[position] if len(can_be_tensors) == len(tensors) else None
+        return can_be_tensors[position] if len(can_be_tensors) == count else None
     return listed[0] if listed else None

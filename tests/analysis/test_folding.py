@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from builders import made, site, tensor
 
 from inplace_magic.analysis.folding import folded, groups_of
@@ -63,6 +65,23 @@ def test_arrows_lead_to_the_boxes_that_stand_for_what_they_met():
     assert [edge.source for edge in cut.graph.edges if edge.target == rest.key] == ["T5@v0"]
     assert [edge.target for edge in cut.graph.edges if edge.source == rest.key] == ["C2001"]
     assert [result.key for result in rest.results] == ["T2001@v0"]
+
+
+def test_a_box_whose_result_is_written_in_the_box_of_a_call_has_its_arrow_from_that_call():
+    graph = training(50)
+    written = "T201@v0"
+    edges = tuple(
+        edge._replace(source="C200") if edge.source == written else edge
+        for edge in graph.edges
+        if edge.target != written
+    )
+    tensors = tuple(vertex for vertex in graph.tensors if vertex.key != written)
+
+    cut = folded(groups_of(replace(graph, tensors=tensors, edges=edges)))
+
+    (rest,) = cut.folds
+    assert rest.results == ()
+    assert [edge.target for edge in cut.graph.edges if edge.source == rest.key] == ["C201"]
 
 
 def test_a_box_opens_by_its_key_and_the_others_keep_theirs():

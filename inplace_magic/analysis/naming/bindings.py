@@ -81,14 +81,15 @@ class Bindings:
             if first is not None:
                 namespace[tensor] = first  # of several names that it still has, the one that it was given first
         made_at: dict[int, Callsite] = {}
-        met: set[tuple[int, int]] = set()
+        met: set[tuple[int | None, int]] = set()
         by_storage: dict[int, list[int]] = {}
         subscripts = set()
         activations: set[int] = set()
         for call_event in trace.calls:
             for meta in (*call_event.inputs, *call_event.outputs):
-                if meta.storage is not None and (meta.storage, meta.tensor) not in met:
-                    met.add((meta.storage, meta.tensor))
+                pair = meta.storage, meta.tensor
+                if pair not in met and meta.storage is not None:
+                    met.add(pair)
                     by_storage.setdefault(meta.storage, []).append(meta.tensor)
             site = call_event.callsite
             if site is None:

@@ -29,7 +29,7 @@ class Normalised:
 def normalising_calls(story: Story) -> list[Normalised]:
     """All of them, in the order of the calls."""
     places: dict[tuple[str, int], tuple[int, ...]] = {}
-    for call in story.trace.calls:
+    for call in story.in_place:
         found = _places_written(call)
         if found:
             places.setdefault((call.name, len(call.inputs)), found)
@@ -41,11 +41,15 @@ def normalising_calls(story: Story) -> list[Normalised]:
 
 def _places_written(call: CallEvent) -> tuple[int, ...]:
     """Where among its inputs a call got the memory that it moved."""
-    if call.kind != "in-place" or call.error is not None or not call.inputs or not call.outputs:
+    if call.error is not None or len(call.inputs) < 2 or not call.outputs:  # the first input is what it normalises
         return ()
     given = call.inputs[0]
     made = call.outputs[0]
-    if made.shape != given.shape or made.storage in {meta.storage for meta in call.inputs}:
+    if (
+        made.storage == given.storage
+        or made.shape != given.shape
+        or made.storage in {meta.storage for meta in call.inputs}
+    ):
         return ()
     written = {mutation.storage for mutation in call.mutations}
     places = tuple(at for at, meta in enumerate(call.inputs) if at and meta.storage in written)

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.tree.module_names import Room
+from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 
 BranchKind = Literal["call", "line", "run", "loop", "pass"]
@@ -42,10 +43,16 @@ class Branch:
         return f"F{self.calls[0].call}-{self.calls[-1].call}"
 
 
+branch_of = filled(Branch)
+"""Makes one."""
+
+
 class Placed(NamedTuple):
     """A call with the way to it."""
 
     call: CallVertex
     way: list[tuple[Step, Callsite | None]]
+    sort: int
+    """The same of calls that come from the same place and have the same modules and parameters."""
     rooms: tuple[Room | None, ...] = ()
     """For each step of the way: the module that it is, as far as the call itself tells."""

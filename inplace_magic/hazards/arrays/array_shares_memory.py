@@ -47,8 +47,8 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that keeps an array."""
     taken: dict[tuple[Callsite | None, int | None], CallEvent] = {}
     told: set[Callsite | None] = set()
-    for call in story.trace.calls:
-        if not call.does("gives array") or not call.inputs or call.callsite in told:
+    for call in story.doing("gives array"):
+        if not call.inputs or call.callsite in told:
             continue
         listing = whole_listing(story.trace, call.callsite)
         if listing is None:

@@ -38,9 +38,9 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that moves such leaves."""
     trained: set[tuple[str, int]] = set()
     seen = set()
-    for call in story.trace.calls:
+    for call in story.in_place:
         site = call.callsite
-        if site is None or site.direct or call.kind != "in-place" or call.does("overwrites"):
+        if site is None or site.direct or call.does("overwrites"):
             continue
         for meta in call.mutated:
             key = call.name, meta.tensor

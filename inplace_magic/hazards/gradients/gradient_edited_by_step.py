@@ -53,9 +53,9 @@ _LONGEST = 100
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     told: set[Callsite] = set()
-    for call in story.trace.calls:
+    for call in story.doing("shifts"):
         site = call.callsite
-        if site is None or site.caller is None or site in told or not site.direct or not call.does("shifts"):
+        if site is None or site.caller is None or site in told or not site.direct:
             continue
         for mutation in call.mutations:
             if len(call.inputs) < 2 or not story.is_gradient(mutation):

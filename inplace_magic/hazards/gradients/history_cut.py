@@ -40,8 +40,8 @@ CODE = "history-cut"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each cutting line."""
     seen: set[Callsite | None] = set()
-    for call in story.trace.calls:
-        if not call.does("detaches itself") or call.error is not None or call.callsite in seen:
+    for call in story.doing("detaches itself"):
+        if call.error is not None or call.callsite in seen:
             continue
         cut = call.inputs[0] if call.inputs else None
         if cut is None or cut.node is None or story.ran_through.get(cut.node):

@@ -52,8 +52,8 @@ CODE = "kept-gradient-added-to"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that took such a view."""
     seen = set()
-    for call in story.trace.calls:
-        if not call.does("gathers") or call.error is not None or not story.added_to:
+    for call in story.doing("gathers"):
+        if call.error is not None or not story.added_to:
             continue
         made = {meta.tensor: story.innermost_new(meta.tensor, call.index) for meta in call.inputs}
         places = Counter(maker.callsite for maker in made.values() if maker is not None)

@@ -42,9 +42,9 @@ CODE = "handed-part-written"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     seen = set()
-    for call in story.trace.calls:
+    for call in story.in_place:
         site = call.callsite
-        if site is None or site.caller is None or call.kind != "in-place" or not site.direct or call.error is not None:
+        if site is None or site.caller is None or not site.direct or call.error is not None:
             continue
         line = site.cell, site.file, site.line
         for mutation in call.mutations if line not in seen else ():

@@ -55,9 +55,9 @@ def check(story: Story) -> Iterator[Hazard]:
     last: dict[tuple[object, ...], CallEvent] = {}
     told: set[tuple[object, ...]] = set()
     is_fixed = cache(_is_fixed)
-    for call in story.trace.calls:
+    for call in story.in_place:
         site = call.callsite
-        if call.kind != "in-place" or site is None or len(call.mutations) != 1 or not call.does("adds"):
+        if site is None or len(call.mutations) != 1 or not call.does("adds"):
             continue
         mutation, line = call.mutations[0], (site.cell, site.file, site.line)
         key = (*line, mutation.storage)
@@ -71,6 +71,9 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _is_the_same_again(story: Story, before: CallEvent, call: CallEvent, mutation: Mutation) -> bool:
+    makers = (story.innermost_new(meta.tensor, call.index) for meta in call.inputs if meta.storage != mutation.storage)
+    if all(maker is None or maker.index < before.index for maker in makers):
+        return False  # a gradient, or a tensor from before the loop
     if story.is_written_between(mutation.storage, before.index, call.index):
         return False
     made, origins = _amount(story, call, mutation, before.index, {})

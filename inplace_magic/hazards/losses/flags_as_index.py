@@ -32,7 +32,7 @@ CODE = "flags-as-index"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such line."""
     seen = set()
-    for call in story.trace.calls:
+    for call in story.writing:
         mutation = next(iter(call.mutations), None)
         dropped = mutation.dropped if mutation is not None else None
         site = call.callsite

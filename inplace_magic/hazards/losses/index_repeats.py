@@ -44,7 +44,7 @@ _LATEST = 32
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place of such a write."""
     seen = set()
-    for call in story.trace.calls:
+    for call in story.writing:
         site, mutation = call.callsite, next(iter(call.mutations), None)
         dropped = mutation.dropped if mutation is not None else None
         if mutation is None or dropped is None or dropped.kind != "repeats" or site is None or site in seen:

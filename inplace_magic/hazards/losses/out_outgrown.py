@@ -35,7 +35,7 @@ CODE = "out-outgrown"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     seen = set()
-    for call in story.trace.calls:
+    for call in story.writing:
         if call.error is not None or not call.mutated or call.does("method") or call.callsite in seen:
             continue
         for given in call.inputs:

@@ -44,9 +44,9 @@ def check(story: Story) -> Iterator[Hazard]:
     for call in story.trace.calls:
         if call.kind in ("query", "view"):
             continue
-        if call.callsite != site:
+        if call.callsite is not site and call.callsite != site:
             site, times = call.callsite, Counter()
-        if site is None or site in seen or not _changes_a_leaf(call):
+        if site is None or site in seen or not call.mutated or not _changes_a_leaf(call):
             continue
         times[call.mutated[0].tensor] += 1
         if times[call.mutated[0].tensor] > 1:

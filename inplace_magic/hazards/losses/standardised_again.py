@@ -40,6 +40,8 @@ def check(story: Story) -> Iterator[Hazard]:
     written: dict[tuple[int, int, str], CallEvent] = {}
     told: set[Callsite | None] = set()
     for call in story.trace.calls:
+        if not call.mutations and not written:
+            continue
         pair = _pair(call)
         first = written.get(pair) if pair is not None else None
         if first is not None and first.callsite not in told and _is_another_line(first, call):

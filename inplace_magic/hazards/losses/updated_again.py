@@ -44,9 +44,9 @@ def check(story: Story) -> Iterator[Hazard]:
     before: dict[tuple[int | None, str], CallEvent] = {}
     returned: dict[tuple[Callsite, int], int] = {}
     seen = set()
-    for call in story.trace.calls:
+    for call in story.writing:
         site = call.callsite
-        if call.error is not None or site is None or not call.mutations or call.does("repeatable"):
+        if call.error is not None or site is None or call.does("repeatable"):
             continue
         for mutation in call.mutations:
             key = mutation.storage, call.name

@@ -48,7 +48,7 @@ def check(story: Story) -> Iterator[Hazard]:
     hooked = any(entry.hooked for entry in story.trace.saved)
     storages = {storage.storage: storage for storage in story.trace.storages}
     lines: dict[object, list[tuple[CallEvent, TensorMetadata]]] = {}
-    for call in story.trace.calls if not hooked else ():  # under hooks nobody knows what is saved
+    for call in story.doing("frees its input") if not hooked else ():  # under hooks nobody knows what is saved
         given = _dead_input(call, storages, saved)
         if given is not None:
             lines.setdefault(line_key(call.callsite), []).append((call, given))
@@ -60,9 +60,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _dead_input(call: CallEvent, storages: dict[int, Storage], saved: set[int | None]) -> TensorMetadata | None:
     """The first input, where the call could have written its result into it."""
-    if call.kind != "ordinary" or call.error is not None or len(call.outputs) != 1:
-        return None
-    if not call.does("frees its input") or not _written_by_the_user(call):
+    if call.kind != "ordinary" or call.error is not None or len(call.outputs) != 1 or not _written_by_the_user(call):
         return None
     given, result = (call.inputs[0] if call.inputs else None), call.outputs[0]
     storage = storages.get(given.storage) if given is not None and given.storage is not None else None

@@ -43,9 +43,9 @@ def written_past_another(story: Story) -> Iterator[PastAnother]:
     """Yields the writes of each line that another holder of the same class gets to see."""
     before: dict[tuple[object, ...], tuple[Holding, list[Holding]]] = {}
     copied: dict[tuple[int, _Key], bool] = {}
-    for call in story.trace.calls:
+    for call in story.in_place:
         held = story.holdings.get(call.index, ())
-        for mutation in call.mutations if held and call.kind == "in-place" and call.error is None else ():
+        for mutation in call.mutations if held and call.error is None else ():
             tensor = _tensor(story, mutation, held)
             copy = _through(story, call, story.bindings.written_operand(call, mutation.tensor), tensor, held)
             if tensor is None or copy is None:

@@ -28,10 +28,10 @@ def taken_over_and_written(story: Story) -> Iterator[TakenOver]:
     """Yields the writes, on top of the old values, of a tensor that a dict of the same object holds by the same name,
     where the line wrote another tensor of the attribute before, which that dict did not hold."""
     before: dict[tuple[object, ...], Holding] = {}
-    for call in story.trace.calls:
+    for call in story.in_place:
         site = call.callsite
         held = [h for h in story.holdings.get(call.index, ()) if h.level == 0]
-        for mutation in call.mutations if held and site is not None and call.kind == "in-place" else ():
+        for mutation in call.mutations if held and site is not None else ():
             own = next((h for h in held if h.tensor == mutation.tensor and _is_attribute(h)), None)
             if own is None or site is None:
                 continue

@@ -108,9 +108,9 @@ def written_again(story: Story, holder: Callable[[CallEvent, Callsite, int], Hol
     first: dict[tuple[object, ...], Holder] = {}
     told: set[tuple[object, ...]] = set()
     asked: set[tuple[object, ...]] = set()
-    for call in story.trace.calls:
+    for call in story.in_place:
         site = call.callsite
-        if site is None or site.caller is None or call.kind != "in-place" or call.does("repeatable"):
+        if site is None or site.caller is None or call.does("repeatable"):
             continue
         line = (site.cell, site.file, site.line)
         for mutation in call.mutations if line not in told else ():

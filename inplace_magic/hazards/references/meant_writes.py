@@ -17,9 +17,10 @@ from inplace_magic.source.chains import level, paths_read
 
 def reshaped(call: CallEvent) -> bool:
     """Whether a call gave a tensor another shape, as ``unsqueeze_`` does, and left its values and their order."""
+    if call.kind != "metadata" or call.does("turns"):
+        return False
     shapes = {meta.tensor: meta.shape for meta in call.inputs}
-    changed = any(shapes.get(meta.tensor, meta.shape) != meta.shape for meta in call.mutated)
-    return call.kind == "metadata" and changed and not call.does("turns")
+    return any(shapes.get(meta.tensor, meta.shape) != meta.shape for meta in call.mutated)
 
 
 def is_read_by_both(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> bool:

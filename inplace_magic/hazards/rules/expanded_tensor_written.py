@@ -44,8 +44,8 @@ CODE = "expanded-tensor-written"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place where an element that stands for several positions was written."""
     seen = set()
-    for call in story.trace.calls:
-        if call.kind != "in-place" or call.error is not None:
+    for call in story.in_place:
+        if call.error is not None:
             continue
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
             region = region_of(after)

@@ -52,8 +52,8 @@ _AUGMENTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*) *(?P<operator>[-+*/%&|^]|\*\
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place, however often it ran."""
     seen = set()
-    for call in story.trace.calls:
-        if call.kind != "in-place" or call.error is not None or not call.does("elementwise"):
+    for call in story.in_place:
+        if call.error is not None or not call.does("elementwise"):
             continue
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
             read = _overlapping_input(call, mutation, after)

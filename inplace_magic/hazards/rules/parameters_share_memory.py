@@ -99,9 +99,9 @@ def _elements(storage: int | None, meta: TensorMetadata) -> _Elements:
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place of such a write."""
     seen, wholes = set(), _Wholes(story)
-    for call in story.trace.calls:
+    for call in story.in_place:
         site = call.callsite
-        if call.kind != "in-place" or call.error is not None or site is None or site.caller is None or site in seen:
+        if call.error is not None or site is None or site.caller is None or site in seen:
             continue
         for mutation in call.mutations:
             found = next(_read_by_another(story, wholes, call, mutation), None)

@@ -66,7 +66,7 @@ def _recomputed(story: Story) -> dict[int, dict[int, CallEvent]]:
     """For each backward, the calls of checkpointed functions that it ran again, by the index of their first run."""
     first: dict[_Place, list[CallEvent]] = {}
     found: dict[int, dict[int, CallEvent]] = {}
-    for call in story.trace.calls:
+    for call in story.trace.calls if story.nested else ():
         place = _place(call)
         if place is None:
             continue

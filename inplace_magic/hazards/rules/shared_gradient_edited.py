@@ -40,7 +40,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place in a hook or ``backward`` that wrote a gradient which a sibling shares."""
     seen = set()
     sharing: dict[int, set[int]] = {}
-    for call in story.trace.calls:
+    for call in story.nested if story.in_place else ():
         if call.parent is None or call.kind != "in-place" or call.callsite in seen or call.parent not in story.executed:
             continue
         for mutation in call.mutations:

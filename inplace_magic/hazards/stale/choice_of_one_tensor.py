@@ -68,8 +68,8 @@ def check(story: Story) -> Iterator[Hazard]:
     known: dict[tuple[object, ...], list[_Choice]] = {}
     asked: Counter[tuple[object, ...]] = Counter()
     told: set[tuple[object, ...]] = set()
-    for call in story.trace.calls:
-        if call.kind != "in-place" or call.error is not None or call.callsite is None:
+    for call in story.in_place:
+        if call.error is not None or call.callsite is None:
             continue
         for mutation, at in product(call.mutations, call.callsite.chain):
             function = at.cell, at.file, at.function

@@ -59,19 +59,20 @@ def check(story: Story) -> Iterator[Hazard]:
     told: set[tuple[int | None, str | None, int]] = set()
     arrays = _Arrays(story)
     fetching: dict[int, bool] = {}  # by `id` of the place, of which a loop has few
-    for call in story.trace.calls:
+    counting: dict[int, bool] = {}
+    for call in story.in_place:
         site = call.callsite
-        if site is None or call.kind != "in-place":
+        if site is None:
             continue
         fetched = fetching.get(id(site))
         if fetched is None:
             fetched = _is_fetching(site) and (site.direct or site.function.endswith("__getitem__"))
-            fetching[id(site)] = fetched
+            fetching[id(site)], counting[id(site)] = fetched, _counts_fetches(site)
         line = (site.cell, site.file, site.line)
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
             if line in told or not builds_on_itself(story, call, mutation):
                 continue
-            own = _counts_fetches(site) or (not arrays.holds(after) and _is_of_the_item(story, after))
+            own = counting[id(site)] or (fetched and not arrays.holds(after) and _is_of_the_item(story, after))
             if own if fetched else not _is_stored(story, call, after, site):
                 continue
             where, same_item = arrays.place_of(after, mutation)

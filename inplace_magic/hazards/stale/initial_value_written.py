@@ -67,9 +67,9 @@ def check(story: Story) -> Iterator[Hazard]:
             yield _of_an_entry(taken)
     first: dict[tuple[object, ...], _First] = {}
     last: dict[tuple[object, ...], int] = {}
-    for call in story.trace.calls:
+    for call in story.in_place:
         site = call.callsite
-        if site is None or call.kind != "in-place" or call.does("overwrites"):
+        if site is None or call.does("overwrites"):
             continue
         listing = whole_listing(story.trace, site)
         if listing is None:

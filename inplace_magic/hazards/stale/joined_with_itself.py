@@ -55,9 +55,10 @@ _Named = tuple[TensorMetadata, str]
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     seen = set()
-    calls = (call for call in story.trace.calls if call.callsite is not None)
-    for _run, group in groupby(calls, key=_statement):
-        for call, pair in _joined(list(group)):
+    calls, statements = (call for call in story.trace.calls if call.callsite is not None), _statements(story)
+    for _number, group in groupby(calls, key=lambda call: statements[id(call.callsite)]):
+        run = list(group)
+        for call, pair in _joined(run) if any(len(call.inputs) > 1 for call in run) else ():
             alias = _second_name(story, call, {name for _meta, name in pair})
             write = _written_since(story, call, pair, alias) if alias is not None else None
             if alias is not None and write is not None and write.site not in seen:
@@ -65,9 +66,17 @@ def check(story: Story) -> Iterator[Hazard]:
                 yield _hazard(story, call, pair[0][0].tensor, alias, write)
 
 
-def _statement(call: CallEvent) -> tuple[object, ...]:
-    site = call.callsite
-    return (site.line, site.statement, site.function, site.cell, site.file, site.caller) if site is not None else ()
+def _statements(story: Story) -> dict[int, int]:
+    """A number for each statement and run of it, by the `id` of the places in it, of which a loop has few."""
+    numbers: dict[tuple[object, ...], int] = {}
+    sites = {id(call.callsite): call.callsite for call in story.trace.calls}
+    return {
+        key: numbers.setdefault(
+            (site.line, site.statement, site.function, site.cell, site.file, site.caller), len(numbers)
+        )
+        for key, site in sites.items()
+        if site is not None
+    }
 
 
 def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:

@@ -47,8 +47,8 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place that rewrote a kept tensor which was read afterwards."""
     seen = set()
     known: dict[int, list[str]] = {}  # a loop may detach one tensor in each of its passes, and write it
-    for call in story.trace.calls:
-        for mutation in call.mutations if call.kind == "in-place" and call.error is None else ():
+    for call in story.in_place:
+        for mutation in call.mutations if call.error is None else ():
             if call.callsite in seen:
                 continue
             held = [mutation.tensor, *story.aliases.detached.get(mutation.tensor, ())]

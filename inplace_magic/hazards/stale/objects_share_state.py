@@ -71,8 +71,8 @@ def check(story: Story) -> Iterator[Hazard]:
         if past.call.callsite not in told:
             told.add(past.call.callsite)
             yield _of_another_holder(story, past)
-    for call in story.trace.calls:
-        for mutation in call.mutations if call.kind == "in-place" and call.callsite not in told else ():
+    for call in story.in_place:
+        for mutation in call.mutations if call.callsite not in told else ():
             if (call.callsite, mutation.tensor) in asked:
                 continue  # most writes of a loop end here
             asked.add((call.callsite, mutation.tensor))

@@ -51,15 +51,15 @@ CODE = "one-tensor-many-slots"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     seen: set[Callsite | None] = set()
-    for call in story.trace.calls:
-        if call.does("gathers") and call.error is None and not _says_so(call):
+    for call in story.doing("gathers"):
+        if call.error is None and not _says_so(call):
             for write, tensor, times in _gathered(story, call):
                 if write.site not in seen:
                     seen.add(write.site)
                     yield _hazard(story, write, tensor, _reads(call, times))
     told: set[int] = set()
-    for call in story.trace.calls:
-        for mutation in call.mutations if call.kind == "in-place" and call.callsite not in seen else ():
+    for call in story.in_place:
+        for mutation in call.mutations if call.callsite not in seen else ():
             slots = _slots_of(story, call, mutation) or _slots_filled(story, call, mutation)
             slots = slots or _slots_gone_through(story, call.callsite, mutation.tensor)
             slots = slots or _results_of_one_call(story, call, mutation)
@@ -135,9 +135,9 @@ def _repeated(story: Story, tensor: int) -> tuple[CallEvent, Mutation]:
 
 def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
     """Two slots of the list or dict through which a line wrote (``states[i] += …``) that hold the written tensor."""
-    node = story.bindings.written_operand(call, mutation.tensor)
-    written = story.bindings.written_name(call, mutation.tensor) if node is not None else None
-    match = re.fullmatch(r"([\w.]+)\[-?\w+\]", written or "")
+    if story.bindings.written_operand(call, mutation.tensor) is None:
+        return None
+    match = re.fullmatch(r"([\w.]+)\[-?\w+\]", story.bindings.written_name(call, mutation.tensor) or "")
     return _two_slots(story, mutation.tensor, match[1]) if match is not None else None
 
 
@@ -167,7 +167,7 @@ def _slots_gone_through(story: Story, site: Callsite | None, tensor: int) -> tup
     if site is None or site.caller is None:
         return None
     held: dict[str, list[str]] = {}
-    for local in story.local_names.get((site.function, site.cell, site.file, tensor), ()):
+    for local in story.local_names.get((site.function, site.cell, site.file, tensor), ()) if story.local_names else ():
         match = re.fullmatch(r"(\w+)\[\d+\]", local)
         if match is not None:
             held.setdefault(match[1], []).append(local)
@@ -186,8 +186,10 @@ def _slots_filled(story: Story, call: CallEvent, mutation: Mutation) -> tuple[st
     """Two slots of a list whose entries a helper gave (``batches = [collate(i) for i in …]``), which wrote the same
     tensor for each of them; and the list is gone through when all are there."""
     site = call.callsite.caller if call.callsite is not None else None
+    if site is None or len(story.names.get(mutation.tensor, ())) < 2:
+        return None
     several = {held for held, slots in slots_of(story, mutation.tensor).items() if len(slots) > 1}
-    if site is None or not several:
+    if not several:
         return None
     while site is not None:
         filled = _list_filled(site)

@@ -41,9 +41,9 @@ CODE = "operand-overwritten-first"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line."""
     seen = set()
-    for call in story.trace.calls:
+    for call in story.doing("shifts"):
         site = call.callsite
-        if site is None or site in seen or not call.does("shifts") or call.error is not None:
+        if site is None or site in seen or call.error is not None:
             continue
         path = _read_again(site)
         for mutation in call.mutations if path is not None else ():

@@ -74,9 +74,9 @@ def _comparisons(story: Story) -> Iterator[tuple[CallEvent, Write, int | None]]:
     """The calls that got one memory twice, the write that was in both, and when the second side was taken."""
     told_apart = _told_apart(story)
     for call in story.trace.calls:
-        if call.error is not None or len(call.inputs) < 2:
+        if call.error is not None or len(call.inputs) < 2 or not (call.does("compares") or call.does("shifts")):
             continue
-        if any((call.callsite, side.tensor) in told_apart for side in call.inputs[:2]):
+        if told_apart and any((call.callsite, side.tensor) in told_apart for side in call.inputs[:2]):
             continue  # "are all equal to the first?" asks it of the first, too
         compares, scaling = call.does("compares"), _scaled_before(story, call)
         one, other = call.inputs[:2]
@@ -92,8 +92,8 @@ def _told_apart(story: Story) -> set[tuple[Callsite | None, int]]:
     """(line, tensor) where a question with a yes or no for its answer, as ``torch.equal`` is, held a tensor against
     another memory."""
     found: set[tuple[Callsite | None, int]] = set()
-    for call in story.trace.calls:
-        asks = call.does("compares") and len(call.inputs) > 1 and all(out.dtype == "bool" for out in call.outputs)
+    for call in story.doing("compares"):
+        asks = len(call.inputs) > 1 and all(out.dtype == "bool" for out in call.outputs)
         if asks and call.inputs[0].storage != call.inputs[1].storage:
             found.update((call.callsite, side.tensor) for side in call.inputs[:2])
     return found

@@ -39,7 +39,7 @@ def check(story: Story) -> Iterator[Hazard]:
     served: dict[tuple[int | None, Region | None], tuple[int, CallEvent]] = {}
     seen = set()
     is_state = cache(partial(_is_state, story))
-    for call in story.trace.calls:
+    for call in story.writing:
         moved = call.mutated[0] if len(call.mutated) == 1 else None
         if moved is None or not moved.is_trainable or call.callsite not in story.stepping:
             continue
@@ -57,7 +57,7 @@ def check(story: Story) -> Iterator[Hazard]:
 def _is_state(story: Story, storage: int | None) -> bool:
     """Whether library code that moves leaves writes the memory, and no backward made it."""
     writes = story.writes_to_storage.get(storage, ()) if storage is not None else ()
-    maker = story.maker_of_storage(storage)
+    maker = story.maker_of_storage(storage) if writes else None
     gradient = maker is not None and maker.index in story.backwards
     return not gradient and any(call.callsite in story.stepping for call, _mutation in writes)
 

@@ -1,0 +1,68 @@
+"""Groups of the same calls have the same tree: in a loop it is grown for the first pass and copied for the others.
+
+What a group looks like follows from where its calls come from, which modules run them and which parameters they read,
+and from nothing else of them. Two groups that agree in this, call by call, differ in nothing but the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from inplace_magic.analysis.graph import CallVertex
+from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step, branch_of
+from inplace_magic.record.places import Callsite
+
+
+class _Shape(NamedTuple):
+    """A branch without its calls."""
+
+    kind: BranchKind
+    step: Step
+    size: int
+    parts: tuple[_Shape, ...]
+    site: Callsite | None
+
+
+class Alike:
+    """What was grown so far, by the sorts of the calls."""
+
+    def __init__(self) -> None:
+        self._first: dict[object, tuple[Branch, ...]] = {}
+        self._shapes: dict[object, tuple[_Shape, ...]] = {}
+
+    def grown(
+        self, placed: list[Placed], depth: int, known: bool, grow: Callable[[list[Placed]], tuple[Branch, ...]]
+    ) -> tuple[Branch, ...]:
+        """The parts of a group: as :func:`grow` makes them, or a copy of those of a group that is alike.
+
+        Args:
+            placed: the calls of the group.
+            depth: number of the step at which `grow` looks.
+            known: what else it depends on.
+            grow: makes them.
+        """
+        sorts = tuple([each.sort for each in placed])
+        key = depth, known, sorts
+        first = self._first.get(key)
+        if first is None:
+            found = self._first[key] = grow(placed)
+            return found
+        shapes = self._shapes.get(key)
+        if shapes is None:
+            shapes = self._shapes[key] = tuple(map(_shape_of, first))
+        return _with_calls(shapes, tuple([each.call for each in placed]), 0)
+
+
+def _shape_of(one: Branch) -> _Shape:
+    return _Shape(one.kind, one.step, len(one.calls), tuple(map(_shape_of, one.parts)), one.site)
+
+
+def _with_calls(shapes: tuple[_Shape, ...], calls: tuple[CallVertex, ...], start: int) -> tuple[Branch, ...]:
+    found = []
+    for kind, step, size, parts, site in shapes:
+        found.append(
+            branch_of(kind, step, calls[start : start + size], _with_calls(parts, calls, start) if parts else (), site)
+        )
+        start += size
+    return tuple(found)
