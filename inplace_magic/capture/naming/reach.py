@@ -162,7 +162,7 @@ def _attributes(value: object) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _slots(value: object) -> dict[str, Any]:
+def _slots(value: Any) -> dict[str, Any]:
     """The attributes of an object without a ``__dict__``: those of ``__slots__``, and the fields of a named tuple."""
     kind = type(value)
     if issubclass(kind, tuple):
