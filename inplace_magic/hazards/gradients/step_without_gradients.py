@@ -119,6 +119,7 @@ def _cut_off(story: Story, step: IdleStep, backward: int, filled: set[int], cut:
         read=step.callsite,
         origin=story.calls[backward].callsite,
         tensor=min(filled),
+        badges=Badges(wrote=_("cut off here"), read=_("moves nothing here"), origin=_("ends at the new leaf here")),
     )
 
 
