@@ -35,7 +35,7 @@ NOT_YET_FOUND = {
     "silent_posterior_over_sampled_lengthscales": "a result of older values meets one of newer ones: so do quotients",
     "silent_rare_features_resampled": "rows set anew under the optimizer's old moments, as clipping does",
     "silent_robot_arm_expert_layers": "a part of an argument, read with the whole in the next pass",
-    "silent_object_similarity_per_layer": "told at the layer that writes, and not at the hook that keeps",
+    "silent_object_similarity_per_layer": "told at the call of the network, which wrote, and not at the hook that kept",
     "silent_decision_steps_over_a_table": "one normalisation serves several layers, as a shared layer does",
     "silent_confidence_of_generated_headlines": "a list of functions writes what it hands on",
     "silent_noise_floor_learned_through_a_functional_loss": "a buffer bound anew where no binding lasts",

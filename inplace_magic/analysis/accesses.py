@@ -160,10 +160,13 @@ class Accesses(SortedCalls):
 
     @cached_property
     def _readers(self) -> dict[int, dict[Callsite | None, list[CallEvent]]]:
-        """The calls that a tensor went into, by tensor and place, oldest first; without queries."""
+        """The calls that a tensor went into, by tensor and place, oldest first; of queries, those that took the values
+        of one tensor: ``x.tolist()``. To ask whether two are equal may be to ask whether they are one."""
         found: dict[int, dict[Callsite | None, list[CallEvent]]] = {}
         for call in self.trace.calls:
-            for meta in call.inputs if call.kind != "query" else ():
+            if call.kind == "query" and not (len(call.inputs) == 1 and call.does("reads values")):
+                continue
+            for meta in call.inputs:
                 places = found.get(meta.tensor)
                 if places is None:
                     found[meta.tensor] = {call.callsite: [call]}
@@ -229,11 +232,11 @@ class Accesses(SortedCalls):
         return found
 
     def places_that_read(self, tensor: int) -> Iterable[Callsite | None]:
-        """The places whose calls a tensor went into; queries are no readers."""
+        """The places whose calls a tensor went into; of queries, those that took its values."""
         return self._readers.get(tensor, {})
 
     def readers(self, tensor: int, after: int, counts: Callable[[Callsite | None], bool]) -> Iterator[CallEvent]:
-        """The calls after another one that a tensor went into, oldest first; queries are no readers.
+        """The calls after another one that a tensor went into, oldest first; of queries, those that took its values.
 
         Args:
             tensor: the tensor.

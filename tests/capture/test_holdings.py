@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -16,6 +17,11 @@ from inplace_magic.record.trace import Trace
 class Node:
     def __init__(self, tensor: torch.Tensor) -> None:
         self.tensor = tensor
+
+
+class Pair(NamedTuple):
+    tensor: torch.Tensor
+    count: int
 
 
 class Slim:
@@ -73,13 +79,20 @@ def test_two_objects_around_one_tensor_are_told_apart() -> None:
     assert outer == {("first.tensor", read.object), ("second.tensor", written.object)}
 
 
-def test_the_number_of_a_dict_is_not_sure_and_into_slots_nobody_looks() -> None:
+def test_the_number_of_a_dict_and_of_an_object_with_slots_is_not_sure() -> None:
     with inplace_magic.watch() as watcher:
         kept, slim = {"a": torch.ones(2)}, Slim(torch.ones(2))
         kept["a"].add_(1.0)
         slim.tensor.sub_(1.0)
     assert {h.path: h.is_sure for h in held(watcher.report.trace, "Tensor.add_")} == {'kept["a"]': False}
-    assert held(watcher.report.trace, "Tensor.sub_") == []
+    assert {h.path: h.is_sure for h in held(watcher.report.trace, "Tensor.sub_")} == {"slim.tensor": False}
+
+
+def test_the_fields_of_a_named_tuple_hold() -> None:
+    with inplace_magic.watch() as watcher:
+        pair = Pair(torch.ones(2), 3)
+        pair.tensor.mul_(2.0)
+    assert [(h.path, h.kind) for h in held(watcher.report.trace, "Tensor.mul_")] == [("pair.tensor", "Pair")]
 
 
 def test_what_holds_the_whole_is_told_of_a_written_view() -> None:

@@ -160,6 +160,8 @@ def _may_give_back(value: ast.expr, name: str) -> bool:
 
 def _makes(value: ast.expr) -> bool:
     called = value.func if isinstance(value, ast.Call) else None
+    if isinstance(called, ast.Call):
+        return True  # ``nn.Identity()(x)``
     says = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "_")
     return not str(says).endswith("_")
 

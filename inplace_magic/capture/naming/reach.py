@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from types import BuiltinFunctionType, FunctionType, NoneType
+from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, NoneType
 from typing import Any
 
 from inplace_magic.capture.callsite import library_folders
@@ -158,8 +158,25 @@ def _attributes(value: object) -> dict[str, Any]:
     try:
         found = object.__getattribute__(value, "__dict__")
     except AttributeError:
-        return {}
+        return _slots(value)
     return found if isinstance(found, dict) else {}
+
+
+def _slots(value: Any) -> dict[str, Any]:
+    """The attributes of an object without a ``__dict__``: those of ``__slots__``, and the fields of a named tuple."""
+    kind = type(value)
+    if issubclass(kind, tuple):
+        names = kind.__dict__.get("_fields")
+        return dict(zip(names, tuple.__iter__(value), strict=False)) if type(names) is tuple else {}
+    found = {}
+    for base in kind.__mro__:
+        for name, slot in vars(base).items():
+            if type(slot) is MemberDescriptorType:  # written in C: none of the user's code runs
+                try:
+                    found[name] = slot.__get__(value)
+                except AttributeError:
+                    continue  # nothing was put there
+    return found
 
 
 def _is_users(module: object) -> bool:

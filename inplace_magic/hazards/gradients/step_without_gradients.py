@@ -36,6 +36,7 @@ filled.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -61,7 +62,9 @@ def check(story: Story) -> Iterator[Hazard]:
         cleared = filled.intersection(step.held)
         if filled and not any(_is_moved(story, leaf, backward) for leaf in cleared or (*filled, *step.held)):
             seen.add(step.callsite)
-            yield _hazard(story, step, backward, filled, _cleared_at(story, cleared, backward, step.call))
+            at = _cleared_at(story, cleared, backward, step.call)
+            cut = None if cleared else _cut_at(story, filled)
+            yield _cut_off(story, step, backward, filled, cut) if cut else _hazard(story, step, backward, filled, at)
 
 
 def _is_moved(story: Story, leaf: int, after: int) -> bool:
@@ -75,6 +78,49 @@ def _cleared_at(story: Story, leaves: set[int], since: int, until: int) -> Calls
     """The line that took the gradients away; None where that was not seen."""
     calls = [call for leaf in leaves for call in story.given_to.get(leaf, ()) if since < call.index < until]
     return next((call.callsite for call in calls if call.does("sets gradient")), None)
+
+
+def _cut_at(story: Story, leaves: set[int]) -> Callsite | None:
+    """The one statement that made each leaf of a result with a history; None where that was not seen."""
+    places = [_cut_of(story, leaf) for leaf in leaves]
+    first = places[0]
+    return first if first is not None and all(first.same_line(place) for place in places) else None
+
+
+def _cut_of(story: Story, leaf: int) -> Callsite | None:
+    """The statement that made a leaf of a result with a history, as ``nn.Parameter(head(x))`` does; None where its last
+    call gave that result a name, so that another one may have cut it."""
+    meta, first = story.observations.get(leaf), story.first_seen(leaf)
+    older = story.bindings.by_storage.get(meta.storage, ()) if meta is not None and meta.storage is not None else ()
+    made = (story.innermost_new(tensor, first) for tensor in older if tensor != leaf)
+    last = max((call for call in made if call is not None), key=attrgetter("index"), default=None)
+    if last is None or last.callsite is None or last.callsite.targets:
+        return None
+    return last.callsite if all(output.node is not None for output in last.outputs) else None
+
+
+def _cut_off(story: Story, step: IdleStep, backward: int, filled: set[int], cut: Callsite) -> Hazard:
+    return Hazard(
+        code=CODE,
+        severity="silent",
+        message=_(
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {cut} makes a new leaf of what was "
+            "computed, which cuts it off its history, so {backward} reached that leaf and nothing before it. PyTorch "
+            "gives no error."
+        ).format(
+            step=wording.spot(step.callsite),
+            optimizer=step.optimizer,
+            cut=wording.spot(cut),
+            backward=wording.spot(story.calls[backward].callsite),
+        ),
+        fix=_("Keep the computed tensor as it is: no `nn.Parameter`, `detach()` or `.data` around it."),
+        variable=None,
+        mutation=cut,
+        read=step.callsite,
+        origin=story.calls[backward].callsite,
+        tensor=min(filled),
+        badges=Badges(wrote=_("cut off here"), read=_("moves nothing here"), origin=_("ends at the new leaf here")),
+    )
 
 
 def _hazard(story: Story, step: IdleStep, backward: int, filled: set[int], cleared_at: Callsite | None) -> Hazard:

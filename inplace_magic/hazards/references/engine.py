@@ -16,8 +16,10 @@ from operator import attrgetter
 from typing import Generic, TypeVar
 
 from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.events import CallEvent, Region
+from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.places import Callsite
 
 _AT = attrgetter("at")
@@ -117,9 +119,18 @@ def written_again(story: Story, holder: Callable[[CallEvent, Callsite, int], Hol
             if (site, mutation.tensor) in asked:
                 continue  # most writes of a loop end here
             asked.add((site, mutation.tensor))
-            now = holder(call, site, mutation.tensor)
-            before = first.setdefault((*line, mutation.tensor), now) if now is not None else None
+            now = holder(call, site, mutation.tensor) if builds_on_itself(story, call, mutation) else None
+            before = first.setdefault((*line, *_elements(call, mutation)), now) if now is not None else None
             if now is not None and before is not None and before != now:
                 told.add(line)
                 yield Again(call, site, mutation.tensor, before, now)
                 break
+
+
+def _elements(call: CallEvent, mutation: Mutation) -> tuple[object, ...]:
+    """The elements of a written tensor, by whichever tensor they were reached: ``total[0] += 1`` and ``total.detach()``
+    make a new one each time."""
+    after = next((meta for meta in call.mutated if meta.tensor == mutation.tensor), None)
+    region = region_of(after) if after is not None else None
+    known = mutation.storage is not None and region is not None
+    return (mutation.storage, region) if known else (mutation.tensor,)

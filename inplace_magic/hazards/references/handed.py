@@ -69,7 +69,7 @@ def is_unfilled(story: Story, handed: Handed) -> bool:
 def is_given_back(story: Story, handed: Handed) -> bool:
     """Whether the caller takes the very tensor, or something that holds it, from the call."""
     returned = (("return", handed.parameter) == (a.target, a.source) for a in story.aliases.beside(handed.inside))
-    if any(returned):
+    if any(returned) or _is_returned_by_the_write(handed):
         return True
     caller, tensors = handed.run.caller, handed.tensors(story)
     names = {name for tensor in tensors for name in story.names.get(tensor, ())}
@@ -78,6 +78,18 @@ def is_given_back(story: Story, handed: Handed) -> bool:
         return True
     bound = (story.bindings.bound_last(caller.function, target, handed.run.last + 2) for target in taken)
     return any(held is not None and held[1] in tensors for held in bound)
+
+
+def _is_returned_by_the_write(handed: Handed) -> bool:
+    """Whether the function returns what the writing call gave, as ``return relu(x, inplace=True)`` does."""
+    place: Callsite | None = handed.call.callsite
+    if all(output.tensor != handed.tensor for output in handed.call.outputs):
+        return False
+    while place is not None and "return" in (place.targets or ()):
+        if place == handed.inside:
+            return True
+        place = place.caller
+    return False
 
 
 def argument_of(story: Story, handed: Handed) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.owners import Owned
-from inplace_magic.record.events import Mutation
+from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
@@ -15,6 +15,8 @@ from inplace_magic.source.listing import whole_listing
 
 _FIRST_WRITES = 100
 """Writes among which the first one under another name is looked for."""
+_VIEWS_OF_VIEWS = 4
+"""Steps of ``x.view(-1)[0]`` that are followed back."""
 
 
 def are_taken_for_two(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
@@ -57,6 +59,21 @@ def on_the_same_memory(story: Story, mutation: Mutation, aliases: Iterable[Alias
         for pair in story.aliases.pairs(alias) if alias is not None else ():
             if mutation.tensor in pair:
                 found += [tensor for tensor in pair if tensor != mutation.tensor]
+    return found
+
+
+def taken_for_the_write(story: Story, call: CallEvent, mutation: Mutation) -> list[int]:
+    """`x` of ``x[0].fill_(9)`` and ``x.data.sub_(1)``: the statement itself took what it wrote from it."""
+    found: list[int] = []
+    tensor = mutation.tensor
+    while call.kind == "in-place" and len(found) < _VIEWS_OF_VIEWS:
+        made = story.innermost_new(tensor, call.index)
+        if made is None or made.kind != "view" or made.callsite is None or not made.inputs:
+            break
+        if not made.callsite.same_statement(call.callsite) or made.inputs[0].storage != mutation.storage:
+            break
+        tensor = made.inputs[0].tensor
+        found.append(tensor)
     return found
 
 

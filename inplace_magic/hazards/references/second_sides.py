@@ -13,6 +13,9 @@ from inplace_magic.source import expressions
 from inplace_magic.source.chains import level
 from inplace_magic.source.vocabulary import NOT_ALWAYS_COPIES
 
+_MOST_STEPS = 64
+"""Writes ``x -= 1`` through which a name is followed back."""
+
 
 def operands_of(call: CallEvent, view_texts: frozenset[str] = frozenset()) -> list[str | None]:
     """The names of a call's first two operands, without what is on the same memory (``a.detach()``, ``a.cpu()``); None
@@ -104,7 +107,7 @@ def _bound_at(story: Story, call: CallEvent) -> int | None:
 
 def _held_since(story: Story, site: Callsite, name: str, tensor: int, before: int) -> int | None:
     """Since which call a name has held a tensor, as far as it is known; of a parameter, its caller's name for it."""
-    bound = story.bindings.bound_last(site.function, name, before)
+    bound = _bound_first(story, site.function, name, before)
     since = bound[0] if bound is not None and bound[1] == tensor else None
     if bound is not None and since is None:
         return None
@@ -113,6 +116,18 @@ def _held_since(story: Story, site: Callsite, name: str, tensor: int, before: in
     path = expressions.path_text(expressions.parameter_argument(site.caller.expression, site.parameters, name))
     outer = _held_since(story, site.caller, path, tensor, before) if path is not None else None
     return since if outer is None else outer if since is None else min(since, outer)
+
+
+def _bound_first(story: Story, function: str, name: str, before: int) -> tuple[int, int] | None:
+    """(call, tensor) of what a name was bound to last before a call; ``x -= 1`` binds it to what it held already."""
+    bound = story.bindings.bound_last(function, name, before)
+    for _step in range(_MOST_STEPS):
+        written = bound is not None and story.calls[bound[0]].kind == "in-place"
+        earlier = story.bindings.bound_last(function, name, bound[0]) if bound is not None and written else None
+        if bound is None or earlier is None or earlier[1] != bound[1]:
+            break
+        bound = earlier
+    return bound
 
 
 def _handed_at(story: Story, call: CallEvent, names: set[str]) -> int | None:

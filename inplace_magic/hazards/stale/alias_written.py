@@ -63,6 +63,7 @@ from inplace_magic.hazards.references.second_names import (
     names_given_at_once,
     on_the_same_memory,
     sums_its_list,
+    taken_for_the_write,
     with_clone,
 )
 from inplace_magic.hazards.references.second_sides import ran_between
@@ -177,7 +178,7 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         return bool(said[site])
 
     others = on_the_same_memory(story, mutation, names.values()) if call.kind == "in-place" else ()
-    for tensor in (mutation.tensor, *others):
+    for tensor in dict.fromkeys((mutation.tensor, *others, *taken_for_the_write(story, call, mutation))):
         for read in story.readers(tensor, call.index, counts):
             for at, path, name in said[read.callsite] if read.parent is None else ():
                 if not reads_it_as(read, at, tensor, path) or not reads_what_was_written(read, call, mutation):

@@ -54,6 +54,7 @@ from inplace_magic.source.listing import Listing, whole_listing
 
 CODE = "initial-value-written"
 
+_CACHES = ("lru_cache", "cache", "cached_property")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -202,7 +203,7 @@ def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str 
         return None
     for node in listing.functions.get(made.function.rpartition(".")[2], ()):
         decorators = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
-        if any((expressions.path_text(d) or "").rpartition(".")[2] in ("lru_cache", "cache") for d in decorators):
+        if any((expressions.path_text(d) or "").rpartition(".")[2] in _CACHES for d in decorators):
             return node.name
     return None
 

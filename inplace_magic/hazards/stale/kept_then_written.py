@@ -38,7 +38,7 @@ from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent, Region
+from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 
 CODE = "kept-then-written"
@@ -67,7 +67,7 @@ def _kept(story: Story) -> Iterator[Reference]:
 
 def _given_again(story: Story) -> Iterator[Reference]:
     """The views that a place returned before it returned another one of the same elements."""
-    last: dict[tuple[Callsite, int | None, Region | None], Reference] = {}
+    last: dict[tuple[object, ...], Reference] = {}
     for call in story.trace.calls:
         site = call.callsite
         if call.kind != "view" or site is None or site.targets != ("return",) or len(call.outputs) != 1:
@@ -76,12 +76,22 @@ def _given_again(story: Story) -> Iterator[Reference]:
         if given.is_trainable or any(meta.tensor == given.tensor for meta in call.inputs):
             continue
         reference = Reference(given.tensor, given.storage, call.index, site, "return", region_of(given))
-        before = last.get((site, given.storage, reference.region))
-        last[site, given.storage, reference.region] = reference
-        if before is not None and not any(
+        key = site.cell, site.file, site.line, site.expression, given.storage, reference.region
+        before = last.get(key)
+        last[key] = reference
+        if before is None or any(
             _reads(read, before.tensor) for read in story.given_between(before.tensor, before.since, call.index)
         ):
+            continue
+        if before.place == site or _wrote_for_this(story, before, call, site):
             yield before
+
+
+def _wrote_for_this(story: Story, before: Reference, call: CallEvent, site: Callsite) -> bool:
+    """Whether the run that a view came from wrote the memory: what another line had got of it was to be read first."""
+    last = next((w for w in reversed(story.writes_to_memory(before.storage)) if w.at < call.index), None)
+    written = last is not None and last.at > before.since and last.site is not None
+    return written and last is not None and last.site is not None and last.site.is_below(site)
 
 
 def _reads(call: CallEvent, tensor: int) -> bool:

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
 
 from inplace_magic.analysis.story import Story
@@ -41,7 +42,9 @@ from inplace_magic.hazards.fixes.target import copied_from
 from inplace_magic.hazards.references.class_state import keeps_both, of_the_class
 from inplace_magic.hazards.references.copies import PastAnother, comes_by_copies, written_past_another
 from inplace_magic.hazards.references.engine import Again, written_again
+from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import Owned, object_of, owners_of
+from inplace_magic.hazards.references.second_names import taken_for_the_write
 from inplace_magic.hazards.references.slots import is_in_a_loop
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
@@ -58,10 +61,10 @@ def check(story: Story) -> Iterator[Hazard]:
     one_object = {frozenset((alias.target, alias.source)) for alias in story.trace.aliases}
     told: set[Callsite | None] = set()
     asked: set[tuple[Callsite | None, int]] = set()
-    for again in written_again(story, partial(_for_object, story)):
-        if frozenset((again.before, again.now)) not in one_object:
+    for again in written_again(story, partial(_for_object, story, _Named.of(story))):
+        if frozenset((_holder(again.before), _holder(again.now))) not in one_object:
             told.add(again.site)
-            yield _hazard(story, again)
+            yield _hazard(again)
     for other in _written_for_two(story):
         if other.site not in told:
             told.add(other.site)
@@ -82,18 +85,45 @@ def check(story: Story) -> Iterator[Hazard]:
                 yield _of_a_copy(story, call, mutation.tensor, pair[0].path, pair[1])
 
 
-def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
-    """The object of the user's for which a method writes an attribute."""
-    path = story.bindings.written_path(call, tensor)
-    if path is None or path.count(".") != 1 or not path.startswith("self."):
-        return None
-    meta = story.observations.get(tensor)
-    holder = object_of(site.caller)
-    if holder is None or meta is None or meta.is_trainable:
-        return None
-    names = story.names.get(tensor, ())
-    its_class = of_the_class(story, call, tensor, site) is not None  # see `class-attribute-written`
-    return holder if f"{holder}.{path[5:]}" in names and not its_class else None
+@dataclass(frozen=True)
+class _Named:
+    """The objects whose methods wrote, and what the first caller called each."""
+
+    objects: dict[int, int]
+    """By index of the call."""
+    names: dict[tuple[int, str], str] = field(default_factory=dict)
+    """By object and attribute."""
+
+    @classmethod
+    def of(cls, story: Story) -> _Named:
+        return cls({entry.call: entry.object for entry in story.trace.methods})
+
+    def name(self, call: CallEvent, path: str) -> str:
+        """``meter.total``, also where a function that was handed the meter called it ``one.total``."""
+        known = self.objects.get(call.index)
+        return path if known is None else self.names.setdefault((known, path.rpartition(".")[2]), path)
+
+
+def _holder(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _for_object(story: Story, named: _Named, call: CallEvent, site: Callsite, tensor: int) -> str | None:
+    """The object of the user's, and its attribute, for which a method writes, or what a method called."""
+    mutation = next(each for each in call.mutations if each.tensor == tensor)
+    for held in (tensor, *taken_for_the_write(story, call, mutation)):
+        meta = story.observations.get(held)
+        if meta is None or meta.is_trainable or of_the_class(story, call, held, site) is not None:
+            return None  # of a class see `class-attribute-written`
+        names = story.names.get(held, ())
+        for place in site.chain[-2::-1] if names else ():
+            holder = object_of(place)
+            if holder is None or holder in place.parameters[:1]:
+                continue
+            found = next((name for name in names if _holder(name) == holder and not name.endswith("]")), None)
+            if found is not None:
+                return named.name(call, found)
+    return None
 
 
 def _written_for_two(story: Story) -> Iterator[Again[int]]:
@@ -102,9 +132,9 @@ def _written_for_two(story: Story) -> Iterator[Again[int]]:
     for entry in story.trace.methods:
         call = story.calls.get(entry.call)
         site = call.callsite if call is not None else None
-        if call is None or site is None or call.error is not None or call.does("repeatable"):
+        if call is None or site is None or call.error is not None:
             continue
-        for mutation in call.mutations:
+        for mutation in call.mutations if all(builds_on_itself(story, call, each) for each in call.mutations) else ():
             now = entry.object, object_of(site.caller)
             before = first.setdefault((site.cell, site.file, site.line, mutation.tensor), now)
             if before[0] == now[0] or not _is_its_own(story, call, site, mutation.tensor):
@@ -228,17 +258,21 @@ def _of_two_objects(story: Story, again: Again[int]) -> Hazard:
     )
 
 
-def _hazard(story: Story, again: Again[str]) -> Hazard:
-    attribute = (story.bindings.written_path(again.call, again.tensor) or "").partition(".")[2]
+def _hazard(again: Again[str]) -> Hazard:
     return finding(
         CODE,
         "warning",
         message=_(
             "{line} writes `{now}.{attribute}` on top of what it had written for `{before}`: both objects hold one "
             "tensor. PyTorch gives no error."
-        ).format(line=wording.spot(again.site), attribute=attribute, before=again.before, now=again.now),
+        ).format(
+            line=wording.spot(again.site),
+            attribute=again.now.rpartition(".")[2],
+            before=_holder(again.before),
+            now=_holder(again.now),
+        ),
         fix=_("Give each object a tensor of its own: `copy.deepcopy`, or make it in `__init__`."),
-        variable=f"{again.now}.{attribute}",
+        variable=again.now,
         tensor=again.tensor,
         write=again.call,
     )

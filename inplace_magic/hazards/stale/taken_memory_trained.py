@@ -31,7 +31,8 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
+from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, writes_since
+from inplace_magic.hazards.references.second_names import taken_for_the_write
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -50,6 +51,20 @@ def check(story: Story) -> Iterator[Hazard]:
 
     found = gone_stale(story, _sources(story, ties), lambda _source, write: write.site in story.stepping, given_again)
     return map(partial(_hazard, story), found)
+
+
+def _first_write(story: Story, stale: Stale) -> Write:
+    """The first write that was not made by way of the older tensor: from there on it holds what its holder did not put
+    there."""
+    source = stale.reference.tensor
+    for write in writes_since(story, stale.reference):
+        if write.at >= stale.write.at:
+            break
+        if write.site is None or write.call is None or write.mutation is None:
+            continue
+        if source not in (write.mutation.tensor, *taken_for_the_write(story, write.call, write.mutation)):
+            return write
+    return stale.write
 
 
 def _sources(story: Story, ties: dict[int, list[int]]) -> Iterator[Reference]:
@@ -77,45 +92,32 @@ def _ties(story: Story) -> dict[int, list[int]]:
     return {storage: ties for storage, ties in found.items() if len(ties) > 1}
 
 
-def _put_back(story: Story, stale: Stale) -> Write | None:
-    """The first line of the user's that put all values of a parameter back into the memory that it had taken."""
-    for write in story.writes_to_memory(stale.reference.storage):
-        if write.at >= stale.write.at:
-            return None
-        own = write.call is not None and write.call.does("copies in") and write.site is not None and write.site.direct
-        if write.at > stale.reference.since and own and write.mutation is not None:
-            return write if write.mutation.tensor != stale.reference.tensor else None
-    return None
-
-
 def _hazard(story: Story, stale: Stale) -> Hazard:
-    source = stale.reference.tensor
-    name, back = story.bindings.name(source), _put_back(story, stale)
+    source, write = stale.reference.tensor, _first_write(story, stale)
+    name = story.bindings.name(source)
     named = f"`{name}`" if name else _("the tensor that they were made of")
-    if back is None:
-        message = _(
-            "{step} trains parameters that lie in the memory of {source}, so it writes {source}; {again} then takes "
-            "that memory again, as if it still held the start. PyTorch gives no error."
-        ).format(step=wording.spot(stale.write.site), source=named, again=wording.spot(stale.read.callsite))
-    else:
-        message = _(
-            "{back} puts values back into parameters that lie in the memory of {source}, so it writes {source}, and "
-            "{step} trains there; {again} then takes that memory again. PyTorch gives no error."
-        ).format(
-            back=wording.spot(back.site),
-            source=named,
-            step=wording.spot(stale.write.site),
-            again=wording.spot(stale.read.callsite),
-        )
     return finding(
         CODE,
         "warning",
-        message=message,
+        message=_(
+            "{step} trains parameters that lie in the memory of {source}, so it writes {source}; {again} then takes "
+            "that memory again, as if it still held the start. PyTorch gives no error."
+        ).format(step=wording.spot(stale.write.site), source=named, again=wording.spot(stale.read.callsite))
+        if write is stale.write
+        else _(
+            "{write} writes parameters that lie in the memory of {source}, so it writes {source}, and {step} trains "
+            "them there; {again} then takes that memory again, as if nobody had. PyTorch gives no error."
+        ).format(
+            write=wording.spot(write.site),
+            step=wording.spot(stale.write.site),
+            source=named,
+            again=wording.spot(stale.read.callsite),
+        ),
         fix=_("Give the parameters memory of their own: hand over a copy (`.clone()`)."),
         variable=name,
         read=stale.read,
         tensor=source,
-        write=back or stale.write,
+        write=write,
     )
 
 

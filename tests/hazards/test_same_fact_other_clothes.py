@@ -1,0 +1,233 @@
+"""One mistake in many clothes: what decides is who holds which memory, and not the statement that it came by.
+
+Each program stands twice in a test: as it is, where the line marked ``# here`` is to be told, and with copies in the
+places marked ``COPY``, where nothing is wrong.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hazards.both_ways import told
+
+METERS = {
+    "given": ("self.total = total", "zero = torch.zeros(2)\na, b = Meter(zero COPY), Meter(zero COPY)"),
+    "detached": ("self.total = total.detach()", "zero = torch.zeros(2)\na, b = Meter(zero COPY), Meter(zero COPY)"),
+    "of the other one": ("self.total = total", "a = Meter(torch.zeros(2))\nb = Meter(a.total COPY)"),
+}
+ADDING = {
+    "an augmented assignment": "self.total += value  # here",
+    "an element": "self.total[0] += value[0]  # here",
+    "a copy of the sum": "self.total.copy_(self.total + value)  # here",
+    "a name of the method's": "total = self.total\n        total += value  # here",
+    "a function": "accumulate(self.total, value)",
+    "a list of tensors": "torch._foreach_add_([self.total], [value])  # here",
+    "an operator of the class": "self += value",
+}
+
+
+def _meters(holding: str, made: str, adding: str, slots: str = "") -> str:
+    return f"""
+def accumulate(total, value):
+    total += value  # here
+class Meter:
+{slots}
+    def __init__(self, total):
+        {holding}
+    def __iadd__(self, value):
+        self.total += value  # here
+        return self
+    def add(self, value):
+        {adding}
+{made}
+a.add(torch.ones(2))
+b.add(torch.ones(2))
+print(a.total, b.total)
+"""
+
+
+@pytest.mark.parametrize("adding", ADDING)
+def test_two_objects_that_add_to_one_tensor_are_told_however_they_add(
+    adding: str, loaded_shell: Any, tmp_path: Path
+) -> None:
+    _is_told(loaded_shell, tmp_path, "objects-share-state", _meters(*METERS["given"], ADDING[adding]))
+
+
+@pytest.mark.parametrize("holding", METERS)
+@pytest.mark.parametrize("slots", ["", "    __slots__ = ('total',)"], ids=["a dict", "slots"])
+def test_two_objects_that_hold_one_memory_are_told_however_they_hold_it(
+    holding: str, slots: str, loaded_shell: Any, tmp_path: Path
+) -> None:
+    program = _meters(*METERS[holding], ADDING["an augmented assignment"], slots)
+    _is_told(loaded_shell, tmp_path, "objects-share-state", program)
+
+
+def test_objects_with_a_row_each_of_one_table_share_nothing(loaded_shell: Any, tmp_path: Path) -> None:
+    program = _meters(
+        METERS["given"][0], "table = torch.zeros(2, 2)\na, b = Meter(table[0]), Meter(table[1])", ADDING["an element"]
+    )
+    _is_quiet(loaded_shell, tmp_path, program)
+
+
+def test_one_object_by_the_names_of_two_functions_is_one(loaded_shell: Any, tmp_path: Path) -> None:
+    program = _meters(METERS["given"][0], "a = b = Meter(torch.zeros(2))", ADDING["an augmented assignment"])
+    feed = "def feed(meter, value):\n    meter.add(value)\nfeed(a, torch.ones(2))\n"
+    _is_quiet(loaded_shell, tmp_path, program.replace("b.add(", f"{feed}feed(b, torch.ones(2))\na.add("))
+
+
+WRITES = {
+    "an element": "shifted[0].fill_(9.0)  # here",
+    "its data": "shifted.data.sub_(1.0)  # here",
+    "a view of it": "shifted.view(-1).sub_(1.0)  # here",
+    "a view of a view": "shifted.view(2, 3)[0].mul_(0.0)  # here",
+}
+READS = (
+    "values.mean()",
+    "values.tolist()",
+    "sum(values.tolist())",
+    "values[0].item()",
+    "F.mse_loss(values, torch.ones(6))",
+)
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_a_second_name_is_told_however_it_is_written(write: str, loaded_shell: Any, tmp_path: Path) -> None:
+    _is_told(loaded_shell, tmp_path, "alias-written", _second_name(WRITES[write], READS[0]))
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_second_name_is_told_however_the_first_one_is_read(read: str, loaded_shell: Any, tmp_path: Path) -> None:
+    _is_told(loaded_shell, tmp_path, "alias-written", _second_name("shifted -= 1.0  # here", read))
+
+
+def test_a_module_that_does_nothing_and_is_made_for_it_gives_a_second_name(loaded_shell: Any, tmp_path: Path) -> None:
+    program = _second_name("shifted -= 1.0  # here", READS[0]).replace("= values COPY", "= nn.Identity()(values COPY)")
+    _is_told(loaded_shell, tmp_path, "alias-written", program)
+
+
+def _second_name(write: str, read: str) -> str:
+    return f"""
+def main():
+    values = torch.arange(6.0)
+    shifted = values COPY
+    {write}
+    return shifted.mean(), {read}
+main()
+"""
+
+
+HANDED_BACK = ("self.buffer[:]", "self.buffer.detach()", "self.buffer[1:]", "self.buffer.view(-1)")
+
+
+@pytest.mark.parametrize("given", HANDED_BACK)
+def test_views_of_one_buffer_for_two_lines_are_told(given: str, loaded_shell: Any, tmp_path: Path) -> None:
+    program = f"""
+class Tool:
+    def __init__(self):
+        self.buffer = torch.empty(3)
+    def run(self, x):
+        self.buffer.copy_(x * 2)  # here
+        return {given} COPY
+tool = Tool()
+one = tool.run(torch.ones(3))
+two = tool.run(torch.zeros(3))
+print(one.sum(), two.sum())
+"""
+    _is_told(loaded_shell, tmp_path, "kept-then-written", program)
+
+
+def test_two_handles_that_follow_a_state_are_meant_to(loaded_shell: Any, tmp_path: Path) -> None:
+    program = """
+class Board:
+    def __init__(self):
+        self.cells = torch.zeros(3)
+    def row(self):
+        return self.cells[:]
+    def play(self, at):
+        self.cells[at] += 1
+board = Board()
+left = board.row()
+board.play(0)
+right = board.row()
+print(left.sum(), right.sum())
+"""
+    _is_quiet(loaded_shell, tmp_path, program)
+
+
+SNAPSHOTS = {
+    "a function that returns its argument": "as_float(box.x COPY)",
+    "a choice": "box.x COPY if len(box.x) else torch.zeros(3)",
+    "an entry of a list": "[box.x COPY][0]",
+    "a module": "nn.Identity()(box.x COPY)",
+}
+
+
+@pytest.mark.parametrize("taken", SNAPSHOTS)
+def test_what_was_taken_as_the_old_values_is_told_however_it_was_taken(
+    taken: str, loaded_shell: Any, tmp_path: Path
+) -> None:
+    program = f"""
+class Box:
+    pass
+def as_float(values):
+    return values if values.dtype == torch.float32 else values.float()
+def main():
+    box = Box()
+    box.x = torch.arange(3.0)
+    before = {SNAPSHOTS[taken]}
+    box.x -= box.x.mean()  # here
+    return (box.x - before).abs().max()
+main()
+"""
+    _is_told(loaded_shell, tmp_path, "same-memory-compared", program)
+
+
+def test_a_table_of_a_cached_property_is_told_as_one_of_a_cached_function_is(loaded_shell: Any, tmp_path: Path) -> None:
+    program = """
+import functools
+class Grid:
+    @functools.cached_property
+    def table(self):
+        return torch.arange(4.0) + 1
+grid = Grid()
+def scaled(by):
+    table = grid.table COPY
+    table *= by  # here
+    return table.sum()
+one = scaled(2.0)
+two = scaled(3.0)
+"""
+    _is_told(loaded_shell, tmp_path, "initial-value-written", program)
+
+
+def test_a_layer_that_returns_what_it_wrote_says_so_by_any_return(loaded_shell: Any, tmp_path: Path) -> None:
+    """What a hook kept before is its own, and what the next layer reads is what this one gave."""
+    program = """
+class Act(nn.Module):
+    def forward(self, x):
+        return F.relu(x, inplace=True)
+net = nn.Sequential(nn.Linear(3, 4), Act(), nn.Linear(4, 1))
+seen = {}
+def keep(module, given, out):
+    seen["h"] = out.clone()
+net[0].register_forward_hook(keep)
+def main():
+    with torch.no_grad():
+        y = net(torch.ones(2, 3))
+    return y.mean(), seen["h"].mean()
+main()
+"""
+    _is_quiet(loaded_shell, tmp_path, program)
+
+
+def _is_told(loaded_shell: Any, tmp_path: Path, code: str, program: str) -> None:
+    for finding in told(loaded_shell, tmp_path, program.replace(" COPY", "")).the(code):
+        assert finding.mutation is not None
+        assert finding.mutation.text.endswith("# here")
+    _is_quiet(loaded_shell, tmp_path, program.replace(" COPY", ".clone()"))
+
+
+def _is_quiet(loaded_shell: Any, tmp_path: Path, program: str) -> None:
+    assert told(loaded_shell, tmp_path, program).alarms == [[], []]
