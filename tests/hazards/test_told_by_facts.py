@@ -42,8 +42,10 @@ from inplace_magic.hazards.losses import (
 )
 from inplace_magic.hazards.stale import (
     cache_outdated,
+    cast_outdated,
     choice_of_one_tensor,
     conversion_written,
+    frame_written,
     joined_with_itself,
     kept_then_written,
     objects_share_state,
@@ -332,6 +334,20 @@ PAGES = {
             "b(x).sum().backward()",
             ("follower.step()",),
             "leader.state[a.bias]['momentum_buffer'].item()",
+        ),
+        Page(
+            cast_outdated,
+            "net, x = nn.Linear(3, 2), torch.ones(1, 3)\n"
+            "old_weights = [torch.zeros_like(p) for p in net.parameters()]\n@torch.no_grad()\n"
+            "def load(net, weights):\n    for p, weight in zip(net.parameters(), weights):\n        p.copy_(weight)",
+            ("p.copy_(weight)",),
+            "old.abs().sum().item()",
+        ),
+        Page(
+            frame_written,
+            "song, window, spectra = torch.arange(160.0), torch.hann_window(64), []",
+            ("frame *= window",),
+            "torch.stack(spectra).abs().sum().item()",
         ),
         Page(
             taken_memory_trained,
