@@ -119,11 +119,9 @@ NOT_YET_FOUND = {
     "silent_filter_made_from_a_soil_map": "told at the step, and not where `nn.Parameter` cuts the graph",
     "silent_wards_set_apart": "one dataset standardised through two subsets",
     "silent_pans_for_home_cooks": "tables kept from the first evaluation, and the weights stepped since",
-    "silent_guesses_in_a_ship_log": "`.data` of a view under a name of its own, whose memory is then another",
     "silent_averages_of_a_cloud_mapper": "told where the memory is trained, and not where the average became it",
     "silent_dose_of_a_tilted_beam": "`torch.Tensor(t)` is no call that a watch sees, and gives the memory of `t`",
     "silent_sketch_of_a_fjord": "two parameters on one memory, both stepped by one optimizer",
-    "silent_depths_of_a_marsh": "a slice that `resize_` lays over what follows it",
     "silent_gallery_of_owl_calls": "a frozen encoder in training mode, of which nothing is evaluated",
 }
 """Failures that no rule gives an alarm for so far, and why."""

@@ -69,6 +69,7 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ),
     ("adds a product", ("addmm", "addmv", "baddbmm", "addbmm")),
     ("takes in order", ("masked_scatter_",)),
+    ("resizes", ("resize_", "resize_as_")),
     ("turns", ("t_", "transpose_", "swapaxes_", "swapdims_")),
     (
         "frees its input",
