@@ -120,7 +120,6 @@ NOT_YET_FOUND = {
     "silent_wards_set_apart": "one dataset standardised through two subsets",
     "silent_pans_for_home_cooks": "tables kept from the first evaluation, and the weights stepped since",
     "silent_averages_of_a_cloud_mapper": "told where the memory is trained, and not where the average became it",
-    "silent_dose_of_a_tilted_beam": "`torch.Tensor(t)` is no call that a watch sees, and gives the memory of `t`",
     "silent_sketch_of_a_fjord": "two parameters on one memory, both stepped by one optimizer",
     "silent_gallery_of_owl_calls": "a frozen encoder in training mode, of which nothing is evaluated",
 }

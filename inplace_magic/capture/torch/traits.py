@@ -91,7 +91,10 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ("gives data", ("Tensor.data",)),
     ("gives array", ("Tensor.numpy",)),
     ("gives out memory", ("numpy", "__array__", "__dlpack__", "to_dlpack")),
-    ("may hand back", (f"Tensor.{name}" for name in NOT_ALWAYS_COPIES)),
+    (
+        "may hand back",
+        (*(f"Tensor.{name}" for name in NOT_ALWAYS_COPIES), "torch.as_tensor", "torch.asarray", "Tensor.new"),
+    ),
     ("looks up", ("embedding", "embedding_bag")),
     ("detached", ("detach", "from_dlpack")),
     (

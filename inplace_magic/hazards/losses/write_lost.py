@@ -97,7 +97,7 @@ def _made_for(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | 
 
 
 def _part_given_memory(story: Story, call: CallEvent) -> CallEvent | None:
-    """The call that gave a part of a tensor, whose memory was then exchanged: in the same statement, ``x[:3].data = …``,
+    """The call that gave a part of a tensor that then got other memory: in the same statement, ``x[:3].data = …``,
     or under a name that the function alone has, ``head = x[:3]``. None where that part was read afterwards."""
     part = call.inputs[0] if call.inputs else None
     made = story.innermost_new(part.tensor, call.index) if part is not None else None
