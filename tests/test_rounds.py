@@ -25,7 +25,6 @@ NOT_YET_FOUND = {
     "silent_accuracy_of_each_epoch": "a default is the live state, by a name that only `setattr` knows",
     "silent_two_splits_of_sensor_readings": "one dataset standardised through two subsets",
     "silent_range_seen_by_the_decoder": "a buffer of two modules became two by a conversion",
-    "silent_pretrained_layers_by_name": "an entry of a dictionary was replaced, and no tensor was written",
     "silent_statistics_at_the_sharp_point": "a second forward at other weights may well be meant to count",
     "silent_export_in_the_middle_of_training": "a fold writes the weights that it was given, as folds do",
     "silent_memory_of_the_last_episode": "a state that nobody resets may be meant to last",

@@ -37,6 +37,7 @@ from inplace_magic.hazards.handed import (
 )
 from inplace_magic.hazards.losses import (
     added_again,
+    entry_replaced,
     flags_as_index,
     index_repeats,
     out_is_input,
@@ -130,6 +131,7 @@ RULES: tuple[Rule, ...] = (
     added_again.RULE,
     standardised_again.RULE,
     rebound_lost.RULE,
+    entry_replaced.RULE,
     gradient_not_cleared.RULE,
     gradient_not_renewed.RULE,
     gradient_of_another_loss.RULE,

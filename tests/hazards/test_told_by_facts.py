@@ -27,6 +27,7 @@ from inplace_magic.hazards.gradients import (
 from inplace_magic.hazards.handed import argument_written, handed_part_written, lookup_shortened
 from inplace_magic.hazards.losses import (
     added_again,
+    entry_replaced,
     flags_as_index,
     index_repeats,
     out_is_input,
@@ -334,6 +335,13 @@ PAGES = {
             "b(x).sum().backward()",
             ("follower.step()",),
             "leader.state[a.bias]['momentum_buffer'].item()",
+        ),
+        Page(
+            entry_replaced,
+            "model, x = nn.Linear(3, 3), torch.ones(1, 3)\nchosen = {'weight': torch.zeros(3, 3)}",
+            ("own[name] = tensor",),
+            "torch.equal(before, after)",
+            "before = model(x)\ntake(model, chosen)\nafter = model(x)",
         ),
         Page(
             cast_outdated,

@@ -3,7 +3,7 @@
 ``x.to(dtype)``, ``x.float()``, ``x.contiguous()`` and their like give `x` itself where there is nothing to convert
 (https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html: "Otherwise, self is returned"), and ``x.conj()``
 gives a view. So a line may work on a copy today, and on the state of an object when its dtype changes.
-``torch.Tensor(x)`` looks as if it made a tensor, and gives another one on the memory of `x`; ``torch.tensor(x)`` copies.
+``torch.Tensor(x)`` looks as if it made one, and gives another tensor on the memory of `x`; ``torch.tensor(x)`` copies.
 
 Bad::
 
