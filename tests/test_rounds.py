@@ -110,7 +110,6 @@ NOT_YET_FOUND = {
     "silent_stallholder_near_old_habits": "one object is policy and reference, and each step moves both",
     "silent_pressure_in_a_pipe_network": "a copied graph shares its tensors through dictionaries within dictionaries",
     "silent_keys_of_a_cloud_atlas": "a recorded plan reads the memory that weights had at first",
-    "silent_aim_of_a_seed_planter": "a distribution of the library's keeps the very tensors, which are refilled",
     "silent_names_on_a_harbour_chart": "`load_state_dict(assign=True)` unties two names",
     "silent_rate_of_a_slow_thaw": "a rate that is a tensor is its own first value, and the optimizer's group holds it",
     "silent_filter_made_from_a_soil_map": "told at the step, and not where `nn.Parameter` cuts the graph",
