@@ -107,7 +107,6 @@ NOT_YET_FOUND = {
     "silent_bells_of_a_carillon": "views of slots, kept in a dictionary longer than the slots last",
     "silent_parcels_to_sorting_belts": "a dictionary by address and version, and a write by `.data`",
     "silent_stallholder_near_old_habits": "one object is policy and reference, and each step moves both",
-    "silent_pressure_in_a_pipe_network": "a copied graph shares its tensors through dictionaries within dictionaries",
     "silent_keys_of_a_cloud_atlas": "a recorded plan reads the memory that weights had at first",
     "silent_names_on_a_harbour_chart": "`load_state_dict(assign=True)` unties two names",
     "silent_rate_of_a_slow_thaw": "a rate that is a tensor is its own first value, and the optimizer's group holds it",
