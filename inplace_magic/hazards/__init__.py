@@ -186,6 +186,8 @@ RULES: tuple[Rule, ...] = (
 NEED_EVERY_CALL = frozenset(
     rule.name
     for rule in (
+        cast_outdated.RULE,
+        frame_written.RULE,
         view_overwritten_unread.RULE,
         write_lost.RULE,
         result_thrown_away.RULE,
