@@ -72,7 +72,6 @@ from inplace_magic.hazards.rules import (
 from inplace_magic.hazards.stale import (
     alias_written,
     cache_outdated,
-    cast_outdated,
     choice_of_one_tensor,
     class_attribute_written,
     conversion_written,
@@ -95,7 +94,7 @@ from inplace_magic.hazards.stale import (
     view_outdated,
     view_overwritten_unread,
 )
-from inplace_magic.hazards.training import averages_trained_on, statistics_left_behind, statistics_moved
+from inplace_magic.hazards.training import averages_trained_on, cast_outdated, statistics_left_behind, statistics_moved
 from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _, use_language
 from inplace_magic.record.places import Callsite

@@ -43,7 +43,6 @@ from inplace_magic.hazards.losses import (
 )
 from inplace_magic.hazards.stale import (
     cache_outdated,
-    cast_outdated,
     choice_of_one_tensor,
     conversion_written,
     frame_written,
@@ -57,6 +56,7 @@ from inplace_magic.hazards.stale import (
     view_outdated,
     view_overwritten_unread,
 )
+from inplace_magic.hazards.training import cast_outdated
 
 
 @dataclass(frozen=True)
