@@ -39,6 +39,7 @@ from inplace_magic.hazards.handed import (
 )
 from inplace_magic.hazards.losses import (
     added_again,
+    entry_replaced,
     flags_as_index,
     index_repeats,
     out_is_input,
@@ -78,6 +79,7 @@ from inplace_magic.hazards.stale import (
     conversion_written,
     copy_shares_parameters,
     dataset_item_edited,
+    frame_written,
     initial_value_written,
     joined_with_itself,
     kept_activation_overwritten,
@@ -95,7 +97,13 @@ from inplace_magic.hazards.stale import (
     view_outdated,
     view_overwritten_unread,
 )
-from inplace_magic.hazards.training import averages_trained_on, counted_twice, statistics_left_behind, statistics_moved
+from inplace_magic.hazards.training import (
+    averages_trained_on,
+    cast_outdated,
+    counted_twice,
+    statistics_left_behind,
+    statistics_moved,
+)
 from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _, use_language
 from inplace_magic.record.places import Callsite
@@ -132,6 +140,7 @@ RULES: tuple[Rule, ...] = (
     added_again.RULE,
     standardised_again.RULE,
     rebound_lost.RULE,
+    entry_replaced.RULE,
     gradient_not_cleared.RULE,
     gradient_not_renewed.RULE,
     gradient_of_another_loss.RULE,
@@ -164,6 +173,7 @@ RULES: tuple[Rule, ...] = (
     results_share_memory.RULE,
     ring_overrun.RULE,
     dataset_item_edited.RULE,
+    frame_written.RULE,
     default_argument_written.RULE,
     initial_value_written.RULE,
     objects_share_state.RULE,
@@ -173,6 +183,7 @@ RULES: tuple[Rule, ...] = (
     array_written_inside.RULE,
     array_argument_written.RULE,
     cache_outdated.RULE,
+    cast_outdated.RULE,
     argument_written.RULE,
     lookup_shortened.RULE,
     same_memory_compared.RULE,
@@ -187,6 +198,8 @@ RULES: tuple[Rule, ...] = (
 NEED_EVERY_CALL = frozenset(
     rule.name
     for rule in (
+        cast_outdated.RULE,
+        frame_written.RULE,
         view_overwritten_unread.RULE,
         write_lost.RULE,
         result_thrown_away.RULE,

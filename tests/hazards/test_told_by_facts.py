@@ -27,6 +27,7 @@ from inplace_magic.hazards.gradients import (
 from inplace_magic.hazards.handed import argument_written, handed_part_written, lookup_shortened
 from inplace_magic.hazards.losses import (
     added_again,
+    entry_replaced,
     flags_as_index,
     index_repeats,
     out_is_input,
@@ -44,6 +45,7 @@ from inplace_magic.hazards.stale import (
     cache_outdated,
     choice_of_one_tensor,
     conversion_written,
+    frame_written,
     joined_with_itself,
     kept_then_written,
     objects_share_state,
@@ -54,6 +56,7 @@ from inplace_magic.hazards.stale import (
     view_outdated,
     view_overwritten_unread,
 )
+from inplace_magic.hazards.training import cast_outdated
 
 
 @dataclass(frozen=True)
@@ -332,6 +335,27 @@ PAGES = {
             "b(x).sum().backward()",
             ("follower.step()",),
             "leader.state[a.bias]['momentum_buffer'].item()",
+        ),
+        Page(
+            entry_replaced,
+            "model, x = nn.Linear(3, 3), torch.ones(1, 3)\nchosen = {'weight': torch.zeros(3, 3)}",
+            ("own[name] = tensor",),
+            "torch.equal(before, after)",
+            "before = model(x)\ntake(model, chosen)\nafter = model(x)",
+        ),
+        Page(
+            cast_outdated,
+            "net, x = nn.Linear(3, 2), torch.ones(1, 3)\n"
+            "old_weights = [torch.zeros_like(p) for p in net.parameters()]\n@torch.no_grad()\n"
+            "def load(net, weights):\n    for p, weight in zip(net.parameters(), weights):\n        p.copy_(weight)",
+            ("p.copy_(weight)",),
+            "old.abs().sum().item()",
+        ),
+        Page(
+            frame_written,
+            "song, window, spectra = torch.arange(160.0), torch.hann_window(64), []",
+            ("frame *= window",),
+            "torch.stack(spectra).abs().sum().item()",
         ),
         Page(
             taken_memory_trained,

@@ -73,6 +73,7 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ),
     ("adds a product", ("addmm", "addmv", "baddbmm", "addbmm")),
     ("takes in order", ("masked_scatter_",)),
+    ("resizes", ("resize_", "resize_as_")),
     ("turns", ("t_", "transpose_", "swapaxes_", "swapdims_")),
     (
         "frees its input",
@@ -94,7 +95,10 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ("gives data", ("Tensor.data",)),
     ("gives array", ("Tensor.numpy",)),
     ("gives out memory", ("numpy", "__array__", "__dlpack__", "to_dlpack")),
-    ("may hand back", (f"Tensor.{name}" for name in NOT_ALWAYS_COPIES)),
+    (
+        "may hand back",
+        (*(f"Tensor.{name}" for name in NOT_ALWAYS_COPIES), "torch.as_tensor", "torch.asarray", "Tensor.new"),
+    ),
     ("looks up", ("embedding", "embedding_bag")),
     ("detached", ("detach", "from_dlpack")),
     (

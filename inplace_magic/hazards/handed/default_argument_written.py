@@ -19,8 +19,9 @@ Good::
         return state
 
 Found when one line of a function has written a parameter in two of its runs, by arithmetic that depends on the old
-values, both runs were called without that argument, and it was the same tensor. Silent where the tensor is filled
-anew each time (``copy_``, ``zero_``).
+values, both runs were called without that argument, and it was the same tensor. The same is told of a tensor in a
+default dictionary or list: of a function that returns it, and of objects that took it for their own. Silent where the
+tensor is filled anew each time (``copy_``, ``zero_``).
 """
 
 from __future__ import annotations
@@ -34,22 +35,36 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import Again, written_again
+from inplace_magic.hazards.references.runs import run_around
+from inplace_magic.hazards.references.shared_containers import (
+    SharedContainer,
+    default_of,
+    entry_root,
+    is_container,
+    shared_by_objects,
+)
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Edit
+from inplace_magic.source.listing import Edit, whole_listing
 
 CODE = "default-argument-written"
 
+_ASKED = 16
+"""Tensors of one place of which it is asked whether a default holds them."""
 _CALLED_BY_THE_OBJECT = ("forward", "__call__")
 """Methods that ``model(x)`` enters with the arguments as they stand there."""
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
-    return map(partial(_hazard, story), written_again(story, partial(_left_out_by, story)))
+    yield from map(partial(_hazard, story), written_again(story, partial(_left_out_by, story)))
+    for shared in shared_by_objects(story):
+        if shared.kind == "default":
+            yield _of_objects(shared)
+    yield from (_of_calls(*entry) for entry in _written_in_a_later_run(story))
 
 
 def _left_out_by(story: Story, call: CallEvent, site: Callsite, tensor: int) -> Callsite | None:
@@ -70,6 +85,77 @@ def _left_out(site: Callsite, name: str) -> bool:
     if called != function and function not in _CALLED_BY_THE_OBJECT:
         return False  # a partial, another name: what stands at the call need not be what the function gets
     return expressions.parameter_argument(site.caller.expression, site.parameters, name) is None
+
+
+def _written_in_a_later_run(story: Story) -> Iterator[tuple[CallEvent, Callsite, str]]:
+    """(write, place, parameter) where a line writes an entry of a default dictionary or list in a run of its function,
+    on top of what an earlier run left, and the function gives the dictionary back: who returns a state lets callers
+    hand it in, and a caller that does not has asked for no other one's."""
+    ends: dict[tuple[object, ...], tuple[Callsite, int, str]] = {}
+    told: set[tuple[object, ...]] = set()
+    asked: dict[Callsite, int] = {}
+    for call in story.trace.calls:
+        site = call.callsite
+        if call.kind != "in-place" or site is None or not site.shared_defaults or call.does("repeatable"):
+            continue
+        line = site.cell, site.file, site.line
+        for mutation in call.mutations if site.caller is not None and line not in told else ():
+            key = (*line, mutation.tensor)
+            if key not in ends:
+                asked[site] = asked.get(site, 0) + 1
+                name = _default_around(story, call, site, mutation.tensor) if asked[site] <= _ASKED else None
+                run = run_around(story, call, site.caller, site) if name is not None and site.caller else None
+                if name is not None and run is not None:
+                    ends[key] = site, run.last, name
+            elif site.caller != ends[key][0].caller or call.index > ends[key][1]:
+                told.add(line)
+                yield call, site, ends[key][2]
+
+
+def _default_around(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
+    """The parameter that was left out and whose entry a line writes, where the function returns it."""
+    node = entry_root(story, site, story.bindings.written_path(call, tensor))
+    name = expressions.path_text(node.value) if node is not None else None
+    listing = whole_listing(story.trace, site)
+    statement = listing.statement_at(site) if listing is not None else None
+    if name is None or listing is None or statement is None or not _left_out(site, name):
+        return None
+    scope = listing.scope_of(statement)
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or not is_container(default_of(scope, name)):
+        return None
+    returned = (each.value for each in ast.walk(scope) if isinstance(each, ast.Return) and each.value is not None)
+    given = (value.elts if isinstance(value, ast.Tuple) else [value] for value in returned)
+    return name if any(isinstance(e, ast.Name) and e.id == name for entries in given for e in entries) else None
+
+
+def _of_objects(shared: SharedContainer) -> Hazard:
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} writes an entry of `self.{attribute}` for one object on top of what it wrote for another one: both "
+            "left out `{parameter}`, and its default is one for all objects. PyTorch gives no error."
+        ).format(line=wording.spot(shared.site), attribute=shared.attribute, parameter=shared.owner),
+        fix=_("Make it in `__init__`, anew each time that `{name}` is left out.").format(name=shared.owner),
+        variable=f"self.{shared.attribute}",
+        tensor=shared.tensor,
+        write=shared.call,
+    )
+
+
+def _of_calls(call: CallEvent, site: Callsite, name: str) -> Hazard:
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} writes a tensor in `{name}`, which was left out here and in an earlier call: a default is one "
+            "object for all calls, so this call began with what that one had left in it. PyTorch gives no error."
+        ).format(line=wording.spot(site), name=name),
+        fix=_("Make it in the function, anew each time that `{name}` is left out.").format(name=name),
+        variable=name,
+        tensor=call.mutations[0].tensor,
+        write=call,
+    )
 
 
 def _hazard(story: Story, again: Again[Callsite]) -> Hazard:

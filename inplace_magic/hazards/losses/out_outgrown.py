@@ -13,8 +13,13 @@ Good::
 
     table[i] = record[:4].square()
 
+``resize_`` does the same to a part that it is called on: ``chart[2:5, 3:7].resize_(12)`` does not show the block as one
+row, but twelve elements that follow its first one in memory.
+
 Told from the record alone: a call wrote a tensor that has more elements afterwards, on memory that other tensors show
-as well. Silent for ``resize_`` and its like, which are called to do so, and for a tensor that has its memory to itself.
+as well; or ``resize_`` gave a tensor other elements for some of its own, and those are elements of another tensor.
+Silent for ``resize_`` and its like where a tensor keeps what it has, as one that grows does, and for a tensor that has
+its memory to itself.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from inplace_magic.analysis.overlap import lies_within, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
@@ -36,6 +42,11 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     seen = set()
     for call in story.writing:
+        if call.does("resizes") and call.error is None and call.callsite not in seen:
+            over = _laid_over_others(story, call)
+            if over is not None:
+                seen.add(call.callsite)
+                yield _of_a_part(story, call, over)
         if call.error is not None or not call.mutated or call.does("method") or call.callsite in seen:
             continue
         for given in call.inputs:
@@ -53,6 +64,21 @@ def _grown(call: CallEvent, given: TensorMetadata) -> TensorMetadata | None:
         if after.storage == given.storage and after.offset == given.offset and _elements(after) > _elements(given):
             return after
     return None
+
+
+def _laid_over_others(story: Story, call: CallEvent) -> TensorMetadata | None:
+    """What a part of a tensor became, where it lost elements of its own and has others' for them, and is used again."""
+    given, after = call.inputs[0] if call.inputs else None, call.mutated[0] if call.mutated else None
+    if given is None or after is None or given.storage is None or given.storage != after.storage:
+        return None
+    before, now = region_of(given), region_of(after)
+    if before is None or now is None or lies_within(before, now) or lies_within(now, before):
+        return None
+    if not any(used.index > call.index for used in story.given_to.get(after.tensor, ())[-1:]):
+        return None
+    others = (story.observations[other] for other in story.bindings.by_storage.get(given.storage, ()))
+    known = (region_of(other) for other in others if other.tensor != given.tensor)
+    return after if any(region is not None and lies_within(before, region) for region in known) else None
 
 
 def _elements(meta: TensorMetadata) -> int:
@@ -81,6 +107,31 @@ def _hazard(story: Story, call: CallEvent, given: TensorMetadata, after: TensorM
             "Bring the result to the size of its place first, or assign it (`x[i] = …`), which refuses another size."
         ),
         variable=name,
+        tensor=after.tensor,
+        write=call,
+    )
+
+
+def _of_a_part(story: Story, call: CallEvent, after: TensorMetadata) -> Hazard:
+    name = story.bindings.written_name(call, after.tensor) or story.bindings.name(after.tensor)
+    taken = story.innermost_new(after.tensor, call.index)
+    return finding(
+        CODE,
+        "silent",
+        message=_(
+            "{line} lays {tensor} over other elements: it is a part of a larger tensor, and `resize_` shows {count} "
+            "elements as they follow each other in memory from its first one on. PyTorch gives no error."
+        ).format(
+            line=wording.spot(call.callsite),
+            tensor=f"`{name}`" if name else _("a tensor"),
+            count=_elements(after),
+        ),
+        fix=_(
+            "Leave the shape of the part alone and bring the other operand to it (`values.view_as(part)`); `reshape` "
+            "gives the elements of a part in another shape."
+        ),
+        variable=name,
+        origin=taken.callsite if taken is not None else None,
         tensor=after.tensor,
         write=call,
     )

@@ -5,7 +5,7 @@ A slice (``x[1:3]``) is a view of ``x``; a list, a mask or a tensor as an index 
 and ``contiguous`` copy where the elements do not lie in the right order, and ``to`` and ``float`` where there is
 something to convert. ``torch.diag(x)`` gives a new tensor, and so does a parametrized layer each time its ``weight`` is
 asked for. An in-place method of such a result leaves the tensor as it was. So does ``x[:2].data = …``, which gives
-other memory to the slice alone.
+other memory to the slice alone, and ``head.data = …`` after ``head = x[:2]``.
 
 Bad::
 
@@ -97,15 +97,21 @@ def _made_for(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | 
 
 
 def _part_given_memory(story: Story, call: CallEvent) -> CallEvent | None:
-    """The call of the same statement that gave a part of a tensor, ``x[:3].data = …``, whose memory was then exchanged;
-    none where that part was read afterwards."""
+    """The call that gave a part of a tensor that then got other memory: in the same statement, ``x[:3].data = …``,
+    or under a name that the function alone has, ``head = x[:3]``. None where that part was read afterwards."""
     part = call.inputs[0] if call.inputs else None
     made = story.innermost_new(part.tensor, call.index) if part is not None else None
     if part is None or made is None or not made.does("gives item") or not made.inputs or call.callsite is None:
         return None
     read = story.given_to.get(part.tensor, ())[-1:]
-    alone = all(each.index <= call.index for each in read)
-    return made if alone and call.callsite.same_statement(made.callsite) else None
+    if any(each.index > call.index for each in read):
+        return None
+    if call.callsite.same_statement(made.callsite):
+        return made
+    targets = made.callsite.targets if made.callsite is not None and made.callsite.same_run(call.callsite) else None
+    name = targets[0] if targets and len(targets) == 1 else None
+    local = name is not None and name.isidentifier() and name != "return"
+    return made if local and all(entry.tensor != part.tensor for entry in story.trace.names) else None
 
 
 def _never_read(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | None:

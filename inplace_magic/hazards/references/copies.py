@@ -8,6 +8,7 @@ record (:class:`~inplace_magic.record.names.Holding`).
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -56,7 +57,7 @@ def written_past_another(story: Story) -> Iterator[PastAnother]:
             if not copied[asked]:
                 continue
             originals = [h for h in held if h.object != copy.object and _key(h) == _key(copy) and h.tensor == tensor]
-            read = next(_reads_of(story, call, mutation, tensor, originals), None)
+            read = next(_reads_of(story, call, mutation, tensor, copy, originals), None)
             if read is not None:
                 yield PastAnother(call, tensor, copy, *read)
                 continue
@@ -139,9 +140,10 @@ def _is_tied(story: Story, copy: Holding) -> bool:
 
 
 def _reads_of(
-    story: Story, call: CallEvent, mutation: Mutation, tensor: int, originals: Sequence[Holding]
+    story: Story, call: CallEvent, mutation: Mutation, tensor: int, copy: Holding, originals: Sequence[Holding]
 ) -> Iterator[tuple[Holding, CallEvent]]:
-    """(original, the call that reads by way of it) before somebody else writes."""
+    """(original, the call that reads by way of it) before somebody else writes. A function that takes a copy of the
+    original for itself, as the one that writes has done, reads by way of it, too."""
     later = (write.at for write in story.writes_to_memory(mutation.storage) if write.at > call.index)
     until = next(later, len(story.trace.calls)) if originals else call.index
     for read in story.given_between(tensor, call.index, until):
@@ -153,6 +155,24 @@ def _reads_of(
             for original in originals if through is not None else ():
                 if through is not None and through.object == original.object and _lives(story, call, read, original):
                     yield original, read
+            again = _of_both(originals, [h for h in held if h.level == 0])
+            if through is None or again is None or through.object in (copy.object, again.object):
+                continue
+            if _takes_a_copy(story, call, copy, again) and _takes_a_copy(story, read, through, again):
+                yield again, read
+
+
+def _takes_a_copy(story: Story, call: CallEvent, copy: Holding, original: Holding) -> bool:
+    """Whether a function made the object that it has a holder in of the object that another holder is in: ``g =
+    graph.local()`` and then ``g.weights["flow"]``, where ``graph.weights`` is another dict."""
+    site = call.callsite
+    listing = whole_listing(story.trace, site) if site is not None else None
+    statement = listing.statement_at(site) if listing is not None and site is not None else None
+    mine, others = (re.split(r"[.\[]", holding.path, maxsplit=1)[0] for holding in (copy, original))
+    if listing is None or statement is None or mine == others or copy.level or copy.path == mine:
+        return False
+    made = _assigned(listing, statement, mine)
+    return isinstance(made, ast.Call) and others in _names_in(made)
 
 
 def _operands(read: CallEvent, tensor: int) -> list[ast.expr | None]:

@@ -19,9 +19,10 @@ Good::
             self.counts = torch.zeros(4)
 
 Found when one line wrote ``self.counts`` for two objects, by arithmetic that depends on the old values, and it was the
-tensor of the class. Silent where the class is written by its name (``Histogram.counts += 1``), which says that all
-objects are meant; where the tensor is filled anew each time (``copy_``, ``zero_``); and where the method counts in a
-tensor of the object, too (``self.total += day; self.everywhere += day``).
+tensor of the class, or an entry of a dictionary or list that the class makes in its body. Silent where the class is
+written by its name (``Histogram.counts += 1``), which says that all objects are meant; where the tensor is filled anew
+each time (``copy_``, ``zero_``); and where the method counts in a tensor of the object, too (``self.total += day;
+self.everywhere += day``).
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.class_state import keeps_both, of_the_class
 from inplace_magic.hazards.references.engine import Again, written_again
 from inplace_magic.hazards.references.owners import object_of
+from inplace_magic.hazards.references.shared_containers import SharedContainer, shared_by_objects
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -52,6 +54,9 @@ def check(story: Story) -> Iterator[Hazard]:
     for again in written_again(story, partial(_for_object, story)):
         if not keeps_both(story, again.site):
             yield _hazard(again, of_the_class(story, again.call, again.tensor, again.site) or "")
+    for shared in shared_by_objects(story):
+        if shared.kind == "class" and not keeps_both(story, shared.site):
+            yield _of_an_entry(shared)
 
 
 def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
@@ -76,6 +81,22 @@ def _hazard(again: Again[str], shared: str) -> Hazard:
         variable=f"self.{attribute}",
         tensor=again.tensor,
         write=again.call,
+    )
+
+
+def _of_an_entry(shared: SharedContainer) -> Hazard:
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} writes an entry of `self.{attribute}` for one object on top of what it wrote for another one: what "
+            "the body of the class `{owner}` makes is one for all its objects, and so is each tensor in it. PyTorch "
+            "gives no error."
+        ).format(line=wording.spot(shared.site), attribute=shared.attribute, owner=shared.owner),
+        fix=_("Make `self.{attribute}` in `__init__`, once for each object.").format(attribute=shared.attribute),
+        variable=f"self.{shared.attribute}",
+        tensor=shared.tensor,
+        write=shared.call,
     )
 
 
