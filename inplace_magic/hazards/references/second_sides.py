@@ -119,9 +119,10 @@ def _held_since(story: Story, site: Callsite, name: str, tensor: int, before: in
 
 
 def _bound_first(story: Story, function: str, name: str, before: int) -> tuple[int, int] | None:
-    """(call, tensor) of what a name was bound to last before a call; ``x -= 1`` binds it to what it held already."""
+    """(call, tensor) of what a name was bound to last before a call; ``self.x -= 1`` binds it to what it held already.
+    Of two variables see `alias-written`."""
     bound = story.bindings.bound_last(function, name, before)
-    for _step in range(_MOST_STEPS):
+    for _step in range(0 if name.isidentifier() else _MOST_STEPS):
         written = bound is not None and story.calls[bound[0]].kind == "in-place"
         earlier = story.bindings.bound_last(function, name, bound[0]) if bound is not None and written else None
         if bound is None or earlier is None or earlier[1] != bound[1]:
