@@ -54,6 +54,7 @@ SLOW = (
     "tests/compare/test_real_programs.py",
     "tests/render/test_budgets.py",
     "tests/hazards/test_fixes.py",  # every labelled program, run
+    "tests/test_rounds.py::test_a_program",
     "tests/test_further_programs.py::test_a_further_program",
     "tests/test_programs_in_files.py",
     "tests/test_programs.py::test_a_program",

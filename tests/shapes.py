@@ -166,13 +166,46 @@ for i in range({calls // 3}):
 """
 
 
+def modules_given_parameters(calls: int) -> str:
+    """Copies of a module whose parameters are one memory, loads of tied weights, buckets of gradients and computed
+    parameters, in every pass."""
+    return f"""\
+import copy
+import torch
+from torch import nn
+class Bank(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bank = nn.Parameter(torch.ones(4))
+        self.low, self.high = (nn.Parameter(part) for part in self.bank.detach().split(2))
+bank, first, second = Bank(), nn.Linear(2, 2), nn.Linear(2, 2)
+optimizer = torch.optim.SGD([bank.low, bank.high])
+for i in range({calls // 30}):
+    twin = copy.deepcopy(bank)
+    with torch.no_grad():
+        for p in twin.parameters():
+            p.add_(1)
+    second.weight = first.weight
+    first.load_state_dict({{"weight": torch.ones(2, 2), "bias": torch.ones(2)}}, assign=True)
+    second.weight = first.weight
+    flat = torch.zeros(4)
+    bank.low.grad, bank.high.grad = flat[:2], flat[2:]
+    optimizer.zero_grad()
+    first.weight = nn.Parameter(twin.low * torch.ones(2, 2))
+    optimizer.step()
+    (second(bank.low) * first(bank.high)).sum().backward()
+    nn.utils.clip_grad_norm_(bank.parameters(), 1.0)
+"""
+
+
 ONCE_SQUARE: dict[str, Callable[[int], str]] = {
     "gradients taken": gradients_taken,
     "stacked": stacked,
     "added up": added_up,
     "detached each pass": detached_each_pass,
+    "modules given parameters": modules_given_parameters,
 }
-"""Programs of which some rule took the square of the calls."""
+"""Programs of which some rule took the square of the calls, or could."""
 
 
 def record(source: str, *, level: str = "calls", **options: Any) -> Callable[[], Report]:

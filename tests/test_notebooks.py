@@ -8,8 +8,8 @@ from typing import Any
 import nbformat
 import pytest
 from kernel_sockets import kernel_sockets
-from kernels import kinds, text_of
 from nbclient import NotebookClient
+from talking_to_kernels import kinds, text_of
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 NAMES = ["quickstart.ipynb", "zh/quickstart.ipynb"]

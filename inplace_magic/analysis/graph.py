@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from inplace_magic.analysis.bindings import names_of
 from inplace_magic.analysis.effects import Effect, EffectKind, effects_of
+from inplace_magic.analysis.naming.bindings import names_of
 from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.analysis.tree.module_names import ModuleNames, Room
 from inplace_magic.record.autograd import SavedTensor

@@ -14,7 +14,7 @@ from typing import Literal
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.keepings import Keeping, keepings_of
-from inplace_magic.analysis.rebindings import Rebinding
+from inplace_magic.analysis.naming.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata

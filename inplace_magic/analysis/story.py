@@ -11,35 +11,37 @@ from itertools import accumulate
 from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.aliases import Aliases
 from inplace_magic.analysis.backwards import Backwards
-from inplace_magic.analysis.bindings import Bindings
 from inplace_magic.analysis.effects import Effect, effects_of
+from inplace_magic.analysis.grouped import grouped_by
+from inplace_magic.analysis.naming.known import KnownNames
 from inplace_magic.analysis.put_back import Restoration, restorations
-from inplace_magic.analysis.rebindings import Rebinding, rebindings
+from inplace_magic.analysis.runs import Runs
 from inplace_magic.analysis.wrapped import told_by_the_call
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, UnseenWrite
-from inplace_magic.record.names import Holding, KeptByHook
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
-from inplace_magic.source.tops import Top, Whose, names_in, run_once, tops
 
 _AT = attrgetter("at")
+Function = tuple[str, int | None, str | None]
+"""Qualified name, cell, file."""
+_FIRST_WRITES = 100
+"""Writes of a memory that are looked at for the names by which a function writes it."""
 
 
 @dataclass(frozen=True)
-class Story(Backwards):
+class WrittenFirst:
+    """How a function wrote a memory among its first writes."""
+
+    paths: frozenset[str | None]
+    """The variables by which: ``self.mean``; None among them for what has none."""
+    statements: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Story(Backwards, KnownNames):
     """A trace with its indexes, each made when a rule first asks."""
-
-    @cached_property
-    def bindings(self) -> Bindings:
-        return Bindings.from_trace(self.trace)
-
-    @cached_property
-    def rebindings(self) -> tuple[Rebinding, ...]:
-        """Every rebinding that could be told, in the order in which they happened."""
-        return rebindings(self.trace, self.bindings)
 
     @cached_property
     def restorations(self) -> dict[int, list[Restoration]]:
@@ -52,55 +54,6 @@ class Story(Backwards):
         return {call.index: effects_of(call) for call in self.trace.calls}
 
     @cached_property
-    def aliases(self) -> Aliases:
-        """The second names."""
-        return Aliases(self.trace)
-
-    @cached_property
-    def names(self) -> dict[int, list[str]]:
-        """Every name by which the user's namespace reaches a tensor, by tensor."""
-        found: dict[int, list[str]] = {}
-        for entry in self.trace.names:
-            found.setdefault(entry.tensor, []).append(entry.name)
-        for local in names_in(self.trace, self.run_once) if self.trace.local_names else ():
-            found.setdefault(local.tensor, []).append(local.name)
-        return {tensor: list(dict.fromkeys(names)) for tensor, names in found.items()}
-
-    @cached_property
-    def local_names(self) -> dict[tuple[str, int | None, str | None, int], list[str]]:
-        """The names by which each function reached a tensor, by function, cell, file and tensor."""
-        found: dict[tuple[str, int | None, str | None, int], list[str]] = {}
-        for local in self.trace.local_names:
-            found.setdefault((local.function, local.cell, local.file, local.tensor), []).append(local.name)
-        return found
-
-    @cached_property
-    def holdings(self) -> dict[int, list[Holding]]:
-        """What was seen to hold the tensors that a call wrote, or read after that, by the call."""
-        found: dict[int, list[Holding]] = {}
-        for holding in self.trace.holdings:
-            found.setdefault(holding.call, []).append(holding)
-        return found
-
-    @cached_property
-    def holdings_of(self) -> dict[int, list[Holding]]:
-        """The same by tensor."""
-        found: dict[int, list[Holding]] = {}
-        for holding in self.trace.holdings:
-            found.setdefault(holding.tensor, []).append(holding)
-        return found
-
-    @cached_property
-    def run_once(self) -> dict[Whose, Callsite]:
-        """The functions whose lines ran by themselves and once, and a place in each."""
-        return run_once(self.trace)
-
-    @cached_property
-    def tops(self) -> list[Top]:
-        """The lines of :attr:`run_once`."""
-        return tops(self.trace, self.run_once)
-
-    @cached_property
     def data_setters(self) -> dict[int, list[CallEvent]]:
         """The calls of the form ``t.data = other``, by tensor."""
         found: dict[int, list[CallEvent]] = {}
@@ -110,20 +63,14 @@ class Story(Backwards):
         return found
 
     @cached_property
-    def kept_by_hooks(self) -> dict[int, list[KeptByHook]]:
-        """What containers of forward hooks held, by the call that wrote it."""
-        found: dict[int, list[KeptByHook]] = {}
-        for kept in self.trace.kept_by_hooks:
-            found.setdefault(kept.write, []).append(kept)
-        return found
-
-    @cached_property
     def foreign_writes(self) -> dict[int, list[ForeignWrite]]:
         """The writes from outside torch, by storage."""
-        found: dict[int, list[ForeignWrite]] = {}
-        for foreign in self.trace.foreign:
-            found.setdefault(foreign.storage, []).append(foreign)
-        return found
+        return grouped_by(attrgetter("storage"), self.trace.foreign)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The runs of functions."""
+        return Runs(self.calls)
 
     def is_written_between(self, storage: int | None, since: int, until: int) -> bool:
         """Whether a memory was written between two calls."""
@@ -156,6 +103,37 @@ class Story(Backwards):
         if write.call is None or write.mutation is None:
             return None
         return self.bindings.written_name(write.call, write.mutation.tensor)
+
+    @cached_property
+    def writing_in(self) -> dict[Function, list[tuple[Callsite, CallEvent]]]:
+        """The lines and the calls that wrote in place, by the function of the line."""
+        found: dict[Function, list[tuple[Callsite, CallEvent]]] = {}
+        for call in self.trace.calls:
+            site = call.callsite
+            if call.kind == "in-place" and site is not None:
+                found.setdefault((site.function, site.cell, site.file), []).append((site, call))
+        return found
+
+    def written_first(self, storage: int | None) -> dict[Function, WrittenFirst]:
+        """How the functions that wrote a memory first did so."""
+        if storage not in self._written_first:
+            paths: dict[Function, set[str | None]] = {}
+            statements: dict[Function, set[str]] = {}
+            for call, _mutation in self.writes_to_storage.get(storage or 0, ())[:_FIRST_WRITES]:
+                if call.callsite is not None:
+                    function = call.callsite.function, call.callsite.cell, call.callsite.file
+                    written = (self.bindings.written_path(call, written.tensor) for written in call.mutations)
+                    paths.setdefault(function, set()).update(written)
+                    statements.setdefault(function, set()).add(call.callsite.statement)
+            self._written_first[storage] = {
+                function: WrittenFirst(frozenset(found), frozenset(statements[function]))
+                for function, found in paths.items()
+            }
+        return self._written_first[storage]
+
+    @cached_property
+    def _written_first(self) -> dict[int | None, dict[Function, WrittenFirst]]:
+        return {}
 
     @cached_property
     def stepping(self) -> frozenset[Callsite]:

@@ -29,6 +29,7 @@ from inplace_magic.capture.records import (
 )
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.flagged import inplace_modules
+from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
 from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.torch.refusals import refusal_of
@@ -103,6 +104,7 @@ def frozen_trace(
         readings=tuple(recorder.meter.readings),
         backwards=tuple(log.backwards),
         idle_steps=tuple(_idle_step(raw, sites) for raw in log.idle_steps),
+        registrations=tuple(frozen_registrations(log.registrations, calls, sites)),
         ops=frozen_ops(log.ops),
         unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),
         foreign=frozen_foreign(log.foreign, sites, sources, namespace.arrays, giving),

@@ -32,14 +32,17 @@ def frozen_foreign(
     unknown = {write.storage for raw, write in pairs if write.callsite is None and raw.after_site is not None}
     if len(unknown) != 1:
         return tuple(write for _, write in pairs)
-    return tuple(_with_its_line(raw, write, sites, sources) for raw, write in pairs)
-
-
-def _with_its_line(raw: RawForeignWrite, write: ForeignWrite, sites: list[Callsite], sources: Sources) -> ForeignWrite:
-    if write.callsite is not None or raw.after_site is None or raw.beside:
-        return write
-    after = None if raw.before_site is None else sites[raw.before_site]
-    return replace(write, callsite=sources.fills_between(sites[raw.after_site], after))
+    lines: dict[tuple[int, int | None], Callsite | None] = {}
+    found = []
+    for raw, write in pairs:
+        if write.callsite is None and raw.after_site is not None and not raw.beside:
+            between = raw.after_site, raw.before_site
+            if between not in lines:  # a loop writes between the same two places again and again
+                after = None if raw.before_site is None else sites[raw.before_site]
+                lines[between] = sources.fills_between(sites[raw.after_site], after)
+            write = replace(write, callsite=lines[between])
+        found.append(write)
+    return tuple(found)
 
 
 def _foreign(

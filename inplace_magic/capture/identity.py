@@ -218,6 +218,12 @@ class IdentityMap:
             self.shared.add(record)
         return record
 
+    def known_storage_of(self, tensor: torch.Tensor) -> StorageRecord | None:
+        """The storage of a tensor, where some tensor on it was seen already."""
+        untyped = describe.storage(tensor)
+        live = self._live_storages.get(id(untyped)) if untyped is not None else None
+        return live.record if live is not None and live() is untyped else None
+
     def look_at_size(self, tensor: torch.Tensor, call: int | None, op: int | None = None) -> None:
         """Notes when the storage of a tensor has another size than when it was last looked at."""
         untyped = describe.storage(tensor)

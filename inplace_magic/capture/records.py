@@ -238,6 +238,19 @@ class RawIdleStep(NamedTuple):
     held: tuple[int, ...]
 
 
+class RawRegistration(NamedTuple):
+    """A parameter that a module was given."""
+
+    call: int
+    site: int | None
+    module: int
+    name: str
+    tensor: int | None
+    storage: int | None
+    replaced: int | None
+    shared: bool
+
+
 RawOp = tuple[Any, ...]
 """(name, call, whether backward ran it, where the outputs begin, then serial numbers: of what it read or, as
 ``~serial``, wrote, and of its outputs): plain numbers in one tuple, so that the garbage collector soon drops it."""
@@ -272,6 +285,7 @@ class Log:
         self.kept: list[KeptByHook] = []
         self.backwards: list[Backward] = []
         self.idle_steps: list[RawIdleStep] = []
+        self.registrations: list[RawRegistration] = []
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []
         self.faults: list[str] = []

@@ -20,6 +20,7 @@ from inplace_magic.capture.stepping_aside import doors
 from inplace_magic.capture.stepping_aside.aside import Aside
 from inplace_magic.capture.torch import describe, swapping, unpacking
 from inplace_magic.capture.torch.hooks.idle_steps import IdleSteps
+from inplace_magic.capture.torch.hooks.registrations import Registrations
 from inplace_magic.capture.torch.modes import any_active, take_off
 from inplace_magic.capture.torch.probes import CallProbe, OpProbe
 from inplace_magic.capture.torch.refusals import refusal_of
@@ -51,8 +52,9 @@ class Session:
         self.options = options
         self._recorder = Recorder(options)
         self._modes: list[Any] = []
-        self._step_hook: Any = None
-        """What makes optimizers ask, before they step; torch's own handle."""
+        self._hooks: list[Any] = []
+        """What makes optimizers ask before they step, and modules before they take a parameter; torch's own handles."""
+        self._registrations: Registrations | None = None
         self._writes: WriteProbe | None = None
         """At level ``writes``; one for all cells of a story."""
         self._aside: Aside | None = None
@@ -112,8 +114,7 @@ class Session:
             raise
         finally:
             swapping.end(self)
-            if self._step_hook is not None:
-                self._step_hook.remove()
+            self._unhook()
             self.active = False
         self._modes.clear()
         try:
@@ -126,8 +127,7 @@ class Session:
         """In a forked child: the probes are silent from now on, and off; within a call that forked, off with the block,
         since that call puts back and takes off what it finds."""
         self._forked = True
-        if self._step_hook is not None:
-            self._step_hook.remove()
+        self._unhook()
         for mode in self._modes:
             forks.silence(mode)
         if not self._recorder.running:
@@ -139,21 +139,26 @@ class Session:
         try:
             self._aside = Aside(self._recorder, self._modes, self._moved)
             doors.open_for(self._aside)
-            self._hook_steps()
+            self._hook()
         except Exception as fault:  # containment: what is traced or compiled is watched as any other program
             self._recorder.fault("preparing to step aside", fault)
 
     def _moved(self) -> None:
         """The probes went aside or came back."""
         doors.move()
-        self._hook_steps()
+        self._hook()
 
-    def _hook_steps(self) -> None:
-        """Has optimizers ask while the probes are on, and only then: a tracer would see it."""
-        if self._step_hook is not None:
-            self._step_hook.remove()
+    def _hook(self) -> None:
+        """Has optimizers and modules ask while the probes are on, and only then: a tracer would see it."""
+        self._unhook()
         if self.active and self._aside is not None and not self._aside.away:
-            self._step_hook = IdleSteps(self._recorder).registered()
+            self._registrations = self._registrations or Registrations(self._recorder)
+            self._hooks.append(IdleSteps(self._recorder).registered())
+            self._hooks.append(self._registrations.registered())
+
+    def _unhook(self) -> None:
+        while self._hooks:
+            self._hooks.pop().remove()
 
     def _close_doors(self) -> None:
         if self._aside is None:

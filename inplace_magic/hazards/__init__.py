@@ -15,6 +15,7 @@ from inplace_magic.hazards.arrays import (
 from inplace_magic.hazards.cures import with_fix
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
 from inplace_magic.hazards.gradients import (
+    bucket_left_behind,
     frozen_but_moved,
     gradient_edited_by_step,
     gradient_edited_late,
@@ -26,6 +27,7 @@ from inplace_magic.hazards.gradients import (
     history_cut,
     history_missed,
     kept_gradient_added_to,
+    made_a_parameter,
     step_without_gradients,
 )
 from inplace_magic.hazards.grouping import grouped, told_once
@@ -39,6 +41,7 @@ from inplace_magic.hazards.losses import (
     added_again,
     entry_replaced,
     flags_as_index,
+    frame_written,
     index_repeats,
     out_is_input,
     out_outgrown,
@@ -77,7 +80,6 @@ from inplace_magic.hazards.stale import (
     conversion_written,
     copy_shares_parameters,
     dataset_item_edited,
-    frame_written,
     initial_value_written,
     joined_with_itself,
     kept_activation_overwritten,
@@ -91,10 +93,17 @@ from inplace_magic.hazards.stale import (
     same_memory_compared,
     state_of_two,
     taken_memory_trained,
+    tie_undone,
     view_outdated,
     view_overwritten_unread,
 )
-from inplace_magic.hazards.training import averages_trained_on, cast_outdated, statistics_left_behind, statistics_moved
+from inplace_magic.hazards.training import (
+    averages_trained_on,
+    cast_outdated,
+    counted_twice,
+    statistics_left_behind,
+    statistics_moved,
+)
 from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _, use_language
 from inplace_magic.record.places import Callsite
@@ -118,6 +127,7 @@ RULES: tuple[Rule, ...] = (
     out_outgrown.RULE,
     state_of_two.RULE,
     taken_memory_trained.RULE,
+    tie_undone.RULE,
     write_lost.RULE,
     result_thrown_away.RULE,
     index_repeats.RULE,
@@ -136,13 +146,16 @@ RULES: tuple[Rule, ...] = (
     gradient_of_another_loss.RULE,
     gradient_scaled_early.RULE,
     gradients_left_over.RULE,
+    bucket_left_behind.RULE,
     gradient_edited_by_step.RULE,
     gradient_edited_late.RULE,
+    made_a_parameter.RULE,
     step_without_gradients.RULE,
     frozen_but_moved.RULE,
     history_cut.RULE,
     history_missed.RULE,
     averages_trained_on.RULE,
+    counted_twice.RULE,
     statistics_left_behind.RULE,
     statistics_moved.RULE,
     expanded_tensor_written.RULE,
@@ -203,6 +216,9 @@ NEED_EVERY_CALL = frozenset(
         statistics_left_behind.RULE,
         statistics_moved.RULE,
         step_without_gradients.RULE,
+        bucket_left_behind.RULE,
+        made_a_parameter.RULE,
+        tie_undone.RULE,
     )
 )
 """The rules that rest on something not having happened. Where calls were forgotten it may have, so they are silent."""

@@ -17,6 +17,18 @@ SEVERITIES: tuple[Severity, ...] = ("error", "silent", "warning", "info")
 
 
 @dataclass(frozen=True, slots=True)
+class Badges:
+    """What stands beside the marked lines where the usual words would not be true; empty for the usual ones."""
+
+    wrote: str = ""
+    """Instead of ``written here``: ``adds to it here``."""
+    read: str = ""
+    """Instead of ``read here``, which sees the new values: ``gets the older result here``."""
+    origin: str = ""
+    """Instead of ``made here``: ``handed over here``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hazard:
     """One thing that the watched code did, with both places and one change that cures it."""
 
@@ -65,6 +77,8 @@ class Hazard:
     """Bytes that a note is about: cloned, spared or kept; None in findings that are not about memory."""
     proof: Proof | None = None
     """What trying the fix showed; None where nothing was tried."""
+    badges: Badges = Badges()
+    """Words for the lines of this finding."""
 
     def __post_init__(self) -> None:
         if not self.mutations and self.mutation is not None:
@@ -88,6 +102,7 @@ def finding(
     read: CallEvent | None = None,
     at: Callsite | None = None,
     origin: Callsite | None = None,
+    badges: Badges = Badges(),  # frozen
 ) -> Hazard:
     """A finding about one write.
 
@@ -102,6 +117,7 @@ def finding(
         read: the call that read what the write left.
         at: where it did so, if not at the place of the call.
         origin: where the tensor came from.
+        badges: words for the lines.
     """
     seen = write.call if isinstance(write, Write) else write
     return Hazard(
@@ -116,4 +132,5 @@ def finding(
         tensor=tensor,
         call=seen.index if seen is not None else None,
         read_call=read.index if read is not None else None,
+        badges=badges,
     )

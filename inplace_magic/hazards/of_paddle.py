@@ -10,6 +10,7 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "array-argument-written": "`to_tensor` and `from_numpy` copy",
     "array-shares-memory": "`numpy()` copies, and so do `to_tensor` and `from_numpy`",
     "array-written-inside": "`numpy()` copies",
+    "bucket-left-behind": "an assignment to `.grad` copies, so no gradient is ever a part of another tensor",
     "buffer-gathered": "`to_tensor` and `from_numpy` copy; by DLPack alone is memory shared, which a watch does not "
     "see being written",
     "cast-outdated": "`auto_cast` does nothing on a CPU, and whether it keeps casts elsewhere was not measured",
@@ -20,11 +21,14 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "gradients-left-over": "the backward that fills a gradient after `clear_grad()` is not seen to do so, and the "
     "backwards in a sum are not counted",
     "lookup-shortened": "a lookup with `max_norm` is a dozen operations in Paddle, of which none says it",
+    "made-a-parameter": "a parameter made of a tensor is a copy of it, and a step is no call",
     "overlapping-write": "Paddle reads all operands before it writes: results are those of a copy",
     "shared-gradient-edited": "Paddle hands each branch a gradient of its own",
     "source-in-order": "Paddle's `masked_scatter_` is sixteen operations, of which none says it",
     "state-of-two": "an optimizer takes state by the names of its parameters, and copies it",
     "step-without-gradients": "`clear_grad()` leaves zeros, by which a step is made, and a step is no call",
+    "tie-undone": "`set_state_dict` copies into the parameters that are there, `to()` converts them in place, "
+    "`deepcopy` copies what is one tensor once, and no parameter is a view",
     "view-written": "Paddle refuses no write of a view; see `history-missed`",
 }
 """By the name of the rule. docs/paddle.md shows this as a table (``python docs/make_rules.py``)."""

@@ -44,10 +44,11 @@ def place(site: Callsite | None) -> str:
     """``Cell In[7], line 4``; with the line that called the helper, where there is one."""
     if site is None:
         return _("a place that the watch did not see")
-    via = site.caller
+    around = site.around
+    via = around.caller
     if via is None:
         return site.place
-    name = site.function.rsplit(".<locals>.", 1)[-1]
+    name = around.function.rsplit(".<locals>.", 1)[-1]
     return _("{place}, in `{name}`, called from {caller}").format(place=site.place, name=name, caller=via.place)
 
 

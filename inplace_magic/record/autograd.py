@@ -96,6 +96,26 @@ class Backward:
 
 
 @dataclass(frozen=True, slots=True)
+class Registration:
+    """A parameter that a module was given under a name: ``self.head.weight = self.table.weight``."""
+
+    call: int
+    """How many calls had begun."""
+    callsite: Callsite | None
+    module: int
+    """Serial number of the module, or rather of the dict of parameters that is its own."""
+    name: str
+    tensor: int | None = None
+    """None where no call had met it by then."""
+    storage: int | None = None
+    """The memory that it had then."""
+    replaced: int | None = None
+    """The parameter that the module had under that name until then."""
+    shared: bool = False
+    """Whether another module has the same dict of parameters, as a shallow copy has."""
+
+
+@dataclass(frozen=True, slots=True)
 class IdleStep:
     """A step of an optimizer that found no gradient on any of its parameters, and so moved nothing."""
 

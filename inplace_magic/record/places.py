@@ -15,6 +15,9 @@ class _Hashed:
     _hash: int
 
 
+_COMPREHENSIONS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>"))
+
+
 @dataclass(frozen=True, slots=True)
 class Callsite(_Hashed):
     """A place in the user's own code, and through ``caller`` the chain of the user's own places that led to it."""
@@ -92,6 +95,15 @@ class Callsite(_Hashed):
         """The first place of :attr:`chain`."""
         site = self
         while site.caller is not None:
+            site = site.caller
+        return site
+
+    @property
+    def around(self) -> Callsite:
+        """The place around a list, set or dict comprehension, which Python before 3.12 runs as a function of its own;
+        elsewhere this one."""
+        site = self
+        while site.caller is not None and site.function.rsplit(".", 1)[-1] in _COMPREHENSIONS:
             site = site.caller
         return site
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from inplace_magic.record.autograd import AutogradNode, Backward, IdleStep, SavedTensor
+from inplace_magic.record.autograd import AutogradNode, Backward, IdleStep, Registration, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, OpEvent, UnseenWrite
 from inplace_magic.record.memory import MemoryReading, Storage
 from inplace_magic.record.names import (
@@ -43,6 +43,8 @@ class Trace:
     """In the order of time; the last one of each device was read at the end of the watch."""
     backwards: tuple[Backward, ...] = ()
     idle_steps: tuple[IdleStep, ...] = ()
+    registrations: tuple[Registration, ...] = ()
+    """Of parameters that replaced others, stand in several modules, or lie where something with a history lay."""
     ops: tuple[OpEvent, ...] = ()
     unseen: tuple[UnseenWrite, ...] = ()
     foreign: tuple[ForeignWrite, ...] = ()

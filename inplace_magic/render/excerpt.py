@@ -6,21 +6,23 @@ on line 6" is read fastest where both lines stand under each other. Places in ot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.language import _
+from inplace_magic.language import _, ngettext
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.render.words import callers
+from inplace_magic.render.words import callers, printable
 
 Role = Literal["overwritten", "saved", "read", "raised", "origin"]
 """What a marked line did: wrote the tensor, saved it for backward, read it for the old one, raised, or made it."""
 JOIN = 5
 """Marked lines at most this far apart share a listing."""
+WAYS = 2
+"""Of the ways that led to one more write on a line, so many are shown: a recursion has one for each depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +80,28 @@ def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
 def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
     cell = trace.cell
     marks: list[Mark] = []
+    wrote, read, origin = map(printable, (hazard.badges.wrote, hazard.badges.read, hazard.badges.origin))
     if hazard.origin is not None:
-        marks.append(_mark("origin", _("made here"), hazard.origin, cell))
+        marks.append(_mark("origin", origin or _("made here"), hazard.origin, cell))
     if hazard.saved is not None:
         by = _("by {node}").format(node=hazard.saved_by) if hazard.saved_by else _("for backward")
         marks.append(_mark("saved", _("saved here"), hazard.saved, cell, by))
     if hazard.mutation is not None:
         lost = hazard.saved is not None or hazard.severity == "silent"
-        here = _("overwritten here") if lost else _("written here")
-        again_here = _("overwritten again here") if lost else _("written again here")
+        here = wrote or (_("overwritten here") if lost else _("written here"))
+        again_here = wrote or (_("overwritten again here") if lost else _("written again here"))
         step = _step(hazard)
         once = len(set(hazard.mutations)) <= 1
         marks.append(_mark("overwritten", here, hazard.mutation, cell, step if once else ""))
-        again = dict.fromkeys(site for site in hazard.mutations if site != hazard.mutation)
-        marks += [_mark("overwritten", again_here, site, cell) for site in again]
+        for ways in _by_line(site for site in hazard.mutations if site != hazard.mutation):
+            marks += [_mark("overwritten", again_here, site, cell) for site in ways[:WAYS]]
+            if len(ways) > WAYS:
+                more = len(ways) - WAYS
+                said = ngettext("and {count} more way to this line", "and {count} more ways to this line", more)
+                marks[-1] = replace(marks[-1], detail=said.format(count=more))
     if hazard.read is not None:
-        marks.append(_mark("read", _("read here"), hazard.read, cell, _("sees the new values")))
+        here, sees = (read, "") if read else (_("read here"), _("sees the new values"))
+        marks.append(_mark("read", here, hazard.read, cell, sees))
     if hazard.freed is not None:
         marks.append(_mark("read", _("freed here"), hazard.freed, cell, _("by the first backward")))
     raised = _raising_call(hazard, trace.calls)
@@ -101,6 +109,14 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
         name = raised.name.rsplit(".", 1)[-1]
         marks.append(_mark("raised", _("{call} raised here").format(call=name), raised.callsite, cell))
     return marks
+
+
+def _by_line(sites: Iterable[Callsite]) -> list[list[Callsite]]:
+    """The places of each line, each once, in their order."""
+    lines: dict[tuple[int, str, int], dict[Callsite, None]] = {}
+    for site in sites:
+        lines.setdefault(_key(site), {})[site] = None
+    return [list(ways) for ways in lines.values()]
 
 
 def _mark(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:

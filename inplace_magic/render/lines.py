@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.memory import line_key
-from inplace_magic.analysis.rebindings import Rebinding
+from inplace_magic.analysis.naming.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.language import _, ngettext
 from inplace_magic.record.events import CallEvent

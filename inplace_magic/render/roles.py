@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from inplace_magic.analysis.graph import AutogradGraph, Edge
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _
+from inplace_magic.render.words import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,12 @@ def roles_of(graph: AutogradGraph, findings: tuple[Hazard, ...]) -> Roles:
         if not finding.is_alarm or finding.call is None:
             continue
         overwritten = finding.saved is not None or finding.severity == "silent"
-        roles.guilty.setdefault(f"C{finding.call}", _("overwritten here") if overwritten else _("written here"))
+        wrote = printable(finding.badges.wrote) or (_("overwritten here") if overwritten else _("written here"))
+        roles.guilty.setdefault(f"C{finding.call}", wrote)
         if finding.saved_call is not None:
             roles.savers.setdefault(f"C{finding.saved_call}", _("saved here"))
         if finding.read_call is not None:
-            roles.savers.setdefault(f"C{finding.read_call}", _("read here"))
+            roles.savers.setdefault(f"C{finding.read_call}", printable(finding.badges.read) or _("read here"))
         for call in (finding.call, finding.saved_call, finding.read_call):
             if call is not None:
                 roles.versions.setdefault(f"C{call}", [])

@@ -229,11 +229,12 @@ def callers(site: Callsite | None, cell: int | None = None) -> tuple[Callsite, .
         cell: execution count of the watched cell; what called that cell (a script that runs notebooks) is left out.
     """
     chain: list[Callsite] = []
-    while site is not None and site.caller is not None:
-        if cell is not None and site.cell == cell and site.function == "<module>":
+    while site is not None and (around := site.around).caller is not None:
+        if cell is not None and around.cell == cell and around.function == "<module>":
             break
-        site = site.caller
-        chain.append(site)
+        site = around.caller
+        if site is not None:
+            chain.append(site)
     return tuple(chain)
 
 

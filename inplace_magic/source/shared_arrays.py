@@ -63,6 +63,18 @@ class _Arrays:
         return {**found, "<module>": self.text.tree} if self.text.tree is not None else found
 
     @cached_property
+    def own_names(self) -> dict[str, str]:
+        """What each method calls its object, or its class: the first parameter, ``self`` as most do."""
+        found = {}
+        for function in (each for listed in self.text.functions.values() for each in listed):
+            classes = ".".join(each.name for each in function.unit.classes)
+            first = [*function.node.args.posonlyargs, *function.node.args.args][:1]
+            static = any(path_text(each) == "staticmethod" for each in function.node.decorator_list)
+            if classes and first and not static and function.name == f"{classes}.{function.node.name}":
+                found[function.name] = first[0].arg
+        return found
+
+    @cached_property
     def nodes(self) -> dict[str, list[ast.AST]]:
         """What stands in each function, and in no other one within it."""
         return {name: _within(scope) for name, scope in self.scopes.items()}
@@ -94,7 +106,7 @@ class _Arrays:
         found = []
         for name in self.scopes if arrays else ():
             for path, written in _writes(self.nodes[name]):
-                if _key(name, path) in arrays or (path.count(".") == 1 and ("", f".{_end(path)}") in arrays):
+                if self._key(name, path) in arrays or (path.count(".") == 1 and ("", f".{_end(path)}") in arrays):
                     each_pass = self._in_each_pass(name, written, making)
                     found.append(Filled(name, written, path, *each_pass, _pauses(name, self.nodes[name])))
         return tuple(sorted(found, key=lambda entry: entry.node.lineno))
@@ -130,8 +142,15 @@ class _Arrays:
             return self._reached(name, node.func.value, steps - 1)
         path = path_text(node)
         if path is not None:
-            return {_key(name, path)}
+            return {self._key(name, path)}
         return self._called(name, node, None, steps - 1) if isinstance(node, ast.Call) else None
+
+    def _key(self, function: str, path: str) -> _Array:
+        head, _, rest = path.partition(".")
+        if not rest:
+            return function, path
+        own = head == self.own_names.get(function) and "." not in rest
+        return (function.rpartition(".")[0], f".{rest}") if own else ("", f".{_end(path)}")
 
     def _called(self, name: str, node: ast.Call, place: int | None, steps: int) -> set[_Array] | None:
         """What a call gives; with a place, that entry of the tuple which it gives."""
@@ -181,7 +200,7 @@ class _Arrays:
         names = [each.arg for each in (*scope.args.posonlyargs, *scope.args.args)]
         if variable not in names or len(self.text.functions.get(scope.name, ())) != 1:
             return None
-        position = names.index(variable) - (names[0] in ("self", "cls"))
+        position = names.index(variable) - (name in self.own_names)
         found: set[_Array] = set()
         for caller, node in self.calls.get(scope.name, ()):
             said = next((each.value for each in node.keywords if each.arg == variable), None)
@@ -239,13 +258,6 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr | None, int | None]
         yield from ((inner.id, None, None) for inner in ast.walk(node.target) if isinstance(inner, ast.Name))
     elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
         yield node.optional_vars.id, None, None
-
-
-def _key(function: str, path: str) -> _Array:
-    head, _, rest = path.partition(".")
-    if not rest:
-        return function, path
-    return (function.rpartition(".")[0], path) if head == "self" and "." not in rest else ("", f".{_end(path)}")
 
 
 def _end(path: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import made, tensor, wrote
 
-from inplace_magic.analysis.bindings import Bindings, names_of
+from inplace_magic.analysis.naming.bindings import Bindings, names_of
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.places import Callsite

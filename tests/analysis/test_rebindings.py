@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from builders import site, tensor, with_targets
 
-from inplace_magic.analysis.rebindings import Rebinding, rebindings
+from inplace_magic.analysis.naming.rebindings import Rebinding, rebindings
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.trace import Trace

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import made, site, tensor
 
-from inplace_magic.analysis.held import bindings_of
+from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.targets import targets_at
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +12,9 @@ from inplace_magic import schedule
 
 pytest.importorskip("accelerate")
 
-ours, path = sys.modules.pop("kernels", None), sys.path[:]
-try:
-    # transformers takes any module of the name `kernels` for the package, and this project's tests have one.
-    sys.path[:] = [folder for folder in path if not Path(folder, "kernels.py").exists()]
-    transformers: Any = pytest.importorskip("transformers")
-    _loaded_now = transformers.Trainer
+transformers: Any = pytest.importorskip("transformers")
 
-    from inplace_magic.callbacks.transformers import InplaceWatch
-finally:
-    sys.path[:] = path
-    if ours is not None:
-        sys.modules["kernels"] = ours
+from inplace_magic.callbacks.transformers import InplaceWatch  # noqa: E402  # imports transformers
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from cells import Ran, run_cell
-from kernels import execute
+from talking_to_kernels import execute
 
 from inplace_magic.comparing.comparison import Comparison
 from inplace_magic.magics.progress import is_somebody_there

@@ -37,6 +37,14 @@ def test_a_stream_that_fills_the_bytes_behind_tensors_that_no_call_met(tmp_path:
     assert watched(tmp_path, copied).codes() == set()
 
 
+def test_a_method_may_call_its_object_as_it_likes() -> None:
+    lines = textwrap.dedent(READER.replace("COPY", "")).splitlines()
+    shared = filled_in(text_of(tuple(lines)))
+    (renamed,) = filled_in(text_of(tuple(line.replace("self", "reader") for line in lines)))
+    assert [filled.path for filled in shared] == ["self.space"]
+    assert (renamed.path, renamed.node.lineno) == ("reader.space", shared[0].node.lineno)
+
+
 def test_an_array_on_the_bytes_leads_to_them(tmp_path: Path) -> None:
     program = """
     import io

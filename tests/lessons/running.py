@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from kernels import kinds, text_of
 from lessons.texts import BUILD, TEXTS, named
+from talking_to_kernels import kinds, text_of
 
 MEANT_TO_FAIL = "raises-exception"
 

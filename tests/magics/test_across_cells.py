@@ -12,7 +12,7 @@ import pytest
 from cells import REPORT_WORDS, Ran, run_cell
 from conftest import shell_hooks, torch_modes
 from IPython.core.error import UsageError
-from kernels import execute, kinds, text_of
+from talking_to_kernels import execute, kinds, text_of
 
 import inplace_magic
 from inplace_magic.magics.tracebacks import in_lines

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jupyter_client.manager import KernelManager
 from kernel_sockets import kernel_sockets
-from kernels import PROLOGUE, execute, fails, kinds, text_of
+from talking_to_kernels import PROLOGUE, execute, fails, kinds, text_of
 
 CELLS = {
     "broken": """\

@@ -10,7 +10,7 @@ from cells import REPORT_WORDS, run_cell
 from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.manager import KernelManager
 from kernel_sockets import kernel_sockets
-from kernels import PROLOGUE
+from talking_to_kernels import PROLOGUE
 
 from inplace_magic.magics import pace
 from inplace_magic.magics.extension import _sessions

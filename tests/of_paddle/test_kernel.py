@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernels import execute, kinds, text_of
+from talking_to_kernels import execute, kinds, text_of
 
 FAILING = """\
 import paddle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import build
-from kernels import execute, kinds, text_of
+from talking_to_kernels import execute, kinds, text_of
 
 FOLDER = Path(build.__file__).parent / "of_paddle"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import paddle
 import pytest
@@ -38,6 +40,30 @@ def test_an_assigned_gradient_is_a_copy() -> None:
     (ours * 2.0).sum().backward()
     theirs.grad = ours.grad
     assert theirs.grad.data_ptr() != ours.grad.data_ptr()
+
+
+class Tied(paddle.nn.Layer):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = paddle.nn.Embedding(5, 3)
+        self.head = self.embed.weight
+        level = paddle.ones([1])
+        self.register_buffer("one", level)
+        self.register_buffer("other", level)
+
+
+def test_what_is_tied_stays_tied() -> None:
+    layer = Tied()
+    layer.set_state_dict({name: value.clone() for name, value in Tied().state_dict().items()})
+    for each in (layer, copy.deepcopy(layer), layer.to(dtype="float64")):
+        assert each.head is each.embed.weight
+        assert each.one is each.other
+
+
+def test_a_parameter_made_of_a_tensor_is_a_copy() -> None:
+    made = leaf(3) * 2.0
+    parameter = paddle.create_parameter([3], "float32", default_initializer=paddle.nn.initializer.Assign(made))
+    assert parameter.data_ptr() != made.data_ptr()
 
 
 @pytest.mark.parametrize("columns", [5, 70_000])

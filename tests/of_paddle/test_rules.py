@@ -29,7 +29,9 @@ import inplace_magic
 paddle.seed(0)
 with inplace_magic.watch() as watched:
 """
-NO_PROGRAM = {"array-shares-memory", "state-of-two", "view-written"}
+NO_PROGRAM = {
+    *("array-shares-memory", "bucket-left-behind", "made-a-parameter", "state-of-two", "tie-undone", "view-written"),
+}
 """Paddle has no program of that kind: its reason says so."""
 SINCE = {"out_is_input": (3, 2), "out_outgrown": (3, 2), "taken_memory_trained": (3, 3)}
 """The first version of Paddle in which the program is possible, or does what it does: ``out=``; ``w.data = start``."""

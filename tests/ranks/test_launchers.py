@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from kernels import execute, text_of
+from talking_to_kernels import execute, text_of
 
 import inplace_magic
 from inplace_magic import OptionError

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kernels import execute, text_of
+from talking_to_kernels import execute, text_of
 
 TELL = "first = report.hazards[0]\nprint(first.code, first.mutation.statement or first.mutation.text)"
 BACKWARD = "probs.sum().backward()"

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.gradients import GradientEvent, gradient_histories
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Badges, Hazard
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, spelled
@@ -123,6 +123,7 @@ def _hazard(story: Story, leaf: int, first: GradientEvent, added: GradientEvent,
         read=second.call.callsite,
         read_call=second.at,
         call=added.at,
+        badges=Badges(wrote=_("adds to it here"), read=_("steps by the sum here"), origin=_("used here")),
     )
 
 

@@ -34,7 +34,7 @@ from itertools import pairwise
 from inplace_magic.analysis.gradients import steps_by
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Badges, Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -74,9 +74,8 @@ def _hazard(story: Story, first: CallEvent, second: CallEvent, backward: CallEve
         ),
         mutation=site,
         origin=backward.callsite,
-        read=site,
-        read_call=second.index,
         call=second.index,
+        badges=Badges(wrote=_("steps by the older one here"), origin=_("fills others here")),
     )
 
 

@@ -35,7 +35,7 @@ from itertools import pairwise
 from inplace_magic.analysis.gradients import GradientEvent, gradient_histories
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Badges, Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -158,6 +158,7 @@ def _hazard(story: Story, found: _Sum) -> Hazard:
         read=found.step.call.callsite,
         read_call=found.step.at,
         call=found.second.at,
+        badges=Badges(wrote=_("adds to it here"), read=_("steps by the sum here"), origin=_("left here")),
     )
 
 

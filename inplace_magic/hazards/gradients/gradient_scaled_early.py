@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.gradients import GradientEvent, gradient_histories
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Badges, Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 
@@ -91,6 +91,7 @@ def _hazard(story: Story, leaf: int, scaled: GradientEvent, added: GradientEvent
         read_call=added.at,
         tensor=call.mutations[0].tensor if call.mutations else None,
         call=call.index,
+        badges=Badges(wrote=_("scaled here"), read=_("adds to it here")),
     )
 
 

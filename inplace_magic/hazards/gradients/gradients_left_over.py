@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis.gradients import gradient_histories
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Badges, Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -121,6 +121,7 @@ def _hazard(story: Story, leaf: int, usual: _Step, larger: _Step, extra: int) ->
         read=larger.call.callsite,
         read_call=larger.call.index,
         call=larger.backwards[0].index,
+        badges=Badges(wrote=_("left here"), read=_("steps by the sum here")),
     )
 
 

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -113,6 +113,7 @@ def _hazard(story: Story, call: CallEvent, cut: TensorMetadata, read: CallEvent)
         read=read,
         tensor=cut.tensor,
         write=call,
+        badges=Badges(wrote=_("cut off here"), read=_("read without its history")),
     )
 
 

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -90,6 +90,7 @@ def _hazard(story: Story, call: CallEvent, maker: CallEvent, tensor: int, backwa
         read=call,
         tensor=tensor,
         write=Write(None, None, backward, site=story.calls[backward].callsite),
+        badges=Badges(wrote=_("adds to it here"), origin=_("taken here")),
     )
 
 

@@ -39,7 +39,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Badges, Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.autograd import IdleStep
@@ -111,9 +111,14 @@ def _hazard(story: Story, step: IdleStep, backward: int, filled: set[int], clear
         fix=fix,
         variable=names[0] if names else None,
         mutation=cleared_at or step.callsite,
-        read=step.callsite,
+        read=step.callsite if cleared_at is not None else None,
         origin=story.calls[backward].callsite,
         tensor=min(filled),
+        badges=Badges(
+            wrote=_("cleared here") if cleared_at is not None else _("moves nothing here"),
+            read=_("moves nothing here"),
+            origin=_("filled here"),
+        ),
     )
 
 

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.references.handed import (
@@ -221,6 +221,7 @@ def _hazard(story: Story, handed: Handed, read: CallEvent) -> Hazard:
         read=read,
         tensor=tensor,
         write=call,
+        badges=Badges(origin=_("handed over here")),
     )
 
 

@@ -27,7 +27,7 @@ from functools import partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.references.handed import handed_tensor
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Rule
@@ -105,6 +105,7 @@ def _hazard(story: Story, call: CallEvent, tensor: int, whole: int, argument: as
         read=read,
         tensor=tensor,
         write=call,
+        badges=Badges(origin=_("handed over here")),
     )
 
 

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.clone import where_it_is_handed
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -76,6 +76,7 @@ def _hazard(story: Story, call: CallEvent, tensor: int, read: CallEvent) -> Haza
         read=read,
         tensor=tensor,
         write=call,
+        badges=Badges(wrote=_("shortened here")),
     )
 
 

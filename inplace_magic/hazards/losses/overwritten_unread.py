@@ -36,7 +36,7 @@ from itertools import pairwise
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -171,6 +171,7 @@ def _hazard(story: Story, first: CallEvent, second: CallEvent, mutation: Mutatio
         origin=first.callsite,
         tensor=mutation.tensor,
         write=second,
+        badges=Badges(origin=_("set here")),
     )
 
 

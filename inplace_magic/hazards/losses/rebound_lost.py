@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -84,6 +84,7 @@ def _hazard(story: Story, call: CallEvent, name: str) -> Hazard:
         variable=name,
         tensor=call.outputs[0].tensor,
         write=call,
+        badges=Badges(wrote=_("bound anew here")),
     )
 
 

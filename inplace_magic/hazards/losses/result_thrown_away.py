@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -91,6 +91,7 @@ def _hazard(story: Story, call: CallEvent) -> Hazard:
         variable=name,
         tensor=call.inputs[0].tensor,
         write=call,
+        badges=Badges(wrote=_("nobody takes it here")),
     )
 
 

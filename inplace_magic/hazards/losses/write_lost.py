@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.out_of_place import assigned_back
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
@@ -180,6 +180,7 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, made: CallEvent) 
         origin=made.callsite,
         tensor=mutation.tensor,
         write=call,
+        badges=Badges(wrote=_("lost here")),
     )
 
 
@@ -202,6 +203,7 @@ def _of_a_part(story: Story, call: CallEvent, made: CallEvent) -> Hazard:
         origin=made.callsite,
         tensor=made.inputs[0].tensor,
         write=call,
+        badges=Badges(wrote=_("lost here")),
     )
 
 

@@ -17,10 +17,7 @@ def of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) -> 
 def keeps_both(story: Story, site: Callsite) -> bool:
     """Whether the method of a place also writes a tensor that the object has of its own, as in ``self.total += day;
     self.everywhere += day``: who has one of each means the one of the class for all."""
-    for call in story.trace.calls:
-        here = call.callsite
-        if call.kind != "in-place" or here is None or not here.same_function(site):
-            continue
+    for here, call in story.writing_in.get((site.function, site.cell, site.file), ()):
         for mutation in call.mutations:
             own = _attribute(story, call, mutation.tensor, here) is not None
             if own and of_the_class(story, call, mutation.tensor, here) is None:

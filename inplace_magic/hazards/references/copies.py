@@ -19,9 +19,10 @@ from inplace_magic.record.names import Holding
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, texts, whole_listing
+from inplace_magic.source.paths import before_last_step
 
-_LAST_STEP = re.compile(r"(.+)(\.\w+|\[[^\[\]]*\])")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,20 @@ class PastAnother:
 def written_past_another(story: Story) -> Iterator[PastAnother]:
     """Yields the writes of each line that another holder of the same class gets to see."""
     before: dict[tuple[object, ...], tuple[Holding, list[Holding]]] = {}
+    copied: dict[tuple[int, _Key], bool] = {}
     for call in story.trace.calls:
         held = story.holdings.get(call.index, ())
         for mutation in call.mutations if held and call.kind == "in-place" and call.error is None else ():
             tensor = _tensor(story, mutation, held)
             copy = _through(story, call, story.bindings.written_operand(call, mutation.tensor), tensor, held)
-            if tensor is None or copy is None or not _is_copied(story, tensor, copy):
+            if tensor is None or copy is None:
                 continue
-            originals = [h for h in held if h.object != copy.object and _same_key(h, copy) and h.tensor == tensor]
+            asked = tensor, _key(copy)
+            if asked not in copied:
+                copied[asked] = _is_copied(story, tensor, copy)
+            if not copied[asked]:
+                continue
+            originals = [h for h in held if h.object != copy.object and _key(h) == _key(copy) and h.tensor == tensor]
             read = next(_reads_of(story, call, mutation, tensor, copy, originals), None)
             if read is not None:
                 yield PastAnother(call, tensor, copy, *read)
@@ -88,19 +95,15 @@ def _tensor(story: Story, mutation: Mutation, held: Sequence[Holding]) -> int | 
     return None if meta is None or meta.is_trainable or story.is_gradient(mutation) else found[0]
 
 
-def _same_key(one: Holding, other: Holding) -> bool:
-    return (one.kind, _split(one.path)[1]) == (other.kind, _split(other.path)[1])
-
-
-def _split(path: str) -> tuple[str, str]:
-    match = _LAST_STEP.fullmatch(path)
-    return (match[1], match[2]) if match is not None else (path, "")
+def _key(holding: Holding) -> _Key:
+    """Class of what holds a tensor, and under which key it does."""
+    return holding.kind, before_last_step(holding.path)[1]
 
 
 def _is_copied(story: Story, tensor: int, copy: Holding) -> bool:
     """Whether nothing but objects of one class was seen to hold a tensor, under one key, and no name of it was handed
     out more than once: layers that share a cache got it from somebody."""
-    if any(not _same_key(holding, copy) for holding in story.holdings_of.get(tensor, ())):
+    if any(_key(holding) != _key(copy) for holding in story.holdings_of.get(tensor, ())):
         return False
     if _is_tied(story, copy):
         return False
@@ -121,7 +124,7 @@ def _is_copied(story: Story, tensor: int, copy: Holding) -> bool:
 def _is_tied(story: Story, copy: Holding) -> bool:
     """Whether the text hands the entry on by itself, as ``second.table = first.table`` and ``Layer(4, first.table)``.
     ``Node(node.tensor, node.name)``, of whose arguments each is an attribute of one object, copies that object."""
-    key = _split(copy.path)[1]
+    key = before_last_step(copy.path)[1]
     for alias in story.aliases.statements:
         if alias.target != alias.source and alias.target.endswith(key) and alias.source.endswith(key):
             return True
@@ -193,7 +196,9 @@ def _through(
     here = [holding for holding in held if holding.level == 0 and holding.tensor == tensor]
     if len({holding.object for holding in here}) > 1:
         prefix, step = _source(story, call.callsite, node)
-        fitting = [h for h in here if _split(h.path)[0] == prefix and step in ("", _split(h.path)[1])]
+        fitting = [
+            h for h in here if before_last_step(h.path)[0] == prefix and step in ("", before_last_step(h.path)[1])
+        ]
         here = fitting if fitting or prefix else []
     return here[0] if len({holding.object for holding in here}) == 1 else None
 
@@ -209,7 +214,7 @@ def _source(story: Story, site: Callsite | None, node: ast.expr | None) -> tuple
             break
         if not isinstance(node, ast.Name):
             plain = not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Constant)
-            prefix, step = _split(text)
+            prefix, step = before_last_step(text)
             return prefix, step if plain else ""
         over = next((found for loop in listing.around(statement) if (found := _gone_through(loop, node.id))), None)
         if over is not None:
@@ -271,7 +276,7 @@ def _lives(story: Story, call: CallEvent, read: CallEvent, original: Holding) ->
     another one. A name that its function did not bind anew meanwhile kept it."""
     if original.is_sure:
         return True
-    root, chain = _split(original.path)[0], call.callsite.chain if call.callsite is not None else ()
+    root, chain = before_last_step(original.path)[0], call.callsite.chain if call.callsite is not None else ()
     place = chain[-1 - original.level] if original.level < len(chain) else None
     listing = whole_listing(story.trace, place) if place is not None and root.isidentifier() else None
     statement = listing.statement_at(place) if listing is not None and place is not None else None

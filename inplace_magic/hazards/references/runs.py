@@ -9,9 +9,6 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 
-LONGEST = 1_000
-"""Calls up to which a run is looked at as a whole; a longer one is no helper."""
-
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -45,29 +42,16 @@ def _is_one_expression(one: Callsite | None, other: Callsite) -> bool:
 
 
 def run_around(story: Story, call: CallEvent, caller: Callsite, inside: Callsite | None = None) -> Run | None:
-    """The run that a place began and in which a call was made; None where it is longer than :data:`LONGEST`.
+    """The run that a place began and in which a call was made; None where it is too long for a helper.
 
     Args:
         story: the trace.
         call: the call.
-        caller: the place.
+        caller: the place, one of those that led to the call.
         inside: a place in the function that ran, where the place may call several, as ``layer(x)`` in a loop does.
     """
-    first = last = call.index
-    while last - first <= LONGEST and _is_within(story.calls.get(first - 1), caller, inside):
-        first -= 1
-    while last - first <= LONGEST and _is_within(story.calls.get(last + 1), caller, inside):
-        last += 1
-    return Run(first, last, caller) if last - first <= LONGEST else None
-
-
-def _is_within(call: CallEvent | None, caller: Callsite, inside: Callsite | None) -> bool:
-    place = call.callsite if call is not None else None
-    while place is not None and place.caller is not None:
-        if place.caller == caller:
-            return inside is None or place.same_function(inside)
-        place = place.caller
-    return False
+    found = story.runs.around(call.index, caller, inside)
+    return Run(*found, caller) if found is not None else None
 
 
 def origin_outside(story: Story, run: Run, tensor: int, before: int) -> tuple[int, tuple[CallEvent, ...]]:

@@ -27,14 +27,10 @@ def is_noted(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
     writes by the one and reads by the other, and no line of the function writes by ``before``."""
     if alias.source.isidentifier() or not alias.target.isidentifier():
         return False
-    paths, beside = set(), False
-    for call, _mutation in story.writes_to_storage.get(mutation.storage or 0, ())[:_FIRST_WRITES]:
-        site = call.callsite
-        here = site is not None and (site.function, site.cell, site.file) == (alias.function, alias.cell, alias.file)
-        if here and site is not None:
-            beside = beside or alias.target in paths_in(site.statement)
-            paths |= {story.bindings.written_path(call, written.tensor) for written in call.mutations}
-    return beside and alias.source in paths and alias.target not in paths
+    written = story.written_first(mutation.storage).get((alias.function, alias.cell, alias.file))
+    if written is None or alias.source not in written.paths or alias.target in written.paths:
+        return False
+    return any(alias.target in paths_in(statement) for statement in written.statements)
 
 
 def _both_are_written(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:

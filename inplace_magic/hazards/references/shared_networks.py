@@ -137,6 +137,7 @@ def held_against_itself(story: Story) -> Iterator[Moved]:
     against what it gives by the other one."""
     given = dict.fromkeys((a.target, a.source, a.function) for a in story.aliases.statements if a.target != "return")
     given.update(dict.fromkeys(pair for listing in texts(story.trace) for pair in _of_one_source(listing)))
+    given.update(dict.fromkeys(pair for listing in texts(story.trace) for pair in _handed_twice(listing)))
     pairs = [
         {path: _callee(path, function) for path in paths}
         for *paths, function in given
@@ -175,6 +176,37 @@ def _of_one_source(listing: Listing) -> tuple[tuple[str, str, str], ...]:
         for (scope, _source), paths in given.items()
         for one, other in combinations(dict.fromkeys(paths), 2)
     )
+
+
+@lru_cache(maxsize=8)
+def _handed_twice(listing: Listing) -> tuple[tuple[str, str, str], ...]:
+    """(attribute, another one, function) where one network is handed over for two parameters that an ``__init__`` makes
+    attributes of: ``Tuner(net, net)`` with ``self.policy, self.reference = policy, reference``."""
+    made = {node.name: node for node in ast.walk(listing.tree) if isinstance(node, ast.ClassDef)}
+    found: dict[tuple[str, str, str], None] = {}
+    for call in ast.walk(listing.tree):
+        owner = made.get(call.func.id) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else None
+        first = (
+            next((f for f in owner.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None)
+            if owner
+            else None
+        )
+        if first is None or not isinstance(call, ast.Call):
+            continue
+        parameters = [argument.arg for argument in (*first.args.posonlyargs, *first.args.args)][1:]
+        handed = [*zip(parameters, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
+        sources = [(name, expressions.path_text(value)) for name, value in handed if source_of(value) is not None]
+        for (one, source), (other, same) in combinations(sources, 2):
+            if source is not None and source == same:
+                attributes = [_attributes_of(first, name) for name in (one, other)]
+                found.update(dict.fromkeys((a, b, "__init__") for a in attributes[0] for b in attributes[1]))
+    return tuple(found)
+
+
+def _attributes_of(function: ast.FunctionDef, parameter: str | None) -> list[str]:
+    """The attributes that a function binds to what it was handed for a parameter."""
+    given = (entry for node in ast.walk(function) if isinstance(node, ast.Assign) for entry in bindings(node))
+    return [path for path, value in given if path and path.startswith("self.") and source_of(value) == parameter]
 
 
 def _runs(story: Story, callees: set[str]) -> dict[str, list[CallEvent]]:

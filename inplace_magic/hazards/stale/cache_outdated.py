@@ -39,7 +39,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.references.rereading import reads_it_as
 from inplace_magic.hazards.references.runs import Run, run_around
 from inplace_magic.hazards.rule import Rule
@@ -50,6 +50,7 @@ from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import Listing, text_at, whole_listing
 from inplace_magic.source.memos import keys_of
+from inplace_magic.source.paths import before_first_step
 
 CODE = "cache-outdated"
 
@@ -135,7 +136,7 @@ def _path_by_a_key(call: CallEvent, inside: Callsite, tensor: int, keys: frozens
     node = expressions.parse(site.expression)
     called = (each.func for each in ast.walk(node) if isinstance(each, ast.Call)) if node is not None else ()
     paths = paths_in(site.expression) - {expressions.path_text(each) for each in called}
-    leading = [path for path in paths if _split(path)[0] in keys and reads_it_as(call, site, tensor, path)]
+    leading = [path for path in paths if before_first_step(path)[0] in keys and reads_it_as(call, site, tensor, path)]
     return max(sorted(leading), key=len, default=None)
 
 
@@ -184,7 +185,7 @@ def _asked_by(story: Story, kept: _Kept, write: Write, read: CallEvent, site: Ca
         name = expressions.path_text(asking.func) if isinstance(asking, ast.Call) else None
         if name is None or name.rpartition(".")[2] not in (called, _object_called(kept, called)):
             continue
-        root, rest = _split(kept.path)
+        root, rest = before_first_step(kept.path)
         given = expressions.parameter_argument(ast.unparse(asking), kept.inside.parameters, root)
         path = expressions.path_text(given)
         if path is not None:
@@ -197,11 +198,6 @@ def _object_called(kept: _Kept, called: str) -> str | None:
     node = expressions.parse(kept.run.caller.expression) if called == "__call__" else None
     name = expressions.path_text(node.func) if isinstance(node, ast.Call) else None
     return name.rpartition(".")[2] if name is not None else None
-
-
-def _split(path: str) -> tuple[str, str]:
-    end = min((at for at in (path.find("."), path.find("[")) if at > 0), default=len(path))
-    return path[:end], path[end:]
 
 
 def _bound_above(listing: Listing, site: Callsite, name: str) -> ast.expr | None:
@@ -245,6 +241,7 @@ def _hazard(story: Story, kept: _Kept, write: Write, read: CallEvent) -> Hazard:
         read=read,
         tensor=kept.tensor,
         write=write,
+        badges=Badges(read=_("gets the older result here"), origin=_("kept from here")),
     )
 
 

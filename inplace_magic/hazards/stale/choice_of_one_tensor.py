@@ -31,12 +31,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
+from inplace_magic.analysis.runs import LONGEST
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.owners import owners_of
-from inplace_magic.hazards.references.runs import LONGEST
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation

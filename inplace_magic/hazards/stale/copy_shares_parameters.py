@@ -25,7 +25,9 @@ them, the network ran again after that, and something says that it was to stay b
 - a condition in the training loop chooses when it is taken (``if loss < least: best = model``), which means nothing
   where it is the same network at any time.
 
-So are two parameters that lie on the same elements and are both written: each step of one moves the other. Silent for
+So are two parameters that lie on the same elements and are both written: each step of one moves the other; and a
+shallow copy that is given another parameter (``twin.weight = nn.Parameter(w)``), by which its original is given it as
+well, since both have one dict of parameters. Silent for
 one parameter under two names (weight tying), for networks that share some of their layers, for a second name of one
 network (``net = model``) of which none of this is so, and where the name was given after the last write. What names
 variables have is told from the text of a cell or of a file that is what ran.
@@ -42,7 +44,7 @@ from itertools import product
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.deep_copy import deep_copied
 from inplace_magic.hazards.fixes.out_of_place import cloned
@@ -59,6 +61,7 @@ from inplace_magic.hazards.references.shared_networks import (
 )
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
+from inplace_magic.record.autograd import Registration
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, texts
@@ -82,6 +85,17 @@ def check(story: Story) -> Iterator[Hazard]:
         writes = [last for tensor in tensors if (last := _last_write(story, tensor, memory[0])) is not None]
         if len(writes) > 1:
             yield _two_parameters(story, writes)
+    seen = set()
+    for entry in story.trace.registrations:
+        if entry.shared and entry.replaced is not None and entry.callsite not in seen and _is_read(story, entry):
+            seen.add(entry.callsite)
+            yield _given_to_both(story, entry)
+
+
+def _is_read(story: Story, entry: Registration) -> bool:
+    """Whether a call reads what a shallow copy was given, and so what its original has."""
+    reads = story.given_to.get(entry.tensor, ()) if entry.tensor is not None else ()
+    return any(call.index >= entry.call and call.modules for call in reads)
 
 
 def _shared(story: Story, memories: dict[_Memory, list[tuple[int, str]]]) -> Iterator[Moved]:
@@ -223,6 +237,22 @@ def _two_parameters(story: Story, writes: list[tuple[CallEvent, Mutation]]) -> H
         variable=names[1],
         tensor=mutation.tensor,
         write=call,
+    )
+
+
+def _given_to_both(story: Story, entry: Registration) -> Hazard:
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{line} gives a shallow copy of a module another `{name}`, and such a copy has the very dict of parameters "
+            "of its original: from here on the original has it, too, and no longer what it had. PyTorch gives no error."
+        ).format(line=wording.spot(entry.callsite), name=entry.name),
+        fix=_("Copy the module with `copy.deepcopy`, which gives the copy a dict and parameters of its own."),
+        variable=story.bindings.name(entry.tensor) if entry.tensor is not None else None,
+        mutation=entry.callsite,
+        badges=Badges(wrote=_("replaced in both here")),
+        tensor=entry.tensor,
     )
 
 

@@ -77,22 +77,45 @@ def _ties(story: Story) -> dict[int, list[int]]:
     return {storage: ties for storage, ties in found.items() if len(ties) > 1}
 
 
+def _put_back(story: Story, stale: Stale) -> Write | None:
+    """The first line of the user's that put all values of a parameter back into the memory that it had taken."""
+    for write in story.writes_to_memory(stale.reference.storage):
+        if write.at >= stale.write.at:
+            return None
+        own = write.call is not None and write.call.does("copies in") and write.site is not None and write.site.direct
+        if write.at > stale.reference.since and own and write.mutation is not None:
+            return write if write.mutation.tensor != stale.reference.tensor else None
+    return None
+
+
 def _hazard(story: Story, stale: Stale) -> Hazard:
     source = stale.reference.tensor
-    name = story.bindings.name(source)
+    name, back = story.bindings.name(source), _put_back(story, stale)
     named = f"`{name}`" if name else _("the tensor that they were made of")
+    if back is None:
+        message = _(
+            "{step} trains parameters that lie in the memory of {source}, so it writes {source}; {again} then takes "
+            "that memory again, as if it still held the start. PyTorch gives no error."
+        ).format(step=wording.spot(stale.write.site), source=named, again=wording.spot(stale.read.callsite))
+    else:
+        message = _(
+            "{back} puts values back into parameters that lie in the memory of {source}, so it writes {source}, and "
+            "{step} trains there; {again} then takes that memory again. PyTorch gives no error."
+        ).format(
+            back=wording.spot(back.site),
+            source=named,
+            step=wording.spot(stale.write.site),
+            again=wording.spot(stale.read.callsite),
+        )
     return finding(
         CODE,
         "warning",
-        message=_(
-            "{step} trains parameters that lie in the memory of {source}, so it writes {source}; {again} then takes "
-            "that memory again, as if it still held the start. PyTorch gives no error."
-        ).format(step=wording.spot(stale.write.site), source=named, again=wording.spot(stale.read.callsite)),
+        message=message,
         fix=_("Give the parameters memory of their own: hand over a copy (`.clone()`)."),
         variable=name,
         read=stale.read,
         tensor=source,
-        write=stale.write,
+        write=back or stale.write,
     )
 
 

@@ -36,7 +36,7 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.training.blends import Blend, blends
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -124,6 +124,7 @@ def _hazard(story: Story, blend: Blend, read: CallEvent, step: Write) -> Hazard:
         read=step.call,
         tensor=blend.tensor,
         write=blend.call,
+        badges=Badges(read=_("trains on from it here")),
     )
 
 

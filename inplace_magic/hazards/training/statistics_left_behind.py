@@ -32,7 +32,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.training.blends import Blend, blends
 from inplace_magic.analysis.training.statistics import Normalised, normalising_calls
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -134,6 +134,7 @@ def _hazard(story: Story, blend: Blend, look: Normalised) -> Hazard:
         read=look.call,
         tensor=blend.tensor,
         write=blend.call,
+        badges=Badges(read=_("normalises by older ones here")),
     )
 
 

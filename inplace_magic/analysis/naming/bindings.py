@@ -14,7 +14,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from inplace_magic.analysis.held import bindings_of
+from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from inplace_magic.analysis.bindings import Bindings
+from inplace_magic.analysis.naming.bindings import Bindings
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions

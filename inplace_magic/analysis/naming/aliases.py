@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
 
-from inplace_magic.analysis.held import bindings_of
+from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.names import AliasStatement, Binding
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace

@@ -1,0 +1,75 @@
+"""The names of one trace, indexed: by what each function, each line and the user's namespace know a tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+
+from inplace_magic.analysis.grouped import grouped_by
+from inplace_magic.analysis.naming.aliases import Aliases
+from inplace_magic.analysis.naming.bindings import Bindings
+from inplace_magic.analysis.naming.rebindings import Rebinding, rebindings
+from inplace_magic.record.names import Holding, KeptByHook
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.trace import Trace
+from inplace_magic.source.tops import Top, Whose, names_in, run_once, tops
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """What is known of the names in a trace, each part made when it is first asked for."""
+
+    trace: Trace
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        return Bindings.from_trace(self.trace)
+
+    @cached_property
+    def rebindings(self) -> tuple[Rebinding, ...]:
+        """Every rebinding that could be told, in the order in which they happened."""
+        return rebindings(self.trace, self.bindings)
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        """The second names."""
+        return Aliases(self.trace)
+
+    @cached_property
+    def names(self) -> dict[int, list[str]]:
+        """Every name by which the user's namespace reaches a tensor, by tensor."""
+        once = names_in(self.trace, self.run_once) if self.trace.local_names else ()
+        named = grouped_by(attrgetter("tensor"), (*self.trace.names, *once))
+        return {tensor: list(dict.fromkeys(entry.name for entry in entries)) for tensor, entries in named.items()}
+
+    @cached_property
+    def local_names(self) -> dict[tuple[str, int | None, str | None, int], list[str]]:
+        """The names by which each function reached a tensor, by function, cell, file and tensor."""
+        named = grouped_by(attrgetter("function", "cell", "file", "tensor"), self.trace.local_names)
+        return {key: [local.name for local in found] for key, found in named.items()}
+
+    @cached_property
+    def holdings(self) -> dict[int, list[Holding]]:
+        """What was seen to hold the tensors that a call wrote, or read after that, by the call."""
+        return grouped_by(attrgetter("call"), self.trace.holdings)
+
+    @cached_property
+    def holdings_of(self) -> dict[int, list[Holding]]:
+        """The same by tensor."""
+        return grouped_by(attrgetter("tensor"), self.trace.holdings)
+
+    @cached_property
+    def kept_by_hooks(self) -> dict[int, list[KeptByHook]]:
+        """What containers of forward hooks held, by the call that wrote it."""
+        return grouped_by(attrgetter("write"), self.trace.kept_by_hooks)
+
+    @cached_property
+    def run_once(self) -> dict[Whose, Callsite]:
+        """The functions whose lines ran by themselves and once, and a place in each."""
+        return run_once(self.trace)
+
+    @cached_property
+    def tops(self) -> list[Top]:
+        """The lines of :attr:`run_once`."""
+        return tops(self.trace, self.run_once)

@@ -1,0 +1,59 @@
+"""The calls made while one place ran something: found once for each run, however many of its calls ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+
+LONGEST = 1_000
+"""Calls up to which a run is looked at as a whole; a longer one is no helper."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one trace, each remembered until another one of the same place is asked for."""
+
+    calls: Mapping[int, CallEvent]
+    _last: dict[tuple[object, ...], tuple[int, int]] = field(default_factory=dict)
+
+    def around(self, index: int, caller: Callsite, inside: Callsite | None) -> tuple[int, int] | None:
+        """Indexes of the first and the last call of the run in which a call was made; None where it has more than
+        :data:`LONGEST`.
+
+        Args:
+            index: of the call.
+            caller: the place that began the run, one of those that led to the call.
+            inside: a place in the function that ran, where the place may call several, as ``layer(x)`` in a loop does.
+        """
+        function = (inside.function, inside.cell, inside.file) if inside is not None else None
+        known = self._last.get((caller, function))
+        if known is None or not known[0] <= index <= known[1]:
+            known = self._last[caller, function] = self._found(index, caller, inside, known)
+        return known if known[1] - known[0] <= LONGEST else None
+
+    def _found(
+        self, index: int, caller: Callsite, inside: Callsite | None, before: tuple[int, int] | None
+    ) -> tuple[int, int]:
+        """The run, or so much of it as shows that it is too long."""
+        first = last = index
+        while last - first <= LONGEST and _is_within(self.calls.get(first - 1), caller, inside):
+            first -= 1
+            if before is not None and before[0] <= first <= before[1]:
+                first = before[0]  # what was found before is a part of it, and was too long
+        while last - first <= LONGEST and _is_within(self.calls.get(last + 1), caller, inside):
+            last += 1
+            if before is not None and before[0] <= last <= before[1]:
+                last = before[1]
+        return first, last
+
+
+def _is_within(call: CallEvent | None, caller: Callsite, inside: Callsite | None) -> bool:
+    place = call.callsite if call is not None else None
+    while place is not None and place.caller is not None:
+        if place.caller == caller:
+            return inside is None or place.same_function(inside)
+        place = place.caller
+    return False

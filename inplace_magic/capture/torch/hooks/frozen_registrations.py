@@ -1,0 +1,28 @@
+"""What modules were given, frozen: only what tells something. A module that makes its parameters and keeps them, as all
+do, tells nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from inplace_magic.capture.records import RawRegistration
+from inplace_magic.record.autograd import Registration
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+
+
+def frozen_registrations(
+    raws: Iterable[RawRegistration], calls: Iterable[CallEvent], sites: list[Callsite]
+) -> Iterator[Registration]:
+    """Those of parameters that replaced another one, that were replaced, that several modules were given, or that lie
+    where something with a history lay; oldest first."""
+    raws = list(raws)
+    given = Counter(raw.tensor for raw in raws)
+    replaced = {raw.replaced for raw in raws}
+    with_history = {out.storage for call in calls for out in call.outputs if out.node is not None} if raws else set()
+    for raw in raws:
+        met_again = raw.tensor is not None and (raw.tensor in replaced or given[raw.tensor] > 1)
+        if raw.replaced is not None or met_again or (raw.storage is not None and raw.storage in with_history):
+            site = None if raw.site is None else sites[raw.site]
+            yield Registration(raw.call, site, raw.module, raw.name, raw.tensor, raw.storage, raw.replaced, raw.shared)
