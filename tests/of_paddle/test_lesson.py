@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import build
 from talking_to_kernels import execute, kinds, text_of
+
+import build
 
 FOLDER = Path(build.__file__).parent / "of_paddle"
 
