@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from talking_to_kernels import execute, kinds, text_of
-
 import build
+from talking_to_kernels import execute, kinds, text_of
 
 FOLDER = Path(build.__file__).parent / "of_paddle"
 
