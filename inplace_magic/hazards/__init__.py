@@ -27,7 +27,6 @@ from inplace_magic.hazards.gradients import (
     history_cut,
     history_missed,
     kept_gradient_added_to,
-    made_a_parameter,
     step_without_gradients,
 )
 from inplace_magic.hazards.grouping import grouped, told_once
@@ -149,7 +148,6 @@ RULES: tuple[Rule, ...] = (
     bucket_left_behind.RULE,
     gradient_edited_by_step.RULE,
     gradient_edited_late.RULE,
-    made_a_parameter.RULE,
     step_without_gradients.RULE,
     frozen_but_moved.RULE,
     history_cut.RULE,
@@ -217,7 +215,6 @@ NEED_EVERY_CALL = frozenset(
         statistics_moved.RULE,
         step_without_gradients.RULE,
         bucket_left_behind.RULE,
-        made_a_parameter.RULE,
         tie_undone.RULE,
     )
 )

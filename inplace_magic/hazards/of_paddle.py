@@ -21,7 +21,6 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "gradients-left-over": "the backward that fills a gradient after `clear_grad()` is not seen to do so, and the "
     "backwards in a sum are not counted",
     "lookup-shortened": "a lookup with `max_norm` is a dozen operations in Paddle, of which none says it",
-    "made-a-parameter": "a parameter made of a tensor is a copy of it, and a step is no call",
     "overlapping-write": "Paddle reads all operands before it writes: results are those of a copy",
     "shared-gradient-edited": "Paddle hands each branch a gradient of its own",
     "source-in-order": "Paddle's `masked_scatter_` is sixteen operations, of which none says it",

@@ -12,7 +12,7 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards.gradients import bucket_left_behind, made_a_parameter, step_without_gradients
+from inplace_magic.hazards.gradients import bucket_left_behind, step_without_gradients
 from inplace_magic.hazards.stale import copy_shares_parameters, same_memory_compared, taken_memory_trained, tie_undone
 from inplace_magic.hazards.training import counted_twice
 
@@ -86,12 +86,6 @@ PAGES: dict[str, tuple[ModuleType, str, str, str]] = {
         "optimizer.zero_grad()                           # the gradients are None from here on",
         "round(w.sum().item(), 5)",
     ),
-    "made_a_parameter": (
-        made_a_parameter,
-        "maker, code, x = nn.Linear(2, 6), torch.ones(2), torch.randn(5, 3)",
-        "layer.weight = nn.Parameter(maker(code).view(2, 3))     # a leaf: its gradient goes no further",
-        "round(maker.weight.sum().item(), 5)",
-    ),
 }
 
 
@@ -117,7 +111,6 @@ def of(setup: str, program: str) -> str:
 
 
 BESIDE = {
-    made_a_parameter.CODE: (step_without_gradients.CODE,),
     taken_memory_trained.CODE: (same_memory_compared.CODE,),
 }
 """What may be told of the same program at another line."""
@@ -227,7 +220,7 @@ FOUND: dict[str, tuple[ModuleType, str, str]] = {
         "net.zero_grad()",
     ),
     "a generated bias is put into a module of a loop": (
-        made_a_parameter,
+        step_without_gradients,
         """
         class Shift(nn.Module):
             def __init__(self, shift):

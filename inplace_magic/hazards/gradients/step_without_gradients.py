@@ -2,8 +2,10 @@
 
 An optimizer keeps the tensors that it was made with
 (https://docs.pytorch.org/docs/stable/optim.html). Layers that are replaced afterwards, as by pruning or by
-``load_state_dict(…, assign=True)``, bring parameters that it does not know; and a gradient that is cleared between
-``backward`` and ``step`` is no gradient.
+``load_state_dict(…, assign=True)``, bring parameters that it does not know; a gradient that is cleared between
+``backward`` and ``step`` is no gradient; and ``nn.Parameter(x)`` takes the memory of `x` and none of its history
+(https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html), so weights that another network
+makes have to be read as they are.
 
 Bad::
 
@@ -16,6 +18,10 @@ Bad::
     sgd.zero_grad()
     sgd.step()
 
+    layer.weight = nn.Parameter(maker(code))            # a leaf: its gradient goes no further
+    layer(x).sum().backward()
+    optimizer_of_the_maker.step()
+
 Good::
 
     model.load_state_dict(checkpoint, assign=True)
@@ -27,10 +33,13 @@ Good::
     (w * w).sum().backward()
     sgd.step()
 
+    F.linear(x, maker(code)).sum().backward()
+    optimizer_of_the_maker.step()
+
 Told from the record alone: a step found no gradient on any parameter; a backward before it had filled gradients of
 leaves; and nothing in the watch wrote one of those leaves after that, or of those among them that this very optimizer
-holds. Silent for a step with a closure, and where another optimizer, or a line of your own, moves what backward
-filled.
+holds. Where each of those leaves lies in the memory of a result with a history, the line that made it one is named.
+Silent for a step with a closure, and where another optimizer, or a line of your own, moves what backward filled.
 """
 
 from __future__ import annotations
@@ -82,9 +91,20 @@ def _cleared_at(story: Story, leaves: set[int], since: int, until: int) -> Calls
 
 def _cut_at(story: Story, leaves: set[int]) -> Callsite | None:
     """The one statement that made each leaf of a result with a history; None where that was not seen."""
-    places = [_cut_of(story, leaf) for leaf in leaves]
-    first = places[0]
-    return first if first is not None and all(first.same_line(place) for place in places) else None
+    places = [_given_to_a_module(story, leaf) or _cut_of(story, leaf) for leaf in leaves]
+    known = [place for place in places if place is not None]
+    return known[0] if len(known) == len(places) and all(known[0].same_line(place) for place in known) else None
+
+
+def _given_to_a_module(story: Story, leaf: int) -> Callsite | None:
+    """The statement that gave a module a parameter which lies where a result with a history lay."""
+    meta, first = story.observations.get(leaf), story.first_seen(leaf)
+    storage = meta.storage if meta is not None else None
+    entries = [each for each in story.trace.registrations if storage is not None and each.storage == storage]
+    last = next((entry for entry in reversed(entries) if entry.call <= first), None)
+    older = story.bindings.by_storage.get(storage, ()) if last is not None and storage is not None else ()
+    computed = any(story.observations[other].node is not None for other in older if other != leaf)
+    return last.callsite if last is not None and computed else None
 
 
 def _cut_of(story: Story, leaf: int) -> Callsite | None:
