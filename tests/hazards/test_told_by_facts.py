@@ -412,7 +412,7 @@ def test_every_rule_of_these_families_has_its_page_run_here_or_in_a_file_beside(
     beside = [file for file in Path(__file__).parent.glob("test_*.py") if file.name != Path(__file__).name]
     texts = "\n".join(file.read_text(encoding="utf-8") for file in beside)
     assert {
-        name for name in known - here if not re.search(rf"\b{name}(: \(| as rule)|Page\(\s+{name},", texts)
+        name for name in known - here if not re.search(rf"\b{name}(\"?: \(| as rule)|Page\(\s+{name},", texts)
     } == set()
     assert here <= known
 
