@@ -86,6 +86,12 @@ PAGES: dict[str, tuple[ModuleType, str, str, str]] = {
         "optimizer.zero_grad()                           # the gradients are None from here on",
         "round(w.sum().item(), 5)",
     ),
+    "counted_twice": (
+        counted_twice,
+        "embed, head, words = nn.Embedding(7, 4), nn.Linear(4, 7, bias=False), torch.arange(5)",
+        "nn.utils.clip_grad_norm_(params, 1.0)",
+        "round(embed.weight.grad.norm().item(), 5)",
+    ),
 }
 
 

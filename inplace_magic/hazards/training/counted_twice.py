@@ -10,19 +10,15 @@ Bad::
 
     head.weight = embed.weight
     params = [*embed.parameters(), *head.parameters()]
+    head(embed(words)).square().sum().backward()
     nn.utils.clip_grad_norm_(params, 1.0)
-
-    decoder.weight.data = encoder.weight.data.T         # two parameters on one memory
-    optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()])
 
 Good::
 
+    head.weight = embed.weight
     params = list(dict.fromkeys([*embed.parameters(), *head.parameters()]))
+    head(embed(words)).square().sum().backward()
     nn.utils.clip_grad_norm_(params, 1.0)
-
-    h = torch.tanh(F.linear(x, encoder.weight))
-    y = F.linear(h, encoder.weight.T)                   # one parameter, read twice
-    optimizer = torch.optim.Adam(encoder.parameters())
 
 Told from the record alone: library code scaled one gradient twice by one factor in one run of a line, and nothing read
 the gradient in between; or library code that steps leaves moved two of them that have elements in common
