@@ -77,6 +77,34 @@ def test_one_object_by_the_names_of_two_functions_is_one(loaded_shell: Any, tmp_
     _is_quiet(loaded_shell, tmp_path, program.replace("b.add(", f"{feed}feed(b, torch.ones(2))\na.add("))
 
 
+SIGHTINGS = """
+class Sightings(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(()))
+    def forward(self, x):
+        self.seen.add_(x.sum())  # here
+        return x
+def once(module, part):
+    return MADE(part)
+net = Sightings()
+first = once(net, torch.ones(2))
+second = once(net, torch.ones(3))
+total = net.seen.item()
+"""
+
+
+def test_a_replica_that_torch_made_counts_in_the_buffers_of_its_original_as_it_is_meant_to(
+    loaded_shell: Any, tmp_path: Path
+) -> None:
+    """Of the first device, torch says that what is written there is kept (`DataParallel`, in its warning)."""
+    replica = told(loaded_shell, tmp_path, SIGHTINGS.replace("MADE", "module._replicate_for_data_parallel()"))
+    assert replica.names["total"] == 5
+    assert replica.alarms == [[], []]
+    copied = told(loaded_shell, tmp_path, "import copy\n" + SIGHTINGS.replace("MADE", "copy.copy(module)"))
+    assert {code for way in copied.alarms for code, _text in way} == {"objects-share-state"}
+
+
 WRITES = {
     "an element": "shifted[0].fill_(9.0)  # here",
     "its data": "shifted.data.sub_(1.0)  # here",
