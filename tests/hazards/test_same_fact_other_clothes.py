@@ -105,6 +105,67 @@ def test_a_replica_that_torch_made_counts_in_the_buffers_of_its_original_as_it_i
     assert {code for way in copied.alarms for code, _text in way} == {"objects-share-state"}
 
 
+BEAMS = """
+def reorder(hidden, words, parents):
+    for beam, parent in enumerate(parents):
+        if beam != parent:
+            hidden[beam] = hidden[parent] COPY  # here
+            words[beam] = words[parent] COPY  # here
+hidden, words = torch.rand(4, 2), torch.arange(4)
+reorder(hidden, words.view(4, 1), ORDER)
+total = hidden.sum() + words.sum()
+"""
+
+
+def test_lines_of_one_loop_that_reorder_a_tensor_each_are_told_as_one_line_is(
+    loaded_shell: Any, tmp_path: Path
+) -> None:
+    found = told(loaded_shell, tmp_path, BEAMS.replace("ORDER", "[2, 0, 1, 3]").replace(" COPY", ""))
+    assert [[code for code, _text in way] for way in found.alarms] == [["row-overwritten-first"] * 2] * 2
+    assert all(text.endswith("# here") for way in found.alarms for _code, text in way)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        BEAMS.replace("ORDER", "[2, 0, 1, 3]").replace(" COPY", ".clone()").replace("hidden[p", "hidden.clone()[p"),
+        BEAMS.replace("ORDER", "[1, 2, 3, 3]").replace(" COPY", ""),
+        """
+x = torch.tensor([4.0, 3.0, 2.0, 1.0])
+for last in range(3, 0, -1):
+    for i in range(last):
+        if x[i] > x[i + 1]:
+            y = x[i].clone()
+            x[i] = x[i + 1]
+            x[i + 1] = y
+total = x.sum()
+""",
+        """
+frames, times = torch.zeros(3, 2), torch.zeros(3, 1)
+for step in range(3):
+    for i in range(2):
+        frames[i] = frames[i + 1]
+    for i in range(2):
+        times[i] = times[i + 1]
+    frames[2], times[2] = torch.ones(2), torch.ones(1)
+total = frames.sum() + times.sum()
+""",
+        """
+frames, times = torch.rand(3, 2), torch.rand(3, 1)
+for step in range(2):
+    for i in range(2):
+        frames[i] = frames[i + 1]
+    for i in range(2):
+        times[i] = times[i + 1]
+total = frames.sum() + times.sum()
+""",
+    ],
+    ids=["from copies", "upwards", "swapped", "moved on and filled", "moved on in loops of their own"],
+)
+def test_rows_that_are_moved_as_they_should_be_are_not(program: str, loaded_shell: Any, tmp_path: Path) -> None:
+    _is_quiet(loaded_shell, tmp_path, program)
+
+
 WRITES = {
     "an element": "shifted[0].fill_(9.0)  # here",
     "its data": "shifted.data.sub_(1.0)  # here",
