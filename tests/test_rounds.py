@@ -109,7 +109,6 @@ NOT_YET_FOUND = {
     "silent_clicks_between_blocks": "a part of an argument is kept, and the caller fills it anew",
     "silent_curvature_over_three_probes": "a sum of gradients is differentiated again, as one may",
     "silent_gates_with_one_state": "one tensor is returned twice, and another function names it twice",
-    "silent_noisy_and_clean_patches": "a generator yields its argument and what an object made of it",
     "silent_ranges_of_two_layers": "a default is a module, which writes its buffers itself",
     "silent_statistics_of_an_ocean_net": "a second forward in training mode may well be meant to count",
     "silent_two_halves_of_a_batch": "one half is moved by the other, and then the other by it, as leapfrog steps are",

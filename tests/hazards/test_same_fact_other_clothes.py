@@ -105,6 +105,31 @@ def test_a_replica_that_torch_made_counts_in_the_buffers_of_its_original_as_it_i
     assert {code for way in copied.alarms for code, _text in way} == {"objects-share-state"}
 
 
+PAIR = """
+def noise(image):
+    return image.add_(1.0)  # here
+def with_mean(image):
+    image.add_(1.0)
+    return image.mean()
+def pairs(patch):
+    HANDS noise(patch COPY), patch
+noisy, clean = TAKES(pairs(torch.rand(4)))
+total = (2 * noisy - clean).sum()
+"""
+
+
+@pytest.mark.parametrize(("hands", "takes"), [("return", ""), ("yield", "next")])
+def test_a_function_that_hands_out_what_it_wrote_beside_its_result_is_told(
+    hands: str, takes: str, loaded_shell: Any, tmp_path: Path
+) -> None:
+    program = PAIR.replace("HANDS", hands).replace("TAKES", takes)
+    _is_told(loaded_shell, tmp_path, "alias-written", program)
+    one_use = program.replace("2 * noisy - clean", "2 * noisy")
+    _is_quiet(loaded_shell, tmp_path, one_use.replace(" COPY", ""))
+    other = told(loaded_shell, tmp_path, program.replace("noise(patch COPY)", "with_mean(patch)"))
+    assert {code for way in other.alarms for code, _text in way} == {"argument-written"}
+
+
 BEAMS = """
 def reorder(hidden, words, parents):
     for beam, parent in enumerate(parents):
