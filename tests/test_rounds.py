@@ -104,6 +104,15 @@ NOT_YET_FOUND = {
     "silent_rate_of_a_slow_thaw": "a rate that is a tensor is its own first value, and the optimizer's group holds it",
     "silent_pans_for_home_cooks": "tables kept from the first evaluation, and the weights stepped since",
     "silent_gallery_of_owl_calls": "a frozen encoder in training mode, of which nothing is evaluated",
+    "silent_agreement_of_event_scores": "a method writes its arguments, which are views that another one took",
+    "silent_average_of_a_normalising_net": "a buffer of two modules is bound anew in one, and no tensor is written",
+    "silent_clicks_between_blocks": "a part of an argument is kept, and the caller fills it anew",
+    "silent_curvature_over_three_probes": "a sum of gradients is differentiated again, as one may",
+    "silent_gates_with_one_state": "one tensor is returned twice, and another function names it twice",
+    "silent_ranges_of_two_layers": "a default is a module, which writes its buffers itself",
+    "silent_statistics_of_an_ocean_net": "a second forward in training mode may well be meant to count",
+    "silent_two_halves_of_a_batch": "one half is moved by the other, and then the other by it, as leapfrog steps are",
+    "silent_warmup_of_two_groups": "a row of a cache is read by a condition, and written where it is old",
 }
 """Failures that no rule gives an alarm for so far, and why."""
 NOT_CURED = {"silent_patch_replaced_by_token": "with `.data` on its right-hand side, too, the token gets no gradient"}

@@ -77,6 +77,120 @@ def test_one_object_by_the_names_of_two_functions_is_one(loaded_shell: Any, tmp_
     _is_quiet(loaded_shell, tmp_path, program.replace("b.add(", f"{feed}feed(b, torch.ones(2))\na.add("))
 
 
+SIGHTINGS = """
+class Sightings(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(()))
+    def forward(self, x):
+        self.seen.add_(x.sum())  # here
+        return x
+def once(module, part):
+    return MADE(part)
+net = Sightings()
+first = once(net, torch.ones(2))
+second = once(net, torch.ones(3))
+total = net.seen.item()
+"""
+
+
+def test_a_replica_that_torch_made_counts_in_the_buffers_of_its_original_as_it_is_meant_to(
+    loaded_shell: Any, tmp_path: Path
+) -> None:
+    """Of the first device, torch says that what is written there is kept (`DataParallel`, in its warning)."""
+    replica = told(loaded_shell, tmp_path, SIGHTINGS.replace("MADE", "module._replicate_for_data_parallel()"))
+    assert replica.names["total"] == 5
+    assert replica.alarms == [[], []]
+    copied = told(loaded_shell, tmp_path, "import copy\n" + SIGHTINGS.replace("MADE", "copy.copy(module)"))
+    assert {code for way in copied.alarms for code, _text in way} == {"objects-share-state"}
+
+
+PAIR = """
+def noise(image):
+    return image.add_(1.0)  # here
+def with_mean(image):
+    image.add_(1.0)
+    return image.mean()
+def pairs(patch):
+    HANDS noise(patch COPY), patch
+noisy, clean = TAKES(pairs(torch.rand(4)))
+total = (2 * noisy - clean).sum()
+"""
+
+
+@pytest.mark.parametrize(("hands", "takes"), [("return", ""), ("yield", "next")])
+def test_a_function_that_hands_out_what_it_wrote_beside_its_result_is_told(
+    hands: str, takes: str, loaded_shell: Any, tmp_path: Path
+) -> None:
+    program = PAIR.replace("HANDS", hands).replace("TAKES", takes)
+    _is_told(loaded_shell, tmp_path, "alias-written", program)
+    one_use = program.replace("2 * noisy - clean", "2 * noisy")
+    _is_quiet(loaded_shell, tmp_path, one_use.replace(" COPY", ""))
+    other = told(loaded_shell, tmp_path, program.replace("noise(patch COPY)", "with_mean(patch)"))
+    assert {code for way in other.alarms for code, _text in way} == {"argument-written"}
+
+
+BEAMS = """
+def reorder(hidden, words, parents):
+    for beam, parent in enumerate(parents):
+        if beam != parent:
+            hidden[beam] = hidden[parent] COPY  # here
+            words[beam] = words[parent] COPY  # here
+hidden, words = torch.rand(4, 2), torch.arange(4)
+reorder(hidden, words.view(4, 1), ORDER)
+total = hidden.sum() + words.sum()
+"""
+
+
+def test_lines_of_one_loop_that_reorder_a_tensor_each_are_told_as_one_line_is(
+    loaded_shell: Any, tmp_path: Path
+) -> None:
+    found = told(loaded_shell, tmp_path, BEAMS.replace("ORDER", "[2, 0, 1, 3]").replace(" COPY", ""))
+    assert [[code for code, _text in way] for way in found.alarms] == [["row-overwritten-first"] * 2] * 2
+    assert all(text.endswith("# here") for way in found.alarms for _code, text in way)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        BEAMS.replace("ORDER", "[2, 0, 1, 3]").replace(" COPY", ".clone()").replace("hidden[p", "hidden.clone()[p"),
+        BEAMS.replace("ORDER", "[1, 2, 3, 3]").replace(" COPY", ""),
+        """
+x = torch.tensor([4.0, 3.0, 2.0, 1.0])
+for last in range(3, 0, -1):
+    for i in range(last):
+        if x[i] > x[i + 1]:
+            y = x[i].clone()
+            x[i] = x[i + 1]
+            x[i + 1] = y
+total = x.sum()
+""",
+        """
+frames, times = torch.zeros(3, 2), torch.zeros(3, 1)
+for step in range(3):
+    for i in range(2):
+        frames[i] = frames[i + 1]
+    for i in range(2):
+        times[i] = times[i + 1]
+    frames[2], times[2] = torch.ones(2), torch.ones(1)
+total = frames.sum() + times.sum()
+""",
+        """
+frames, times = torch.rand(3, 2), torch.rand(3, 1)
+for step in range(2):
+    for i in range(2):
+        frames[i] = frames[i + 1]
+    for i in range(2):
+        times[i] = times[i + 1]
+total = frames.sum() + times.sum()
+""",
+    ],
+    ids=["from copies", "upwards", "swapped", "moved on and filled", "moved on in loops of their own"],
+)
+def test_rows_that_are_moved_as_they_should_be_are_not(program: str, loaded_shell: Any, tmp_path: Path) -> None:
+    _is_quiet(loaded_shell, tmp_path, program)
+
+
 WRITES = {
     "an element": "shifted[0].fill_(9.0)  # here",
     "its data": "shifted.data.sub_(1.0)  # here",

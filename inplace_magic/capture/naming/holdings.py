@@ -4,6 +4,7 @@ under one key, and the text of a line, ``node.tensor``, says the same of both.
 Told of the first passes of each line alone, and of tensors that a line of the user's writes by itself. A written view
 counts for the tensor that it is a view of. A dict or list allows no weak reference, and when it dies the next one may
 get its ``id``: then both have one number, and the record says that this number is not sure.
+A replica that torch made of a module is not told of: what it holds is its original's.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from itertools import count, islice
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from inplace_magic.capture.naming.reach import Kinds, entries_of
+from inplace_magic.capture.naming.reach import Kinds, entries_of, is_replica
 from inplace_magic.capture.naming.scope import locals_of, was_executed
 from inplace_magic.record.names import Holding
 
@@ -109,7 +110,7 @@ class Holdings:
                 continue
             for path, holder, tensor in self._in(name, value, 0):
                 serial = wanted.get(id(tensor))
-                if serial is not None:
+                if serial is not None and not is_replica(holder):
                     number, ref = self._number(holder)
                     kind = type(holder).__name__
                     self._found.append(_Sighting(call, level, path, number, ref is not None, kind, serial))

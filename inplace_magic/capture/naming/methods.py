@@ -2,6 +2,9 @@
 
 An object is told by its ``id``. One that dies may leave its ``id`` to the next, and then two count as one: a fact is
 missing, and none is wrong.
+
+A replica that torch made of a module (``_replicate_for_data_parallel``) is no object of its own: on the first device it
+holds the very buffers of its original, and what it writes there is meant to reach them.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
 
+from inplace_magic.capture.naming.reach import is_replica
 from inplace_magic.capture.naming.scope import locals_of
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import MethodOf
@@ -59,10 +63,13 @@ class Methods:
 
 
 def _object_of(frame: FrameType) -> Any:
-    """The first argument of a method, where its class has one of that name; None for any other function."""
+    """The first argument of a method, where its class has one of that name; None for any other function, and for a
+    replica."""
     code = frame.f_code
     if not code.co_argcount:
         return None
     first = locals_of(frame).get(code.co_varnames[0])
     kind = type(first)  # `isinstance` and `hasattr` may run the user's code
-    return first if any(code.co_name in vars(base) for base in kind.__mro__[:-1]) else None
+    if not any(code.co_name in vars(base) for base in kind.__mro__[:-1]):
+        return None
+    return None if is_replica(first) else first

@@ -153,6 +153,11 @@ def _items(value: Any, kinds: Kinds) -> list[tuple[str, Any]]:
     return []
 
 
+def is_replica(value: object) -> bool:
+    """Whether torch says of a module that it is a replica, which is meant to share the buffers of its original."""
+    return _attributes(value).get("_is_replica") is True
+
+
 def _attributes(value: object) -> dict[str, Any]:
     """What an object keeps its attributes in; without a look at what its class says of ``__getattribute__``."""
     try:

@@ -18,7 +18,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Listing, listing_of, texts, whole_listing
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _STEP = re.compile(r"\[[^\]]*\]")
 
 
@@ -94,7 +94,7 @@ def _is_given_by(story: Story, container: str, owner: str, stores: AliasStatemen
 def runs_again(listing: Listing, statement: ast.stmt) -> bool:
     """Whether a statement stands in a function or in a loop."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return any(isinstance(node, (*_LOOPS, *functions)) for node in listing.around(statement))
+    return any(isinstance(node, (*LOOPS, *functions)) for node in listing.around(statement))
 
 
 def is_in_a_loop(story: Story, site: Callsite) -> bool:
@@ -102,7 +102,7 @@ def is_in_a_loop(story: Story, site: Callsite) -> bool:
     listing = whole_listing(story.trace, site)
     statement = listing.statement_at(site) if listing is not None else None
     around = listing.around(statement) if listing is not None and statement is not None else ()
-    return any(isinstance(node, _LOOPS) for node in around)
+    return any(isinstance(node, LOOPS) for node in around)
 
 
 def _reads(story: Story, tensor: int, after: int, container: str) -> Iterator[CallEvent]:

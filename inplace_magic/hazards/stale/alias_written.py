@@ -25,7 +25,8 @@ the tensor began as a buffer (``torch.zeros``, ``empty``, …) that is there to 
 both names (``m = v = torch.zeros(3)``), and where the old name is not read again.
 
 Found where a function wrote a tensor by one of its names and reads it later on by another one that it has had since
-before the write. What a function did to a tensor that it was handed is told by `argument-written`.
+before the write; and where it hands out both, ``return noise(patch), patch``, and the call wrote its argument and gave
+it back. What a function did to a tensor that it was handed is told by `argument-written`.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
+from inplace_magic.hazards.references.handed_out import handed_out_beside_itself
 from inplace_magic.hazards.references.meant_writes import (
     declared_in_place,
     is_over,
@@ -129,8 +131,20 @@ def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iter
     path = story.bindings.written_path(call, mutation.tensor)
     for owned in owners_of(story, call, mutation, path):
         found = _read_by_old_name(story, call, mutation, owned)
+        if found is None and handed_out_beside_itself(story, call, mutation.tensor, owned):
+            found = _read_outside(story, call, mutation, owned)
         if found is not None:
             yield found
+
+
+def _read_outside(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Hazard | None:
+    """What a function handed out twice is read in two places elsewhere: the second read is told."""
+    first: Callsite | None = None
+    for read in story.readers(mutation.tensor, call.index, lambda place: level(place, owned.site) is None):
+        if first is not None and read.callsite != first:
+            return _hazard(story, call, mutation, owned, read, read.callsite, owned.path, None)
+        first = first or read.callsite
+    return None
 
 
 def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:

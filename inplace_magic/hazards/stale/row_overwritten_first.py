@@ -12,43 +12,77 @@ Good::
     x = x[order]
 
 Told from the record alone: in one go of a line, an item of a tensor was assigned a plain item of the same tensor, which
-an earlier pass had replaced by yet another one. Silent where something is computed from what is read, as in a
+an earlier pass had replaced by yet another one. Lines of one loop count as one where each moves rows of a tensor of its
+own, and nothing comes in between. Silent where something is computed from what is read, as in a
 recurrence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.references.slots import LOOPS
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Region
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.listing import whole_listing
 
 CODE = "row-overwritten-first"
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such line."""
-    replaced: dict[tuple[int | None, Region], Region] = {}
-    site = None
+    go = _Go()
+    same_loop = cache(partial(_same_loop, story))
     seen = set()
     for call in story.trace.calls:
         if call.kind == "query":
             continue
-        if site is None or call.callsite is None or not site.same_statement(call.callsite):
-            site, replaced = call.callsite, {}
+        site = call.callsite
+        if site is None or go.site is None or not go.site.same_statement(site):
+            is_beside = site is not None and go.site is not None and go.copied and site.same_run(go.site)
+            go = replace(go, site=site, copied=False) if is_beside and same_loop(site, go.site) else _Go(site)
         copied = _copied(call)
-        if copied is None or site in seen:
+        if copied is None or site is None or site in seen:
             continue
         storage, written, read = copied
-        if replaced.get((storage, read), read) != read:
+        if not go.lines.setdefault(storage, site).same_statement(site):
+            go = _Go(site, lines={storage: site})  # two lines that move rows of one tensor
+        go.copied = True
+        if go.replaced.get((storage, read), read) != read:
             seen.add(site)
             yield _hazard(story, call)
-        replaced[storage, written] = read
+        go.replaced[storage, written] = read
+
+
+@dataclass
+class _Go:
+    """Passes of one line, or of lines of one loop that each move the rows of a tensor of its own and nothing else."""
+
+    site: Callsite | None = None
+    copied: bool = False
+    """Whether the line has moved a row in this pass."""
+    replaced: dict[tuple[int | None, Region], Region] = field(default_factory=dict)
+    lines: dict[int | None, Callsite] = field(default_factory=dict)
+    """By memory: the line that moves its rows."""
+
+
+def _same_loop(story: Story, one: Callsite, other: Callsite) -> bool:
+    """Whether the innermost loops around two places are one."""
+    inner = []
+    for site in (one, other):
+        listing = whole_listing(story.trace, site)
+        statement = listing.statement_at(site) if listing is not None else None
+        around = listing.around(statement) if listing is not None and statement is not None else ()
+        inner.append(next((node for node in around if isinstance(node, LOOPS)), None))
+    return inner[0] is not None and inner[0] is inner[1]
 
 
 def _copied(call: CallEvent) -> tuple[int | None, Region, Region] | None:
