@@ -21,7 +21,10 @@ Told from the record: a call that many take for a copy gave another tensor on th
 list or dict and used it for nothing else, the memory was written by way of another tensor, and only after that was the
 kept one read. The same is told of a function that gives a view of one memory in each of its runs, or a sparse tensor
 around the same values (``torch.sparse_coo_tensor`` copies none): the memory was written for the next one before
-anybody had read the one before. Silent for trained leaves and gradients, and where the kept tensor itself is written.
+anybody had read the one before. And it is told of the best row so far, which a line keeps under a condition that reads
+what it or a line beside it assigns, by an index that was found in another tensor and looks up a value there as well:
+the rows were written, and the kept one is read. Silent for trained leaves and gradients, and where the kept tensor
+itself is written.
 """
 
 from __future__ import annotations
