@@ -23,6 +23,7 @@ write, and where the name is given to what came back.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
@@ -38,11 +39,14 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 
 CODE = "handed-part-written"
+_NAMED = 16
+"""Writes of a line that are looked at, where its function is handed a name."""
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     seen = set()
+    asked: Counter[tuple[object, ...]] = Counter()
     for call in story.in_place:
         site = call.callsite
         if site is None or site.caller is None or not site.direct or call.error is not None:
@@ -50,7 +54,9 @@ def check(story: Story) -> Iterator[Hazard]:
         line = site.cell, site.file, site.line
         for mutation in call.mutations if line not in seen else ():
             argument = _handed(story, call, mutation.tensor, site)
-            if argument is None or not builds_on_itself(story, call, mutation):
+            named = isinstance(argument, ast.Name)
+            asked[line] += named
+            if argument is None or (named and asked[line] > _NAMED) or not builds_on_itself(story, call, mutation):
                 continue
             handed = handed_tensor(story, call, mutation, site.caller, site)
             view = story.innermost_new(handed.tensor, handed.run.first) if handed is not None else None
