@@ -113,6 +113,19 @@ NOT_YET_FOUND = {
     "silent_statistics_of_an_ocean_net": "a second forward in training mode may well be meant to count",
     "silent_two_halves_of_a_batch": "one half is moved by the other, and then the other by it, as leapfrog steps are",
     "silent_warmup_of_two_groups": "a row of a cache is read by a condition, and written where it is old",
+    "silent_one_share_in_two_strategies": "a sum in a dictionary that began as an attribute, under an `else`",
+    "silent_spots_on_a_fish_skin": "`contiguous()` gave the state itself, and a state is there to be written",
+    "silent_walkers_on_a_trail_map": "a sparse matrix built of another one's values, which are scaled in place",
+    "silent_rates_of_a_swallowed_dose": "a list of parameters made a tensor, and no tensor is written",
+    "silent_trap_shy_voles": "a distribution keeps its argument, and works out the rest of it after a later write",
+    "silent_drawn_from_the_training_days": "a library's object keeps its argument, and a name may well steer it",
+    "silent_clicks_of_porpoises": "a queue of tensors on one array, which NumPy fills, and no call tells of either",
+    "silent_bends_in_hourly_power": "a ring of a loader's, shorter than the window of a function that reads it",
+    "silent_scores_of_a_rain_radar": "an attribute is bound to a copy, and never to the original again",
+    "silent_neighbours_of_argon_atoms": "a dictionary by address and shape, where no version counts",
+    "silent_stations_within_three_changes": "a set knows tensors by identity, and no tensor is written",
+    "silent_energies_and_forces_of_a_cluster": "a gradient without a graph in a loss, which is a constant as any",
+    "silent_river_gauges_against_their_median": "an argument of NumPy's median lets it write the shared array",
 }
 """Failures that no rule gives an alarm for so far, and why."""
 NOT_CURED = {"silent_patch_replaced_by_token": "with `.data` on its right-hand side, too, the token gets no gradient"}

@@ -14,21 +14,23 @@ Good::
     best = score(population)
 
 Told from the record, and from the two lines that hand over: a function wrote a parameter, building on its values, and
-returned it; its caller had handed it no name but an expression, which gave a view; what came back is used; and
-afterwards a line outside of the function read the tensor of which it is a view. Silent where nothing is done with what
-came back, as for a function that is called to write.
+returned it; its caller had handed it an expression that gave a view, or the name of a part that it had taken itself and
+that no other run of the line wrote; what came back is used; and afterwards a line outside of the function read the
+tensor of which it is a view. Silent where nothing is done with what came back, as for a function that is called to
+write, and where the name is given to what came back.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.references.handed import handed_tensor
+from inplace_magic.hazards.references.handed import Handed, goes_on, handed_tensor
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
@@ -37,11 +39,14 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 
 CODE = "handed-part-written"
+_NAMED = 16
+"""Writes of a line that are looked at, where its function is handed a name."""
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     seen = set()
+    asked: Counter[tuple[object, ...]] = Counter()
     for call in story.in_place:
         site = call.callsite
         if site is None or site.caller is None or not site.direct or call.error is not None:
@@ -49,12 +54,22 @@ def check(story: Story) -> Iterator[Hazard]:
         line = site.cell, site.file, site.line
         for mutation in call.mutations if line not in seen else ():
             argument = _handed(story, call, mutation.tensor, site)
-            if argument is None or not builds_on_itself(story, call, mutation):
+            named = isinstance(argument, ast.Name)
+            asked[line] += named
+            if argument is None or (named and asked[line] > _NAMED) or not builds_on_itself(story, call, mutation):
                 continue
             handed = handed_tensor(story, call, mutation, site.caller, site)
             view = story.innermost_new(handed.tensor, handed.run.first) if handed is not None else None
             whole = view.inputs[0] if view is not None and view.kind == "view" and view.inputs else None
-            if whole is None or whole.storage != mutation.storage or whole.is_trainable:
+            if (
+                handed is None
+                or view is None
+                or whole is None
+                or whole.storage != mutation.storage
+                or whole.is_trainable
+            ):
+                continue
+            if isinstance(argument, ast.Name) and not _is_a_part_for_this(story, handed, view, argument.id):
                 continue
             read = next(story.readers(whole.tensor, call.index, partial(_outside, site)), None)
             if read is not None and not any(each.tensor == whole.tensor for each in read.mutations):
@@ -64,8 +79,8 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _handed(story: Story, call: CallEvent, tensor: int, site: Callsite) -> ast.expr | None:
-    """``population[i]`` or ``self.select()``, where the function returns the parameter that it wrote and the result is
-    used."""
+    """``population[i]``, ``self.select()`` or a name, where the function returns the parameter that it wrote and the
+    result is used."""
     path = story.bindings.written_path(call, tensor)
     caller = site.caller
     if path is None or caller is None or path not in site.parameters or path in ("self", "cls"):
@@ -73,7 +88,16 @@ def _handed(story: Story, call: CallEvent, tensor: int, site: Callsite) -> ast.e
     gives = any((a.target, a.source) == ("return", path) for a in story.aliases.beside(site))
     used = caller.targets is not None or caller.expression != caller.statement
     argument = expressions.parameter_argument(caller.expression, site.parameters, path) if gives and used else None
-    return argument if isinstance(argument, (ast.Call, ast.Subscript)) else None
+    return argument if isinstance(argument, (ast.Call, ast.Subscript, ast.Name)) else None
+
+
+def _is_a_part_for_this(story: Story, handed: Handed, view: CallEvent, name: str) -> bool:
+    """Whether a name is that of a part which the caller took in this run, ``held_out = table[low:high]``, and keeps
+    beside what came back; no part of a state, which each run of the line moves on."""
+    caller = handed.run.caller
+    taken = view.callsite is not None and view.callsite.direct and view.callsite.same_run(caller)
+    anew = caller.bound is not None and name in caller.bound
+    return taken and view.does("gives item") and not anew and not goes_on(story, handed, in_other_runs=True)
 
 
 def _outside(own: Callsite, place: Callsite | None) -> bool:

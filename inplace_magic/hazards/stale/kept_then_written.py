@@ -21,11 +21,16 @@ Told from the record: a call that many take for a copy gave another tensor on th
 list or dict and used it for nothing else, the memory was written by way of another tensor, and only after that was the
 kept one read. The same is told of a function that gives a view of one memory in each of its runs, or a sparse tensor
 around the same values (``torch.sparse_coo_tensor`` copies none): the memory was written for the next one before
-anybody had read the one before. Silent for trained leaves and gradients, and where the kept tensor itself is written.
+anybody had read the one before. And it is told of the best row so far, which a line keeps under a condition that reads
+what it or a line beside it assigns, by an index that was found in another tensor and looks up a value there as well:
+the rows were written, and the kept one is read. Silent for trained leaves and gradients, and where the kept tensor
+itself is written.
 """
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
@@ -38,16 +43,20 @@ from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import whole_listing
 
 CODE = "kept-then-written"
+_CHOICES = 16
+"""Rows that a line kept as the best so far and that are looked at."""
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     told: set[Callsite | None] = set()
-    for references in (_kept(story), _given_again(story)):
+    for references in (_kept(story), _chosen(story), _given_again(story)):
         for stale in gone_stale(story, references, partial(_is_written, story), partial(_first_read, story)):
             if stale.write.site not in told:
                 told.add(stale.write.site)
@@ -63,6 +72,47 @@ def _kept(story: Story) -> Iterator[Reference]:
         target = site.targets[0] if site.targets and len(site.targets) == 1 else None
         if target is not None and target.endswith("]") and kept.tensor != whole.tensor and not whole.is_trainable:
             yield Reference(kept.tensor, kept.storage, call.index, site, target, region_of(kept))
+
+
+def _chosen(story: Story) -> Iterator[Reference]:
+    """The rows that were kept as the best so far, ``best = rows[i]`` beside ``least = costs[i]`` under ``if costs[i] <
+    least``, by an index that was found in the costs."""
+    looked_at: Counter[Callsite] = Counter()
+    for call in story.trace.calls:
+        site = call.callsite
+        if call.kind != "view" or not call.does("gives item") or site is None or len(call.inputs) != 2:
+            continue
+        row, (whole, index) = call.outputs[0], call.inputs
+        target = site.targets[0] if site.targets and len(site.targets) == 1 else None
+        if target in (None, "return") or not site.direct or row.is_trainable or index.shape != ():
+            continue
+        looked_at[site] += 1
+        if looked_at[site] > _CHOICES:
+            continue
+        found = story.innermost_new(index.tensor, call.index)
+        measured = found.inputs[0] if found is not None and len(found.inputs) == 1 else None
+        if measured is None or measured.storage == whole.storage or not _is_the_best_so_far(story, site):
+            continue
+        if any(_looks_up(each, measured, site) for each in story.given_to.get(index.tensor, ())):
+            yield Reference(row.tensor, row.storage, call.index, site, "chosen", region_of(row))
+
+
+def _looks_up(call: CallEvent, measured: TensorMetadata, site: Callsite) -> bool:
+    takes = call.does("gives item") and call.inputs[0].tensor == measured.tensor
+    return takes and call.callsite is not None and call.callsite.same_run(site)
+
+
+def _is_the_best_so_far(story: Story, site: Callsite) -> bool:
+    """Whether a statement stands under a condition that reads what it, or one beside it, assigns anew."""
+    listing = whole_listing(story.trace, site)
+    statement = listing.statement_at(site) if listing is not None else None
+    around = listing.parents.get(statement) if listing is not None and statement is not None else None
+    if not isinstance(around, ast.If) or statement not in around.body:
+        return False
+    paths = (expressions.path_text(node) for node in ast.walk(around.test) if isinstance(node, ast.expr))
+    read = {path for path in paths if path is not None}
+    assigned = (target for each in around.body if isinstance(each, ast.Assign) for target in each.targets)
+    return any(expressions.path_text(target) in read for target in assigned)
 
 
 def _given_again(story: Story) -> Iterator[Reference]:
@@ -111,6 +161,9 @@ def _first_read(story: Story, kept: Reference, write: Write) -> CallEvent | None
     if kept.holder == "return":
         reads = (call for call in story.given_to.get(kept.tensor, ()) if _reads(call, kept.tensor))
         first = next(reads, None)
+    elif kept.holder == "chosen":
+        later = story.given_between(kept.tensor, write.at, len(story.trace.calls))
+        first = next((call for call in later if _reads(call, kept.tensor)), None)
     else:
         first = next(iter(story.given_to.get(kept.tensor, ())), None)
     late = first is not None and first.index > write.at and not first.mutated
