@@ -112,7 +112,7 @@ def written_again(story: Story, holder: Callable[[CallEvent, Callsite, int], Hol
     asked: set[tuple[object, ...]] = set()
     for call in story.in_place:
         site = call.callsite
-        if site is None or site.caller is None or call.does("repeatable"):
+        if site is None or site.caller is None:
             continue
         line = (site.cell, site.file, site.line)
         for mutation in call.mutations if line not in told else ():
