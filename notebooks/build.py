@@ -5,8 +5,7 @@
     python notebooks/build.py paddle       build the lesson on Paddle, where paddle is installed (`.venv-paddle`)
     python notebooks/build.py --check      build and write nothing; fail where a kept notebook differs from what was built
     python notebooks/build.py --run        run and write nothing; fail where a cell fails (another version of the tools
-                                           than the one whose outputs are kept). The Chinese lessons, whose code is that of
-                                           the English ones, run in one kernel after each other
+                                           than the one whose outputs are kept)
 
 All of them ask before they show, so what a cell gave is not kept in the notebook but in ``outputs/en/01_….json``, from where
 the documentation site takes it.
@@ -86,12 +85,8 @@ def main() -> int:
         os.environ.setdefault("GLOG_minloglevel", "3")  # else Paddle says on stderr at what time a node raised
     chosen = [text for text in known if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
     began = time.perf_counter()
-    together = [text for text in chosen if arguments.run and text in texts() and text.parent.name == "zh"]
-    alone = [[text] for text in chosen if text not in together]
     with ProcessPoolExecutor() as processes:
-        jobs = [together, *alone] if together else alone  # the longest one first
-        done = dict(found for job in processes.map(_timed, jobs) for found in job)
-    results = [done[text] for text in chosen]
+        results = list(processes.map(_timed, chosen))
     failures = 0
     for text, (content, failure, seconds) in zip(chosen, results, strict=True):
         kept = text.with_suffix(".ipynb")
@@ -216,12 +211,9 @@ def _executed(client: NotebookClient, notebook: Any, **settings: Any) -> tuple[s
     return nbformat.writes(notebook) + "\n", ""
 
 
-def _timed(job: list[Path]) -> list[tuple[Path, tuple[str, str, float]]]:
-    """What was built of each text; of several, in one kernel."""
-    if len(job) > 1:
-        return list(zip(job, built_in_one_kernel(job), strict=True))
+def _timed(text: Path) -> tuple[str, str, float]:
     began = time.perf_counter()
-    return [(job[0], (*built(job[0]), time.perf_counter() - began))]
+    return *built(text), time.perf_counter() - began
 
 
 def clean(value: Any) -> Any:

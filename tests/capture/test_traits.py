@@ -137,7 +137,11 @@ def test_every_trait_is_some_operations_and_every_one_is_asked_for() -> None:
     listed = {trait for trait, _ in traits._LISTED} | set(traits._NODES) | by_form
     assert listed == set(get_args(Trait))
     texts = [path.read_text(encoding="utf-8") for room in ROOMS for path in _files(room)]
-    assert {trait for trait in listed if not any(f'.does("{trait}")' in text for text in texts)} == set()
+    assert {
+        trait
+        for trait in listed
+        if not any(f'.{asked}("{trait}")' in text for asked in ("does", "doing") for text in texts)
+    } == set()
 
 
 def test_a_custom_function_is_known_by_its_name_and_not_by_that_of_its_node() -> None:

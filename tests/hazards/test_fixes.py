@@ -24,7 +24,7 @@ WITHOUT_A_DIFF = {
     "foreach_divides_the_feature_list": "the next layer saved the list's tensors as well, inside its module",
     "functional_call_parameters_decayed_before_backward": "the dict of parameters is to be made anew",
     "reduce_with_iadd_over_branches": "what the addition is to be replaced by stands inside an argument",
-    "silent_autocast_keeps_the_old_weights": "no finding",
+    "silent_autocast_keeps_the_old_weights": "where the block is to end is the author's choice",
     "silent_average_holds_the_live_weights": "the copies are to be made inside a comprehension",
     "silent_batch_dicts_scaled_every_epoch": "whether the dict keeps the image or its multiple is the author's choice",
     "silent_checkpoint_recomputes_with_another_temperature": "what is to move is the author's choice",

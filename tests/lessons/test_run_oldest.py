@@ -1,5 +1,4 @@
-"""Every notebook, run with the oldest versions of the Jupyter tools (``.venv-min``, made by make): the English ones
-each from a fresh kernel, the Chinese lessons in one kernel after each other, as ``test_run_zh.py`` runs them."""
+"""Every notebook, run with the oldest versions of the Jupyter tools (``.venv-min``, made by make)."""
 
 from __future__ import annotations
 
