@@ -36,7 +36,7 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.put_back import changes
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -202,6 +202,7 @@ def _hazard(story: Story, weight: TensorMetadata, cast: CallEvent, write: Write,
         read=call,
         tensor=weight.tensor,
         write=write,
+        badges=Badges(read=_("computes with the older cast here"), origin=_("cast here")),
     )
 
 
