@@ -38,13 +38,14 @@ Good::
 
 Told from the record alone: a step found no gradient on any parameter; a backward before it had filled gradients of
 leaves; and nothing in the watch wrote one of those leaves after that, or of those among them that this very optimizer
-holds. Where each of those leaves lies in the memory of a result with a history, the line that made it one is named.
-Silent for a step with a closure, and where another optimizer, or a line of your own, moves what backward filled.
+holds. Where one of those leaves lies in the memory of a result that was computed from what this optimizer holds, the
+line that made it a leaf is named. Silent for a step with a closure, and where another optimizer, or a line of your own,
+moves what backward filled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
@@ -72,7 +73,7 @@ def check(story: Story) -> Iterator[Hazard]:
         if filled and not any(_is_moved(story, leaf, backward) for leaf in cleared or (*filled, *step.held)):
             seen.add(step.callsite)
             at = _cleared_at(story, cleared, backward, step.call)
-            cut = None if cleared else _cut_at(story, filled)
+            cut = None if cleared else _cut_at(story, filled, step.held)
             yield _cut_off(story, step, backward, filled, cut) if cut else _hazard(story, step, backward, filled, at)
 
 
@@ -89,22 +90,27 @@ def _cleared_at(story: Story, leaves: set[int], since: int, until: int) -> Calls
     return next((call.callsite for call in calls if call.does("sets gradient")), None)
 
 
-def _cut_at(story: Story, leaves: set[int]) -> Callsite | None:
-    """The one statement that made each leaf of a result with a history; None where that was not seen."""
-    places = [_given_to_a_module(story, leaf) or _cut_of(story, leaf) for leaf in leaves]
-    known = [place for place in places if place is not None]
-    return known[0] if len(known) == len(places) and all(known[0].same_line(place) for place in known) else None
+def _cut_at(story: Story, leaves: set[int], held: Sequence[int]) -> Callsite | None:
+    """The first statement that made one of these leaves of a result whose history leads to what the optimizer holds;
+    None where that was not seen."""
+    for leaf in sorted(leaves):
+        meta = story.observations.get(leaf)
+        older = story.bindings.by_storage.get(meta.storage, ()) if meta is not None and meta.storage is not None else ()
+        nodes = [node for other in older if other != leaf and (node := story.observations[other].node) is not None]
+        behind = (story.nodes[number].variable for number in story.reached(nodes))
+        if not nodes or {leaf for leaf in behind if leaf is not None}.isdisjoint(held):
+            continue
+        place = _given_to_a_module(story, leaf) or _cut_of(story, leaf)
+        if place is not None:
+            return place
+    return None
 
 
 def _given_to_a_module(story: Story, leaf: int) -> Callsite | None:
-    """The statement that gave a module a parameter which lies where a result with a history lay."""
-    meta, first = story.observations.get(leaf), story.first_seen(leaf)
-    storage = meta.storage if meta is not None else None
-    entries = [each for each in story.trace.registrations if storage is not None and each.storage == storage]
-    last = next((entry for entry in reversed(entries) if entry.call <= first), None)
-    older = story.bindings.by_storage.get(storage, ()) if last is not None and storage is not None else ()
-    computed = any(story.observations[other].node is not None for other in older if other != leaf)
-    return last.callsite if last is not None and computed else None
+    """The statement that gave a module the parameter."""
+    meta, first = story.observations[leaf], story.first_seen(leaf)
+    entries = (entry for entry in reversed(story.trace.registrations) if entry.storage == meta.storage)
+    return next((entry.callsite for entry in entries if entry.call <= first), None)
 
 
 def _cut_of(story: Story, leaf: int) -> Callsite | None:
