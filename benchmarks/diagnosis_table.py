@@ -62,9 +62,9 @@ has looked at the round; after that the round serves development, and what is fo
 | 1 | 3 of 20 | 20 of 20 | 1 of 20 | 17 of 20 |
 | 2 | 7 of 20 | 20 of 20 | 4 of 20 | 17 of 20 |
 | 3 | 8 of 20 | 20 of 20 | 3 of 20 | 17 of 20 |
-| 4 | 2 of 20 | 20 of 20 | 2 of 20 | 14 of 20 |
+| 4 | 2 of 20 | 20 of 20 | 2 of 20 | 17 of 20 |
 | 5 | 8 of 20 | 20 of 20 | 8 of 20 | 14 of 20 |
-| 6 | 7 of 20 | 20 of 20 | 4 of 20 | 11 of 20 |
+| 6 | 7 of 20 | 20 of 20 | 4 of 20 | 12 of 20 |
 | 7 | 12 of 20 | 20 of 20 | 11 of 20 | 15 of 20 |
 | 8 | 4 of 20 | 19 of 20 | – | 14 of 20 |
 | 9 | 3 of 20 | 20 of 20 | – | 12 of 20 |
@@ -75,8 +75,8 @@ has looked at the round; after that the round serves development, and what is fo
 | 14 | 12 of 20 | 18 of 20 | 11 of 20 | 14 of 20 |
 | 15 | 8 of 20 | 20 of 20 | – | 15 of 20 |
 | 16 | 9 of 20 | 20 of 20 | – | 13 of 20 |
-| 17 | 4 of 20 | 20 of 20 | – | 4 of 20 |
-| 18 | 6 of 20 | 19 of 20 | – | 6 of 20 |
+| 17 | 4 of 20 | 20 of 20 | – | 12 of 20 |
+| 18 | 6 of 20 | 19 of 20 | – | 17 of 20 |
 | 19 | 9 of 20 | 19 of 20 | 8 of 20 | 11 of 20 |
 | 20 | 5 of 20 | 20 of 20 | 5 of 20 | 7 of 20 |
 
