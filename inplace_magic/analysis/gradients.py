@@ -3,13 +3,14 @@ read, it was cleared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +56,17 @@ def _events(story: Story, leaf: int, storage: int) -> list[GradientEvent]:
     return sorted(found, key=attrgetter("at"))
 
 
-def _reads(story: Story, storage: int) -> list[CallEvent]:
-    """The calls that computed something from a gradient, oldest first."""
-    calls = (call for tensor in story.bindings.by_storage.get(storage, ()) for call in story.given_to.get(tensor, ()))
+def _reads(story: Story, storage: int, among: Collection[Callsite] | None = None) -> list[CallEvent]:
+    """The calls that computed something from a gradient, oldest first; of all places, or of some."""
+    given = (call for tensor in story.bindings.by_storage.get(storage, ()) for call in story.given_to.get(tensor, ()))
+    calls = given if among is None else (call for call in given if call.callsite in among)
     found = (call for call in calls if call.kind not in ("query", "view") and not story.wrote(call.index, storage))
     return sorted(found, key=attrgetter("index"))
 
 
 def steps_by(story: Story, storage: int) -> list[CallEvent]:
     """The calls by which library code, an optimizer's, read a gradient where it moves leaves; oldest first."""
-    tensors, stepping = story.bindings.by_storage.get(storage, ()), story.stepping
-    calls = [call for tensor in tensors for call in story.given_to.get(tensor, ()) if call.callsite in stepping]
-    read = [call for call in calls if call.kind not in ("query", "view") and not story.wrote(call.index, storage)]
-    return sorted(read, key=attrgetter("index"))
+    return _reads(story, storage, among=story.stepping)
 
 
 def _steps(story: Story, leaf: int, gradient_reads: list[CallEvent]) -> Iterator[CallEvent]:

@@ -8,7 +8,6 @@ record (:class:`~inplace_magic.record.names.Holding`).
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +18,7 @@ from inplace_magic.record.names import Holding
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, texts, whole_listing
-from inplace_magic.source.paths import before_last_step
+from inplace_magic.source.paths import before_first_step, before_last_step
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _Key = tuple[str, str]
@@ -168,7 +167,7 @@ def _takes_a_copy(story: Story, call: CallEvent, copy: Holding, original: Holdin
     site = call.callsite
     listing = whole_listing(story.trace, site) if site is not None else None
     statement = listing.statement_at(site) if listing is not None and site is not None else None
-    mine, others = (re.split(r"[.\[]", holding.path, maxsplit=1)[0] for holding in (copy, original))
+    mine, others = (before_first_step(holding.path)[0] for holding in (copy, original))
     if listing is None or statement is None or mine == others or copy.level or copy.path == mine:
         return False
     made = _assigned(listing, statement, mine)

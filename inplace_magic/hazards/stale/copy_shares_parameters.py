@@ -36,7 +36,6 @@ variables have is told from the text of a cell or of a file that is what ran.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
@@ -65,6 +64,7 @@ from inplace_magic.record.autograd import Registration
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, texts
+from inplace_magic.source.paths import before_first_step
 from inplace_magic.source.tops import Top
 
 CODE = "copy-shares-parameters"
@@ -107,7 +107,9 @@ def _shared(story: Story, memories: dict[_Memory, list[tuple[int, str]]]) -> Ite
             yield still, moving, *found
     named = [entry for entries in memories.values() for entry in entries]
     for still, moving in pairs:
-        ones, others = ([tensor for tensor, name in named if _root(name) == root] for root in (still, moving))
+        ones, others = (
+            [tensor for tensor, name in named if before_first_step(name)[0] == root] for root in (still, moving)
+        )
         over = taken_over(story, ones, others, partial(_comes_after_loading, story.tops, still))
         if over is not None:
             yield still, moving, *over
@@ -137,18 +139,14 @@ def _pairs(memories: dict[_Memory, list[tuple[int, str]]]) -> Iterator[tuple[str
     where = {name: memory for memory, named in memories.items() for _tensor, name in named}
     roots: dict[str, list[str]] = {}
     for name in where:
-        root = _root(name)
-        roots.setdefault(root, []).append(name[len(root) :])
+        root, rest = before_first_step(name)
+        roots.setdefault(root, []).append(rest)
     for still, rests in roots.items():
         if rests == [""]:
             continue
         for moving in roots:
             if moving != still and all(where.get(moving + rest) == where[still + rest] for rest in rests):
                 yield still, moving
-
-
-def _root(name: str) -> str:
-    return re.split(r"[.\[]", name, maxsplit=1)[0]
 
 
 def _shared_at(top: Top, still: str, moving: str) -> int | None:
@@ -180,7 +178,7 @@ def _moved(
 ) -> tuple[CallEvent, Mutation, CallEvent] | None:
     """The first write below a line of a parameter that the network has, and its next run."""
     for (storage, _region), named in memories.items():
-        if storage is None or not any(_root(name) == still for _tensor, name in named):
+        if storage is None or not any(before_first_step(name)[0] == still for _tensor, name in named):
             continue
         for call, mutation in story.writes_to_storage.get(storage, ()):
             place = top.place(call.callsite)

@@ -11,10 +11,10 @@ Good::
 
     x = x[order]
 
-Told from the record alone: in one go of a line, an item of a tensor was assigned a plain item of the same tensor, which
-an earlier pass had replaced by yet another one. Lines of one loop count as one where each moves rows of a tensor of its
-own, and nothing comes in between. Silent where something is computed from what is read, as in a
-recurrence.
+Told from the record alone, but for lines of one loop, which their text tells: in one go of a line, an item of a tensor
+was assigned a plain item of the same tensor, which an earlier pass had replaced by yet another one. Lines of one loop
+count as one where each moves rows of a tensor of its own, and nothing comes in between. Silent where something is
+computed from what is read, as in a recurrence.
 """
 
 from __future__ import annotations
