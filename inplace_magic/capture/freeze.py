@@ -12,6 +12,7 @@ import torch
 
 from inplace_magic.capture.frozen_maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
 from inplace_magic.capture.frozen_writes import frozen_foreign, frozen_unseen
+from inplace_magic.capture.graph.pending import pending_nodes
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
@@ -82,7 +83,7 @@ def frozen_trace(
     """
     recorder.look_once_more()
     log, nodes, identity = recorder.log, recorder.nodes, recorder.identity
-    pending = nodes.pending(forget=last)
+    pending = pending_nodes(nodes, identity, forget=last)
     sites = recorder.sites.resolve(sources)
     freezer = Freezer(sites, recorder.sites.modules, recorder.sites.library_expressions(sources), recorder.log.dropped)
     names: dict[int, tuple[str, ...]] = {}

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.backward import backward_of
 from inplace_magic.capture.callsite import CallsiteTable
-from inplace_magic.capture.gradients import gradients_before, gradients_written
+from inplace_magic.capture.graph.backward import backward_of
+from inplace_magic.capture.graph.gradients import gradients_before, gradients_written
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import Holdings
