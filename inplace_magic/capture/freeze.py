@@ -89,7 +89,7 @@ def frozen_trace(
     names: dict[int, tuple[str, ...]] = {}
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
-    packed = recorder.packed
+    packed = recorder.room.packed
     giving: set[int | None] = set()
     made: list[CallEvent] = []
     for raws in chain(packed.calls(), (log.calls,)):
