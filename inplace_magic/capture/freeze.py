@@ -28,7 +28,7 @@ from inplace_magic.capture.records import (
     RawIdleStep,
     mutations_of,
 )
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
 from inplace_magic.capture.torch.layouts import readable
@@ -261,8 +261,8 @@ class Freezer:
             version,
             storage.serial if storage is not None else None,
             record.counter.serial,
-            describe.flat(old),
-            describe.flat(new),
+            describe_memory.flat(old),
+            describe_memory.flat(new),
             region,
             self._dropped.get(call),
         )

@@ -7,7 +7,7 @@ from typing import Any
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.records import LAYOUT, STORAGE, Log
 from inplace_magic.capture.running import OpenCall, written_region
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
 
 
@@ -42,7 +42,7 @@ class Targets:
             if latest is None:
                 continue
             storage = latest[STORAGE]
-            values = describe.values(tensor, latest[LAYOUT], limit, storage() if storage is not None else None)
+            values = describe_memory.values(tensor, latest[LAYOUT], limit, storage() if storage is not None else None)
             if values is not None:
                 call.values = {**call.values, id(tensor): values}
         if facts.sets_item and call.before:

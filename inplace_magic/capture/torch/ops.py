@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe, describe_memory
 
 
 class OpFacts:
@@ -26,7 +26,7 @@ class OpFacts:
     def __init__(self, func: Any) -> None:
         self.name = str(func)
         if "_lazy_clone" in self.name:
-            describe.expect_copy_on_write()
+            describe_memory.expect_copy_on_write()
         positions: set[int] = set()
         names: set[str] = set()
         lists: list[tuple[int, str]] = []
