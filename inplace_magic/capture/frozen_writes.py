@@ -63,7 +63,7 @@ def _foreign(
     if before is not None:
         held = tuple(name for name in before.targets or () if name) if raw.after_site in giving else ()
         statement = sources.only_statement_between(before, after, (*names, *held), sites, alone=not raw.beside)
-        if statement is None and held and not any(before.same_run(place) for place in (after.chain if after else ())):
+        if statement is None and held and not any([before.same_run(place) for place in (after.chain if after else ())]):
             statement = sources.only_write_below(before, held, sites)
     return ForeignWrite(raw.storage.serial, raw.noticed, names, statement, raw.beside)
 

@@ -49,7 +49,7 @@ class Results:
         if call.uncounted or (call.targets and version_of(call.targets[0]) is None):
             for tensor in (*call.uncounted, *(t for t in call.targets if version_of(t) is None)):
                 record = self._identity.register(tensor)
-                if all(entry[1].counter is not record.counter for entry in found):
+                if all([entry[1].counter is not record.counter for entry in found]):
                     found = [*found, (tensor, record, version_of(tensor))]
         return found
 

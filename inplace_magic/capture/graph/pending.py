@@ -94,7 +94,7 @@ def _unmark_the_rest(nodes: NodeMap) -> None:
 def _still_saves(node: Any, record: NodeRecord) -> bool:
     if not unpacking.NEEDED:
         return describe_nodes.still_saves(node)
-    was_read = any(layout is not None for *_, layout, _ in saved_by(record))
+    was_read = any([layout is not None for *_, layout, _ in saved_by(record)])
     return was_read and unpacking.still_saves(node)
 
 

@@ -171,7 +171,7 @@ class WriteProbe(probes.CallProbe):
             if refusal is None or refusal.kind != "saved tensor changed":
                 return
             site = self._recorder.sites.note(sys._getframe(2), facts.code)
-            first = args[0] if args else next((kwargs[name] for name in ("tensors", "outputs") if name in kwargs), ())
+            first = args[0] if args else kwargs.get("tensors", kwargs.get("outputs", ()))
             self.count += 1
             with torch._C.DisableTorchFunctionSubclass():  # a tensor of the user's class is asked, and shall not know
                 roots = [tensor.grad_fn for tensor in tensors_in((first,), [])]
