@@ -76,7 +76,7 @@ class Absence:
 
 
 def _among(mode: Any, modes: list[Any]) -> bool:
-    for each in modes:  # noqa: SIM110  a generator that is left early is closed as it dies, and drops an interrupt there
+    for each in modes:  # noqa: SIM110  as a generator it would drop an interrupt, see tests/no_harm/test_interrupts.py
         if mode is each:
             return True
     return False
