@@ -19,7 +19,7 @@ from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
 from inplace_magic.capture.torch.functions import facts_of
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.traits import node_traits
-from inplace_magic.capture.torch.writes.probe import fitting_node
+from inplace_magic.capture.torch.writes.refused import fitting_node
 from inplace_magic.record.autograd import AutogradNode, Backward, SavedTensor
 from inplace_magic.record.blindness import NOT_WATCHED
 from inplace_magic.record.events import CallEvent
