@@ -16,6 +16,7 @@ from inplace_magic.analysis.wrapped import told_by_the_call
 from inplace_magic.analysis.writes import Writes
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
 
@@ -54,6 +55,12 @@ class Story(Writes):
         moving = (call for call in self.trace.calls if call.mutated and not call.does("overwrites"))
         wrote = (call for call in moving if any(meta.is_trainable for meta in call.mutated))
         return frozenset(call.callsite for call in wrote if call.callsite is not None and not call.callsite.direct)
+
+    def given_memory(self, storage: int | None) -> list[CallEvent]:
+        """The calls that got a tensor on a memory, oldest first; queries too."""
+        tensors = self.bindings.by_storage.get(storage, ()) if storage is not None else ()
+        found = {call.index: call for tensor in tensors for call in self.given_to.get(tensor, ())}
+        return [found[index] for index in sorted(found)]
 
     def first_seen(self, tensor: int) -> int:
         """Index of the first call that met a tensor."""
@@ -164,7 +171,7 @@ class Story(Writes):
     def is_gradient(self, mutation: Mutation) -> bool:
         """Whether a written tensor is the gradient of a leaf: made by a backward, or named so."""
         maker = self.maker_of_storage(mutation.storage)
-        named = any(name.endswith(".grad") for name in self.names.get(mutation.tensor, ()))
+        named = any(is_gradient(name) for name in self.names.get(mutation.tensor, ()))
         return named or (maker is not None and maker.index in self.backwards)
 
     @cached_property

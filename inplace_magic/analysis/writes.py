@@ -12,6 +12,7 @@ from inplace_magic.analysis.backwards import Backwards
 from inplace_magic.analysis.grouped import grouped_by
 from inplace_magic.analysis.naming.known import KnownNames
 from inplace_magic.record.events import CallEvent, ForeignWrite, UnseenWrite
+from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 
 _AT = attrgetter("at")
@@ -125,7 +126,7 @@ class Writes(Backwards, KnownNames):
         added to by the last backward before."""
         before, after = unseen.version_before, unseen.version_after
         tensors = self.tensors_counted_by.get(unseen.counter, ())
-        gradient = any(name.endswith(".grad") for tensor in tensors for name in self.names.get(tensor, ()))
+        gradient = any(is_gradient(name) for tensor in tensors for name in self.names.get(tensor, ()))
         ran = bisect_left(self.backwards_run, unseen.noticed) if gradient else 0
         if unseen.callsite is not None or not ran:
             return write_of(before, after, unseen.noticed, site=unseen.callsite)

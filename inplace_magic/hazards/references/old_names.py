@@ -10,6 +10,7 @@ from inplace_magic.hazards.references.second_names import is_noted, sums_its_lis
 from inplace_magic.hazards.references.second_sides import ran_between
 from inplace_magic.record.events import Mutation
 from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.paths import is_some_entry
 from inplace_magic.record.places import Callsite
 
 
@@ -26,7 +27,7 @@ def other_names(story: Story, owned: Owned, mutation: Mutation) -> Iterator[tupl
     yield from direct
     names = {name for name, _alias in direct if name.isidentifier()}
     for alias in story.aliases.beside(owned.site):
-        if alias.source in names and alias.target.endswith("[]") and alias.line < owned.site.line:
+        if alias.source in names and is_some_entry(alias.target) and alias.line < owned.site.line:
             yield alias.target, alias
 
 

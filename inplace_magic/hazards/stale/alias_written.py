@@ -66,6 +66,7 @@ from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.paths import before_last_step, is_some_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level, paths_read
 
@@ -206,9 +207,9 @@ def _hazard(
     alias: AliasStatement | None,
 ) -> Hazard:
     written = story.bindings.written_name(call, mutation.tensor) or owned.path
-    if alias is not None and alias.target.endswith("[]"):
+    if alias is not None and is_some_entry(alias.target):
         how = _("an entry of `{list}` and `{other}` are one tensor ({code}, line {line})").format(
-            list=alias.target[:-2], other=alias.source, code=wording.code(alias.text), line=alias.line
+            list=before_last_step(alias.target)[0], other=alias.source, code=wording.code(alias.text), line=alias.line
         )
         fix = _("Store a copy, `{name}.clone()` in {code}, or make a new tensor instead of writing this one.").format(
             name=alias.source, code=wording.code(alias.text)
