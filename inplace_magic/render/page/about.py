@@ -6,51 +6,11 @@ from collections.abc import Iterable
 
 from inplace_magic.analysis.graph import CallVertex, TensorVertex
 from inplace_magic.analysis.tree.folds import Fold
-from inplace_magic.language import N_, _, clauses
+from inplace_magic.language import _, clauses
 from inplace_magic.record.events import CallEvent
 from inplace_magic.render import lettering, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.reading import Reading
-
-MAX_STEPS = 150
-"""Calls that the scrubber stops at; of a longer cell it stops once at each box of the picture."""
-MAX_PLACES = 12
-"""Lines of one folded box."""
-MAX_HELD = 400
-"""Names of what is in one folded box, by which a search finds it."""
-MAX_FACT = 300
-"""Characters of one fact of a vertex."""
-
-PARTS = ("themed.js", "picture.js", "camera.js", "keys.js", "source.js", "steps.js", "explorer.js")
-"""The live view, each file after those that it uses."""
-
-WORDS = {
-    "graph": N_("Autograd graph: arrow keys go from box to box, Enter keeps one selected, Escape lets go"),
-    "find": N_("find a tensor or call"),
-    "found": N_("{count} found"),
-    "zoom_in": N_("Zoom in"),
-    "zoom_out": N_("Zoom out"),
-    "fit": N_("Fit"),
-    "fit_all": N_("Show the whole graph"),
-    "more": N_("more of the graph: drag to see it, Fit shows all"),
-    "source": N_("Source"),
-    "steps": N_("Step through the calls"),
-    "all_steps": N_("all calls"),
-    "before": N_("before the first call"),
-    "nothing_selected": N_("Point at a box or a line of code; a click keeps it. Drag to move, Ctrl+wheel to zoom."),
-    "let_go": N_("Escape lets go"),
-    "open": N_("Open"),
-    "broken": N_("The picture could not be made live: {error}. Please report it."),
-}
-"""What the script writes on the screen."""
-OF_COPIES = {"copy": N_("Copy the corrected lines"), "copied": N_("Copied")}
-"""The same where a fix was tried."""
-OF_FOLDS = {
-    "inside": N_("; folded in {boxes}"),
-    "folded": N_("is folded; a page cannot open it, --widget and report.to_svg(expanded=['{key}']) can."),
-}
-"""The same where something is folded."""
-
 
 MAX_FACT = 300
 """Characters of one fact of a vertex."""

@@ -1,24 +1,13 @@
-"""The node of a failed graph that refused, and what it tells."""
+"""The node of a failed graph that refused."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-import torch
-
 from inplace_magic.capture.torch.describe import error_text
-from inplace_magic.capture.torch.describe_nodes import (
-    node_sequence,
-    saved_values,
-)
+from inplace_magic.capture.torch.describe_nodes import node_sequence, saved_values
 from inplace_magic.record.refusal import Refusal
-
-_PARAMETER = torch.nn.Parameter
-_PLAIN = (torch.Tensor, _PARAMETER)
-_MOST_NODES = 1_000_000
-"""Nodes of a failed graph that are looked at."""
-
 
 _MOST_NODES = 1_000_000
 """Nodes of a failed graph that are looked at."""
