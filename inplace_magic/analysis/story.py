@@ -153,11 +153,6 @@ class Story(Writes):
             return ""
         return re.sub(r"\s+", " ", site.statement or site.text)
 
-    def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
-        """The first call before call `before` that gave a tensor as a new one."""
-        call = self._made.get(tensor)
-        return call if call is not None and call.index < before else None
-
     def maker_of_storage(self, storage: int | None) -> CallEvent | None:
         """The call that made a storage; None when it existed before the watch or was never seen being made."""
         born = self._births.get(storage) if storage is not None else None
@@ -177,15 +172,6 @@ class Story(Writes):
     @cached_property
     def _births(self) -> dict[int, int | None]:
         return {storage.storage: storage.born for storage in self.trace.storages}
-
-    @cached_property
-    def _made(self) -> dict[int, CallEvent]:
-        found: dict[int, CallEvent] = {}
-        for call in self.trace.calls:
-            if call.kind in ("ordinary", "view"):
-                for output in call.outputs:
-                    found.setdefault(output.tensor, call)
-        return found
 
     def refusals(self) -> Iterator[tuple[CallEvent | None, Refusal]]:
         """Every refusal of autograd that a call met, and the block's own when no recorded call met it. One that came

@@ -151,3 +151,17 @@ class Writes(Backwards, KnownNames):
         for meta in self.observations.values():
             found.setdefault(meta.storage, set()).add(meta.counter)
         return found
+
+    def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
+        """The first call before call `before` that gave a tensor as a new one."""
+        call = self._made.get(tensor)
+        return call if call is not None and call.index < before else None
+
+    @cached_property
+    def _made(self) -> dict[int, CallEvent]:
+        found: dict[int, CallEvent] = {}
+        for call in self.trace.calls:
+            if call.kind in ("ordinary", "view"):
+                for output in call.outputs:
+                    found.setdefault(output.tensor, call)
+        return found

@@ -194,11 +194,6 @@ def traits(facts: TensorMetadata) -> str:
     return listed(trait for trait in told if trait)
 
 
-def plural(count: int, one: str, many: str | None = None) -> str:
-    """``1 call``, ``2 calls``."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
-
-
 def times(count: int) -> str:
     """`` ×16``; empty for one."""
     return f" ×{count}" if count > 1 else ""

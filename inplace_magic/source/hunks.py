@@ -8,7 +8,7 @@ Example:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from inplace_magic.record.places import Callsite
@@ -17,8 +17,6 @@ from inplace_magic.source.listing import Edit, Listing
 
 Whose = tuple[int | None, str | None]
 """Execution count and path of a text, as places have them; (None, None) is the watched block itself."""
-Texts = Mapping[Whose, tuple[str, ...]]
-"""The lines of texts."""
 
 _HEAD = re.compile(r"@@ (?:(?P<cell>Cell In\[\d+\]), line |line |(?P<file>.*):)(?P<line>\d+) @@")
 
