@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, clauses, sentences
 from inplace_magic.record.places import Callsite
@@ -17,7 +16,6 @@ from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.style import EFFECT_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
 from inplace_magic.render.tables import memory_words
 from inplace_magic.render.tables.memory_rows import unplaced
-from inplace_magic.render.verdict import verdict
 from inplace_magic.report import Report
 
 MAX_ROWS = 100
@@ -43,7 +41,7 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) ->
         lines: lines of what each line did, at most.
     """
     report = reading.report
-    sections = [verdict(report), reading.part]
+    sections = [reading.verdict, reading.part]
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings[:rows], 1)]
     sections += _left_out(len(report.findings) - rows, "report.hazards")
     sections.append(_section(_("What each line did"), _stories(reading, lines)))
@@ -169,7 +167,7 @@ def _memory(reading: Reading, most: int) -> list[str]:
 
 
 def _saved(reading: Reading, most: int) -> list[str]:
-    everything = kept_for_backward(reading.trace)
+    everything = reading.saved
     rows = [
         (
             _("{tensor} at {version}").format(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.language import _
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import lettering, style, words
@@ -63,7 +62,7 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
 
 def saved_section(reading: Reading, *, opened: bool = False) -> str:
     """What autograd keeps for backward."""
-    saved = kept_for_backward(reading.trace)
+    saved = reading.saved
     if not saved or not reading.knows_memory:
         return ""
     shown = lettering.rows_shown(len(saved), reading.rows)

@@ -82,9 +82,8 @@ def peak_sentences(reading: Reading) -> list[str]:
 
 def kept_label(kept: Kept, reading: Reading) -> str:
     """The saved tensor as a reader knows it."""
-    tensor = reading.kept.get(kept.saved)
-    if tensor is not None:
-        return words.tensor_label(tensor, reading.names)
+    if kept.tensor is not None:
+        return words.tensor_label(kept.tensor, reading.names)
     return _("a hidden clone") if kept.origin == "clone of the input" else _("a tensor without a name")
 
 
