@@ -95,6 +95,7 @@ from inplace_magic.hazards.stale import (
     tie_undone,
     view_outdated,
     view_overwritten_unread,
+    written_as_two,
 )
 from inplace_magic.hazards.training import (
     averages_trained_on,
@@ -162,6 +163,7 @@ RULES: tuple[Rule, ...] = (
     conversion_written.RULE,
     handed_part_written.RULE,
     alias_written.RULE,
+    written_as_two.RULE,
     joined_with_itself.RULE,
     parameters_share_memory.RULE,
     kept_then_written.RULE,
