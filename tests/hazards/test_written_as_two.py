@@ -23,7 +23,8 @@ BEGUN = {
         *("s.a", "s.b"),
     ),
     "fields of a dataclass": (
-        "from dataclasses import dataclass\n@dataclass\nclass S:\n    a: object\n    b: object\ns = S(*[torch.zeros(2)] * 2)",
+        "from dataclasses import dataclass\n@dataclass\nclass S:\n    a: object\n    b: object\n"
+        "s = S(*[torch.zeros(2)] * 2)",
         *("s.a", "s.b"),
     ),
     "buffers": (
