@@ -39,6 +39,7 @@ from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.blindness import (
     EDITED,
     FORGOTTEN,
+    NAMES_LIMITED,
     NO_ROOM,
     NOT_JUDGED,
     NOT_SEEN_MORE,
@@ -128,6 +129,7 @@ def frozen_trace(
             *_not_checked(identity.shared),
             *_not_looked_at(nodes, sites),
             *_not_kept(log, options),
+            *_not_noted(recorder),
             *_beside(log),
             *_edited(sources),
         ),
@@ -184,6 +186,11 @@ def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
     if log.forgotten:
         yield FORGOTTEN.format(count=f"{log.forgotten:,}", begun=f"{log.begun:,}", limit=f"{options.max_events:,}")
         yield NOT_JUDGED
+
+
+def _not_noted(recorder: Recorder) -> Iterator[str]:
+    if recorder.log.registrations_full or recorder.holdings.is_full or recorder.passing_names.is_full:
+        yield NAMES_LIMITED
 
 
 def _beside(log: Log) -> Iterator[str]:

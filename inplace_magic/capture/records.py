@@ -270,6 +270,9 @@ def outputs_of(op: RawOp) -> tuple[int, ...]:
     return op[op[ACCESSES] :]
 
 
+_MOST_REGISTRATIONS = 10_000
+
+
 class Log:
     """What a watch collects call by call; tensors, storages and nodes are in their own maps."""
 
@@ -303,3 +306,8 @@ class Log:
             if self.backwards[place].call == call:
                 self.backwards[place] = replace(self.backwards[place], added_to=added)
                 return
+
+    @property
+    def registrations_full(self) -> bool:
+        """Whether nothing more is noted of what modules are given."""
+        return len(self.registrations) >= _MOST_REGISTRATIONS

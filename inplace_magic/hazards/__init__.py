@@ -79,6 +79,7 @@ from inplace_magic.hazards.stale import (
     conversion_written,
     copy_shares_parameters,
     dataset_item_edited,
+    first_becomes_total,
     initial_value_written,
     joined_with_itself,
     kept_activation_overwritten,
@@ -95,6 +96,7 @@ from inplace_magic.hazards.stale import (
     tie_undone,
     view_outdated,
     view_overwritten_unread,
+    written_as_two,
 )
 from inplace_magic.hazards.training import (
     averages_trained_on,
@@ -162,6 +164,8 @@ RULES: tuple[Rule, ...] = (
     conversion_written.RULE,
     handed_part_written.RULE,
     alias_written.RULE,
+    written_as_two.RULE,
+    first_becomes_total.RULE,
     joined_with_itself.RULE,
     parameters_share_memory.RULE,
     kept_then_written.RULE,

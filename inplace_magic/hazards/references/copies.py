@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.hazards.references.ways import assigned, names_in, way_to
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import before_first_step, before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, texts, whole_listing
+from inplace_magic.source.listing import texts, whole_listing
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _Key = tuple[str, str]
@@ -171,8 +172,8 @@ def _takes_a_copy(story: Story, call: CallEvent, copy: Holding, original: Holdin
     mine, others = (before_first_step(holding.path)[0] for holding in (copy, original))
     if listing is None or statement is None or mine == others or copy.level or copy.path == mine:
         return False
-    made = _assigned(listing, statement, mine)
-    return isinstance(made, ast.Call) and others in _names_in(made)
+    made = assigned(listing, statement, mine)
+    return isinstance(made, ast.Call) and others in names_in(made)
 
 
 def _operands(read: CallEvent, tensor: int) -> list[ast.expr | None]:
@@ -195,72 +196,12 @@ def _through(
     """By way of which object the line of a call comes to a tensor; None where the text fits several."""
     here = [holding for holding in held if holding.level == 0 and holding.tensor == tensor]
     if len({holding.object for holding in here}) > 1:
-        prefix, step = _source(story, call.callsite, node)
+        prefix, step = way_to(story, call.callsite, node)
         fitting = [
             h for h in here if before_last_step(h.path)[0] == prefix and step in ("", before_last_step(h.path)[1])
         ]
         here = fitting if fitting or prefix else []
     return here[0] if len({holding.object for holding in here}) == 1 else None
-
-
-def _source(story: Story, site: Callsite | None, node: ast.expr | None) -> tuple[str, str]:
-    """(object, key) by which a function comes to what an expression is: of ``frame`` below ``frame = self.frames[k]``
-    ``self.frames``, and of ``g`` in ``for g in grads`` ``grads``. The key is empty where it is not plain text."""
-    listing = whole_listing(story.trace, site) if site is not None and node is not None else None
-    statement = listing.statement_at(site) if listing is not None and site is not None else None
-    for _ in range(3):
-        text = expressions.path_text(node)
-        if listing is None or statement is None or text is None or node is None:
-            break
-        if not isinstance(node, ast.Name):
-            plain = not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Constant)
-            prefix, step = before_last_step(text)
-            return prefix, step if plain else ""
-        over = next((found for loop in listing.around(statement) if (found := _gone_through(loop, node.id))), None)
-        if over is not None:
-            return over, ""
-        node = _assigned(listing, statement, node.id)
-    return "", ""
-
-
-def _gone_through(loop: ast.AST, name: str) -> str | None:
-    """`grads` of ``for i, name in enumerate(grads)``, and of ``for key, name in grads.items()``."""
-    if not isinstance(loop, (ast.For, ast.AsyncFor)):
-        return None
-    target, over = loop.target, loop.iter
-    while not isinstance(target, ast.Name) or target.id != name:
-        called = over.func if isinstance(over, ast.Call) else None
-        if not isinstance(target, ast.Tuple) or not isinstance(over, ast.Call):
-            return None
-        place = next((i for i, each in enumerate(target.elts) if name in _names_in(each)), None)
-        if place is None:
-            return None
-        kind = getattr(called, "id", getattr(called, "attr", ""))
-        if kind == "zip" and place < len(over.args):
-            target, over = target.elts[place], over.args[place]
-        elif kind == "enumerate" and place == 1 and over.args:
-            target, over = target.elts[1], over.args[0]
-        elif kind == "items" and place == 1 and isinstance(called, ast.Attribute):
-            target, over = target.elts[1], called.value
-        else:
-            return None
-    if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute) and over.func.attr == "values":
-        over = over.func.value
-    return expressions.path_text(over)
-
-
-def _names_in(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-
-
-def _assigned(listing: Listing, statement: ast.stmt, name: str) -> ast.expr | None:
-    """What a name was last bound to above a statement of its function."""
-    scope, found = listing.scope_of(statement), None
-    for stored in listing.stores.get(name, ()):
-        bound = listing.parents.get(stored)
-        if isinstance(bound, ast.Assign) and bound.lineno < statement.lineno and listing.scope_of(bound) is scope:
-            found = bound if found is None or found.lineno < bound.lineno else found
-    return found.value if found is not None else None
 
 
 def _of_both(originals: Sequence[Holding], others: Sequence[Holding]) -> Holding | None:
