@@ -81,16 +81,17 @@ def check(story: Story) -> Iterator[Hazard]:
         site = call.callsite
         if site is None or call.does("overwrites"):
             continue
-        listing = whole_listing(story.trace, site)
-        if listing is None:
-            continue
         place = (site.cell, site.file, site.line)
         for mutation in call.mutations if place not in told else ():
             key = (place, mutation.tensor)
             if key not in first:
-                first[key] = _first_write(story, listing, call, site, mutation)
+                listing = whole_listing(story.trace, site)
+                if listing is not None:
+                    first[key] = _first_write(story, listing, call, site, mutation)
                 continue
             before = first[key]
+            if before.alias is None and before.maker is None:
+                continue
             ran = before.site.caller != site.caller if before.by_caller else before.again < call.index
             again = before.alias is not None and ran and not _filled(story, mutation, before.at, call.index)
             maker, since = before.maker, last.get(key, before.at)
