@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 
-CODE = "first-becomes-total"
+from inplace_magic.hazards.stale import first_becomes_total
+
+CODE = first_becomes_total.CODE
 
 MADE = {
     "a branch": ("total = None", "if total is None:\n{0}total = x COPY\n{1}else:\n{0}total += x  # here"),

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 
-CODE = "written-as-two"
+from inplace_magic.hazards.shared import written_as_two
+
+CODE = written_as_two.CODE
 
 BEGUN = {
     "names that a call gives": ("def begin():\n    z = torch.zeros(2)\n    return z, z\na, b = begin()", "a", "b"),
