@@ -188,7 +188,7 @@ def as_module(words: list[str]) -> None:
 
 
 def end(code: object) -> NoReturn:
-    """Ends as Python does, until the program's own names are gone: to take torch down takes longer than most of them."""
+    """Ends as Python does, until the program's own names are gone: to take torch down takes longer than these."""
     if code is not None and not isinstance(code, int):
         print(code, file=sys.stderr)
     vars(threading)["_shutdown"]()
