@@ -3,12 +3,12 @@
     python benchmarks/ways.py [--programs FOLDER ...] [--only NAME ...] [--scripts [--own-every N]]
 
 Each program runs as a watched cell and as a file of its own inside ``with watch()``, in this process; the figures of
-``tests/programs/score.py`` and all alarms with their lines must be the same. With ``--scripts`` each runs besides as
-``python program.py`` and under ``python -m inplace_magic``, in children of processes that have imported torch
-(``benchmarks/forked.py``): the exit status, standard output and standard error must be the same but for the report at
-the end of the latter, and the figures those of the cell. With ``--own-every N`` each Nth runs as both in processes of
-its own, too, which must end and be told the same as the children. The healthy programs of ``tests/healthy`` have no
-labels; of them nothing but the alarms is compared.
+``tests/programs/score.py`` and all alarms with their lines must be the same. With ``--scripts`` each runs as a file, as
+``python program.py`` and under ``python -m inplace_magic``, the latter two in children of processes that have imported
+torch (``benchmarks/forked.py``): their exit status, standard output and standard error must be the same but for the
+report at the end of the latter, and the figures those of the file. With ``--own-every N`` each Nth runs as both in
+processes of its own, too, which must end and be told the same as the children. The healthy programs of
+``tests/healthy`` have no labels; of them nothing but the alarms is compared.
 
 Printed is a line for each folder, and each difference. The exit status is 0 where there is none.
 """
@@ -122,20 +122,23 @@ def programs(folder: Path, only: list[str]) -> Iterator[tuple[str, dict[str, Any
             yield name, case, path.read_text(encoding="utf-8")
 
 
-def differences(shell: Any, forked: Forked | None, case: dict[str, Any], source: str, *, own: bool) -> Iterator[str]:
-    """What differs between the ways of one program; and, of one that runs as both, between a child and a process."""
+def differences(shell: Any, case: dict[str, Any], source: str) -> Iterator[str]:
+    """What differs between a program as a cell and as a file."""
     plain, cell, file = score.plainly(source), as_cell(shell, case, source), as_file(case, source)
     for way, outcome in (("cell", cell), ("file", file)):
         if outcome[0] != plain:
             yield f"as a {way} it ends otherwise: {outcome[0]}, and unwatched {plain}"
     if cell[1] != file[1]:
         yield f"told of the cell {cell[1]}, of the file {file[1]}"
-    if forked is None:
-        return
-    unwatched, watched, script = found = as_script(forked.run, case, source)
-    yield from (f"the watched script has another {what}" for what in unlike(unwatched, watched))
-    if script != cell[1]:
-        yield f"told of the cell {cell[1]}, of the script {script}"
+
+
+def differences_of_script(forked: Forked, case: dict[str, Any], source: str, *, own: bool) -> Iterator[str]:
+    """What differs between a program as a file and as a script; and between a child and a process of its own."""
+    plain, watched, script = found = as_script(forked.run, case, source)
+    yield from (f"the watched script has another {what}" for what in unlike(plain, watched))
+    file = as_file(case, source)[1]
+    if script != file:
+        yield f"told of the file {file}, of the script {script}"
     if own:
         real = as_script(in_a_process_of_its_own, case, source)
         if real != found:
@@ -146,7 +149,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=Path, nargs="*", default=[*FOLDERS, HEALTHY])
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--scripts", action="store_true", help="run each as a script, too; a second each")
+    parser.add_argument("--scripts", action="store_true", help="compare files with scripts")
     parser.add_argument("--own-every", type=int, metavar="N", help="hold each Nth script against processes of its own")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -160,7 +163,10 @@ def main() -> int:
             count = same = 0
             for name, case, source in programs(folder, options.only):
                 own = options.scripts and bool(options.own_every) and count % options.own_every == 0
-                found = list(differences(shell, forked if options.scripts else None, case, source, own=own))
+                if options.scripts:
+                    found = list(differences_of_script(forked, case, source, own=own))
+                else:
+                    found = list(differences(shell, case, source))
                 owned += own
                 count, same = count + 1, same + (not found)
                 for line in found:
