@@ -84,16 +84,15 @@ def timeline_of(
         most: lanes to show.
         columns: calls to show; between any two of them there may be a gap.
     """
-    own = {lane.key: {*(mark.call for mark in lane.marks), *(keeping.call for keeping in lane.kept)} for lane in lanes}
-    events = {lane.key: own[lane.key] | _reads(lane) for lane in lanes}
+    own = {lane.key: {mark.call for mark in lane.marks} | {kept.call for kept in lane.kept} for lane in lanes}
     failed = [call.index for call in trace.calls if call.error is not None]
     wanted = [index for each in focus for index in (each.call, each.saved_call) if index is not None] + failed
-    tree = _columns(trace, set().union(*events.values(), failed), set(wanted))
+    tree = _columns(trace, set().union(*own.values(), *map(_reads, lanes), failed), set(wanted))
     visible = {column.first for column in tree if not column.gap}
-    happened = [lane for lane in lanes if own[lane.key] & visible]
+    happened = [lane for lane in lanes if not visible.isdisjoint(own[lane.key])]
     shown = _ranked(happened, focus)[: most if len(happened) <= most else most * 5 // 6]
     keys = {lane.key for lane in shown}
-    touching = set().union(*(events[key] for key in keys), wanted)
+    touching = set().union(*(own[key] for key in keys), *map(_reads, shown), wanted)
     fitting = _fitting([column for column in tree if column.first in touching and not column.gap], wanted, columns)
     left = [lane for lane in lanes if own[lane.key] and lane.key not in keys]
     return Timeline(
@@ -105,6 +104,8 @@ def timeline_of(
 
 
 def _reads(lane: Lane) -> set[int]:
+    if not lane.kept:
+        return set()
     found = {read for keeping in lane.kept for read in keeping.reads}
     found.update(k.until for k in lane.kept if k.until is not None and k.end in ("freed", "unknown"))
     return found

@@ -12,6 +12,7 @@ import torch
 
 from inplace_magic.capture.frozen_maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
 from inplace_magic.capture.frozen_writes import frozen_foreign, frozen_unseen
+from inplace_magic.capture.graph.pending import pending_nodes
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
@@ -27,7 +28,7 @@ from inplace_magic.capture.records import (
     RawIdleStep,
     mutations_of,
 )
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
 from inplace_magic.capture.torch.layouts import readable
@@ -83,13 +84,13 @@ def frozen_trace(
     """
     recorder.look_once_more()
     log, nodes, identity = recorder.log, recorder.nodes, recorder.identity
-    pending = nodes.pending(forget=last)
+    pending = pending_nodes(nodes, identity, forget=last)
     sites = recorder.sites.resolve(sources)
     freezer = Freezer(sites, recorder.sites.modules, recorder.sites.library_expressions(sources), recorder.log.dropped)
     names: dict[int, tuple[str, ...]] = {}
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
-    packed = recorder.packed
+    packed = recorder.room.packed
     giving: set[int | None] = set()
     made: list[CallEvent] = []
     for raws in chain(packed.calls(), (log.calls,)):
@@ -267,8 +268,8 @@ class Freezer:
             version,
             storage.serial if storage is not None else None,
             record.counter.serial,
-            describe.flat(old),
-            describe.flat(new),
+            describe_memory.flat(old),
+            describe_memory.flat(new),
             region,
             self._dropped.get(call),
         )

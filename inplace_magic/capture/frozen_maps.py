@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import torch
 
-from inplace_magic.capture.nodes import NodeRecord, saved_by
+from inplace_magic.capture.graph.node_records import NodeRecord, saved_by
 from inplace_magic.capture.past.packed import PastNode, PastStorage
 from inplace_magic.capture.records import RawOp, StorageRecord, accesses_of, outputs_of
 from inplace_magic.capture.torch.layouts import readable

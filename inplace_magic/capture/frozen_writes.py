@@ -39,7 +39,7 @@ def frozen_foreign(
             between = raw.after_site, raw.before_site
             if between not in lines:  # a loop writes between the same two places again and again
                 after = None if raw.before_site is None else sites[raw.before_site]
-                lines[between] = sources.fills_between(sites[raw.after_site], after)
+                lines[between] = sources.between.filling_line(sites[raw.after_site], after)
             write = replace(write, callsite=lines[between])
         found.append(write)
     return tuple(found)
@@ -62,9 +62,9 @@ def _foreign(
     statement = None
     if before is not None:
         held = tuple(name for name in before.targets or () if name) if raw.after_site in giving else ()
-        statement = sources.only_statement_between(before, after, (*names, *held), sites, alone=not raw.beside)
-        if statement is None and held and not any(before.same_run(place) for place in (after.chain if after else ())):
-            statement = sources.only_write_below(before, held, sites)
+        statement = sources.between.only_statement(before, after, (*names, *held), sites, alone=not raw.beside)
+        if statement is None and held and not any([before.same_run(place) for place in (after.chain if after else ())]):
+            statement = sources.between.only_write_below(before, held, sites)
     return ForeignWrite(raw.storage.serial, raw.noticed, names, statement, raw.beside)
 
 
@@ -74,5 +74,5 @@ def frozen_unseen(raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, 
     last = None if raw.before_site is None else sites[raw.before_site]
     statement = None
     if first is not None:
-        statement = sources.only_statement_between(first, last, names, sites, alone=not raw.beside)
+        statement = sources.between.only_statement(first, last, names, sites, alone=not raw.beside)
     return UnseenWrite(raw.record.counter.serial, raw.before, raw.after, raw.noticed, statement, raw.beside)

@@ -19,7 +19,7 @@ from inplace_magic.capture.records import (
     TensorRecord,
 )
 from inplace_magic.capture.running import OpenCall
-from inplace_magic.capture.torch import describe, describe_nodes
+from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 
 _PLAIN_TYPES = describe.PLAIN_TYPES
 
@@ -81,7 +81,7 @@ class Observer:
         counter.seen_at = self.site
         layout = record.layout
         if layout is None or record.layout_at != version or (call is not None and call.facts.metadata_only):
-            pointer = describe.pointer(tensor)
+            pointer = describe_memory.pointer(tensor)
             if pointer != record.pointer is not None:  # ``set_`` gave it another memory, and no call tells
                 self._identity.rebase(tensor, record, None)
             layout = record.layout = describe.layout(tensor)

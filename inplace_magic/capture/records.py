@@ -102,7 +102,7 @@ class StorageRecord(Reference):
 
     def add_counter(self, counter: CounterRecord) -> None:
         """Adds one, unless it is there already."""
-        if all(known is not counter for known in self.counters()):
+        if all([known is not counter for known in self.counters()]):
             counter.neighbour, self.counter = self.counter, counter
 
     @property

@@ -234,7 +234,7 @@ def _unseen(
     statement = None
     if first is not None:
         known = names.get(raw.record.serial, ())
-        statement = sources.only_statement_between(first, last, known, sites, alone=not raw.beside)
+        statement = sources.between.only_statement(first, last, known, sites, alone=not raw.beside)
     return UnseenWrite(raw.storage.serial, raw.before, raw.after, raw.noticed, statement, raw.beside)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from operator import itemgetter
 
+from inplace_magic.capture.graph.node_records import saved_by
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.nodes import NodeMap, saved_by
+from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.records import RECORD, Log, RawCall, closed_call
 
 _FIRST_OF_A_LINE = 3

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from inplace_magic.capture.graph.node_records import saved_by
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.nodes import NodeMap, saved_by
+from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.records import FACTS, HEAD, Log, Observation, RawCall
 
 _PLAIN = 2

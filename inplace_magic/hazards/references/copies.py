@@ -16,10 +16,10 @@ from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.ways import assigned, names_in, way_to
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
+from inplace_magic.record.paths import before_first_step, before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import texts, whole_listing
-from inplace_magic.source.paths import before_first_step, before_last_step
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _Key = tuple[str, str]
@@ -148,7 +148,7 @@ def _reads_of(
     until = next(later, len(story.trace.calls)) if originals else call.index
     for read in story.given_between(tensor, call.index, until):
         held = story.holdings.get(read.index, ())
-        if not held or (read.kind == "query" and not read.does("reads values")) or read.mutations:
+        if not held or not read.looks_at_values or read.mutations:
             continue
         for node in _operands(read, tensor):
             through = _through(story, read, node, tensor, held)
@@ -164,7 +164,8 @@ def _reads_of(
 
 def _takes_a_copy(story: Story, call: CallEvent, copy: Holding, original: Holding) -> bool:
     """Whether a function made the object that it has a holder in of the object that another holder is in: ``g =
-    graph.local()`` and then ``g.weights["flow"]``, where ``graph.weights`` is another dict."""
+    graph.local()`` and then ``g.weights["flow"]``, where ``graph.weights`` is another dict. The text tells it: the
+    record knows which object holds a tensor, and not of which other object that one was made."""
     site = call.callsite
     listing = whole_listing(story.trace, site) if site is not None else None
     statement = listing.statement_at(site) if listing is not None and site is not None else None

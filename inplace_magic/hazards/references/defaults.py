@@ -13,6 +13,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import Holding
+from inplace_magic.record.paths import before_last_step
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,12 @@ def taken_over_and_written(story: Story) -> Iterator[TakenOver]:
 
 
 def _is_attribute(holding: Holding) -> bool:
-    root, dot, attribute = holding.path.partition(".")
-    return root.isidentifier() and bool(dot) and attribute.isidentifier()
+    root, attribute = before_last_step(holding.path)
+    return root.isidentifier() and attribute.startswith(".")
 
 
 def _keeps(holding: Holding, own: Holding) -> bool:
     """Whether it is ``self.defaults["found"]`` for ``self.found``."""
-    root, _dot, attribute = own.path.partition(".")
-    return holding.path.startswith(f"{root}.") and holding.path.endswith(f'["{attribute}"]')
+    root, attribute = before_last_step(own.path)
+    container, key = before_last_step(holding.path)
+    return container.startswith(f"{root}.") and key == f'["{attribute[1:]}"]'

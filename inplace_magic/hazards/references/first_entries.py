@@ -17,11 +17,11 @@ from functools import lru_cache
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
 from inplace_magic.source.operands import written_in
-from inplace_magic.source.paths import before_last_step
 
 _MOST = 64
 """Writes by one line that are looked at."""

@@ -1,7 +1,7 @@
 """A dictionary or list that all objects of a class have, or all calls of a function, and a tensor in it that two write.
 
 ``def __init__(self, counts={})`` and ``sums = {}`` in the body of a class are evaluated once. Which object's method
-wrote is in the record; where its dictionary comes from stands in the text.
+wrote is in the record; where its dictionary comes from stands in the text, since no call of torch's makes one.
 """
 
 from __future__ import annotations

@@ -21,10 +21,10 @@ from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.hazards.references.ways import way_to
 from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
-from inplace_magic.source.paths import before_last_step
 
 _MOST = 32
 """Writes of a memory by one line that are looked at."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from inplace_magic.analysis.story import Story
+from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
-from inplace_magic.source.paths import before_last_step
 
 
 def way_to(story: Story, site: Callsite | None, node: ast.expr | None) -> tuple[str, str]:

@@ -62,9 +62,9 @@ from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.autograd import Registration
 from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.paths import before_first_step
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, texts
-from inplace_magic.source.paths import before_first_step
 from inplace_magic.source.tops import Top
 
 CODE = "copy-shares-parameters"

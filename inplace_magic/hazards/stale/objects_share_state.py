@@ -49,6 +49,7 @@ from inplace_magic.hazards.references.slots import is_in_a_loop
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
@@ -120,7 +121,7 @@ def _for_object(story: Story, named: _Named, call: CallEvent, site: Callsite, te
             holder = object_of(place)
             if holder is None or holder in place.parameters[:1]:
                 continue
-            found = next((name for name in names if _holder(name) == holder and not name.endswith("]")), None)
+            found = next((name for name in names if _holder(name) == holder and not is_entry(name)), None)
             if found is not None:
                 return named.name(call, found)
     return None

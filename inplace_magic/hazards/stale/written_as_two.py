@@ -9,6 +9,7 @@ Bad::
         zeros = torch.zeros(n)
         return zeros, zeros
 
+
     hidden, cell = begin(3)
     cell.mul_(forget).add_(new)
     hidden.copy_(cell.tanh())       # and so is `cell`

@@ -50,7 +50,7 @@ class IdleSteps:
 
     def _note(self, optimizer: Any) -> None:
         recorder, held = self._recorder, []
-        for tensor in _parameters(optimizer):
+        for tensor in [*_parameters(optimizer)]:
             if type(tensor) not in describe.PLAIN_TYPES or describe.gradient(tensor) is not None:
                 return  # of a subclass it is not known
             held.append(tensor)
