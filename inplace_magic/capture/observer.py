@@ -7,17 +7,9 @@ from collections.abc import Iterator
 import torch
 
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.log import Log, RawUnseenWrite
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import (
-    RECORD,
-    SWAPPED,
-    UNREAD,
-    VERSION,
-    Log,
-    Observation,
-    RawUnseenWrite,
-    TensorRecord,
-)
+from inplace_magic.capture.records import RECORD, SWAPPED, UNREAD, VERSION, Observation, TensorRecord
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 

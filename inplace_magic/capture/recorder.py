@@ -18,6 +18,7 @@ from inplace_magic.capture.foreign import ForeignWrites
 from inplace_magic.capture.graph.backward import backward_of
 from inplace_magic.capture.graph.gradients import gradients_before, gradients_written
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import Holdings
 from inplace_magic.capture.naming.methods import Methods
@@ -25,7 +26,7 @@ from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
 from inplace_magic.capture.past.room import Room
-from inplace_magic.capture.records import NODE, RECORD, UNREAD, VERSION, Log
+from inplace_magic.capture.records import NODE, RECORD, UNREAD, VERSION
 from inplace_magic.capture.results import Results
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.targets import Targets

@@ -45,9 +45,9 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.begun import begun_with_a_copy
-from inplace_magic.hazards.references.defaults import TakenOver, taken_over_and_written
 from inplace_magic.hazards.references.first_passes import StartWritten, start_values_written
-from inplace_magic.hazards.references.ways import assigned
+from inplace_magic.hazards.references.objects.defaults import TakenOver, taken_over_and_written
+from inplace_magic.hazards.references.objects.ways import assigned
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation

@@ -36,8 +36,8 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.where_kept import in_each_slot
+from inplace_magic.hazards.references.objects.slots import kept_and_read, slots_of
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.references.slots import kept_and_read, slots_of
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
