@@ -9,7 +9,7 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import example
 
-from inplace_magic.hazards.stale import written_as_two as rule
+from inplace_magic.hazards.shared import written_as_two as rule
 
 CODE = "written-as-two"
 
