@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from inplace_magic.record.filled import filled
 from inplace_magic.record.memory import Storage
@@ -27,6 +28,9 @@ BEFORE = -1
 Step = tuple[int, int]
 """(call, BEFORE) in a ledger of calls; in one of operators (operator, BEFORE), or (last operator before it, call) for a
 call that did something without an operator."""
+Slot = tuple[Step, str]
+"""A step on a device."""
+_STEP = itemgetter(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +114,14 @@ def entries_by_call(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
         blocks: those to count.
     """
     last = trace.calls[-1].index if trace.calls else BEFORE
-    came: dict[Step, list[Block]] = {}
-    went: dict[Step, list[Block]] = {}
+    came: dict[Slot, list[Block]] = {}
+    went: dict[Slot, list[Block]] = {}
     for block in blocks:
+        device = block.device
         if not block.older:
-            came.setdefault((BEFORE if block.born is None else block.born, BEFORE), []).append(block)
+            came.setdefault(((BEFORE if block.born is None else block.born, BEFORE), device), []).append(block)
         if block.ended is not None:
-            went.setdefault((min(block.ended - 1, last), BEFORE), []).append(block)
+            went.setdefault(((min(block.ended - 1, last), BEFORE), device), []).append(block)
     return _entries(trace, blocks, came, went, of_ops=False)
 
 
@@ -133,18 +138,19 @@ def entries_by_op(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
         return []
     before_call = _ops_before(trace)
     last = len(trace.ops) - 1
-    came: dict[Step, list[Block]] = {}
-    went: dict[Step, list[Block]] = {}
+    came: dict[Slot, list[Block]] = {}
+    went: dict[Slot, list[Block]] = {}
     for block in blocks:
+        device = block.device
         if not block.older:
             call = BEFORE if block.born is None else block.born
             step = (block.born_op, BEFORE) if block.born_op is not None else (before_call.get(call, BEFORE), call)
-            came.setdefault(step, []).append(block)
+            came.setdefault((step, device), []).append(block)
         if block.ended_op is not None:
-            went.setdefault((min(block.ended_op - 1, last), BEFORE), []).append(block)
+            went.setdefault(((min(block.ended_op - 1, last), BEFORE), device), []).append(block)
         elif block.ended is not None:
             call = block.ended - 1
-            went.setdefault((before_call.get(call, BEFORE), call), []).append(block)
+            went.setdefault(((before_call.get(call, BEFORE), call), device), []).append(block)
     return _entries(trace, blocks, came, went, of_ops=True)
 
 
@@ -165,8 +171,8 @@ def _ops_before(trace: Trace) -> dict[int, int]:
 def _entries(
     trace: Trace,
     blocks: Iterable[Block],
-    came: dict[Step, list[Block]],
-    went: dict[Step, list[Block]],
+    came: dict[Slot, list[Block]],
+    went: dict[Slot, list[Block]],
     *,
     of_ops: bool,
 ) -> list[Entry]:
@@ -176,29 +182,28 @@ def _entries(
         if block.older:
             live[block.device] = live.get(block.device, 0) + block.nbytes
     rows: list[Entry] = []
-    for step in sorted({*came, *went}):
+    for slot in sorted(dict.fromkeys((*came, *went)), key=_STEP):
+        step, device = slot
         call, op = _who(trace, step) if of_ops else (None if step[0] == BEFORE else step[0], None)
-        coming, going = came.get(step, []), went.get(step, [])
-        for device in dict.fromkeys([block.device for block in (*coming, *going)]):
-            made = [block for block in coming if block.device == device]
-            allocated = sum([block.nbytes for block in made])
-            freed = sum([block.nbytes for block in going if block.device == device])
-            peak = live.get(device, 0) + allocated
-            live[device] = peak - freed
-            rows.append(
-                _entry(
-                    call=call,
-                    op=op,
-                    device=device,
-                    allocated_bytes=allocated,
-                    freed_bytes=freed,
-                    peak_bytes=peak,
-                    live_bytes=live[device],
-                    exact_peak=of_ops,
-                    made=tuple([block.storage.storage for block in made]),
-                    retained_bytes=sum([block.nbytes for block in made if block.ended is None]),
-                )
+        made, gone = came.get(slot, ()), went.get(slot, ())
+        allocated = sum([block.nbytes for block in made])
+        freed = sum([block.nbytes for block in gone])
+        peak = live.get(device, 0) + allocated
+        live[device] = peak - freed
+        rows.append(
+            _entry(
+                call=call,
+                op=op,
+                device=device,
+                allocated_bytes=allocated,
+                freed_bytes=freed,
+                peak_bytes=peak,
+                live_bytes=live[device],
+                exact_peak=of_ops,
+                made=tuple([block.storage.storage for block in made]),
+                retained_bytes=sum([block.nbytes for block in made if block.ended is None]),
             )
+        )
     return rows
 
 

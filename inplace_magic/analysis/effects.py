@@ -31,23 +31,13 @@ class Effect:
     """The tensor as it was when the call began; None when it did not exist, or was not given to the call."""
     after: TensorMetadata | None
     """The tensor as it was when the call returned; None when that was not recorded."""
+    version_before: int | None
+    """The version before the call; None when there was none or it is unknown."""
+    version_after: int | None
+    """The version after the call; None when it is unknown."""
     mutation: Mutation | None = None
     base: TensorMetadata | None = None
     """For a view: the input whose storage it shares."""
-
-    @property
-    def version_before(self) -> int | None:
-        """The version before the call; None when there was none or it is unknown."""
-        if self.mutation is not None:
-            return self.mutation.version_before
-        return None if self.before is None else self.before.version
-
-    @property
-    def version_after(self) -> int | None:
-        """The version after the call; None when it is unknown."""
-        if self.mutation is not None:
-            return self.mutation.version_after
-        return None if self.after is None else self.after.version
 
 
 _effect = filled(Effect)
@@ -68,6 +58,8 @@ def effects_of(call: CallEvent) -> tuple[Effect, ...]:
                 tensor=mutation.tensor,
                 before=inputs.get(mutation.tensor),
                 after=returned.get(mutation.tensor),
+                version_before=mutation.version_before,
+                version_after=mutation.version_after,
                 mutation=mutation,
             )
         )
@@ -88,11 +80,13 @@ def _of_output(call: CallEvent, output: TensorMetadata, inputs: dict[int, Tensor
     before = inputs.get(output.tensor)
     if before is not None:
         same = (before.shape, before.strides, before.storage) == (output.shape, output.strides, output.storage)
-        return _effect(call.index, "returned" if same else "reshaped", output.tensor, before, output)
+        kind: EffectKind = "returned" if same else "reshaped"
+        return _effect(call.index, kind, output.tensor, before, output, before.version, output.version)
     base = _base(call, output, inputs)
     # The storage decides where it is known; the call's own kind speaks for tensors without one (sparse, functorch).
     viewed = base is not None if output.storage is not None else call.kind == "view"
-    return _effect(call.index, "viewed" if viewed else "created", output.tensor, None, output, base=base)
+    made: EffectKind = "viewed" if viewed else "created"
+    return _effect(call.index, made, output.tensor, None, output, None, output.version, base=base)
 
 
 def _base(call: CallEvent, output: TensorMetadata, inputs: dict[int, TensorMetadata]) -> TensorMetadata | None:

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
-from inplace_magic.analysis.call_tree import call_tree, chunked, layers_path, lines_of, module_path
+from inplace_magic.analysis.call_tree import call_tree, chunked, layers_path, lines_of
 from inplace_magic.analysis.graph import AutogradGraph, Edge, TensorVertex
-from inplace_magic.analysis.tree.branches import Branch
+from inplace_magic.analysis.tree.branches import Branch, module_path
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
 
 LIMIT = 40
@@ -171,7 +171,7 @@ class _Cut:
         return branch.key in self.expanded or self._kept(branch)
 
     def _kept(self, branch: Branch) -> bool:
-        return not self.keep.isdisjoint(map(_key, branch.calls))
+        return bool(self.keep) and not self.keep.isdisjoint(map(_key, branch.calls))
 
     def _cost(self, branch: Branch) -> int:
         return 1 + len(self.made.get(branch.calls[0].key, ())) if branch.kind == "call" else 1
@@ -198,7 +198,9 @@ class _Cut:
         closed: list[Branch] = []
         frames: list[Branch] = []
         self._walk(self.top, closed, frames)
-        inside = {call.key: branch.key for branch in closed for call in branch.calls}
+        inside: dict[str, str] = {}
+        for branch in closed:
+            inside.update(dict.fromkeys(map(_key, branch.calls), branch.key))
         for tensor, call in self.makers.items():
             if call in inside:
                 inside[tensor] = inside[call]
@@ -208,12 +210,13 @@ class _Cut:
         used = {edge.source for edge in self.graph.edges if edge.kind == "data"}
         for edge in self.graph.edges:
             source, target = inside.get(edge.source, edge.source), inside.get(edge.target, edge.target)
-            # A call is the source where what it wrote stands in its own box: then no tensor leaves the fold.
-            if source != edge.source and source != target and edge.kind == "data" and edge.source in self.tensors:
-                leaves.setdefault(source, {})[edge.source] = None
-            if source == target or (edge.kind != "data" and (source, target) != (edge.source, edge.target)):
+            if source == target:
                 continue
-            edges[Edge(source, target, edge.kind, edge.name)] = None
+            # A call is the source where what it wrote stands in its own box: then no tensor leaves the fold.
+            if source != edge.source and edge.kind == "data" and edge.source in self.tensors:
+                leaves.setdefault(source, {})[edge.source] = None
+            if edge.kind == "data" or (source, target) == (edge.source, edge.target):
+                edges[Edge(source, target, edge.kind, edge.name)] = None
         shown = AutogradGraph(
             tuple(vertex for vertex in self.graph.tensors if vertex.key not in inside),
             tuple(call for call in self.graph.calls if call.key not in inside),

@@ -12,7 +12,7 @@ Pure data: no drawing here.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -112,7 +112,7 @@ class AutogradGraph:
         cls,
         trace: Trace,
         names: dict[int, str] | None = None,
-        kept: dict[SavedTensor, int] | None = None,
+        kept: Sequence[int | None] | None = None,
         effects: dict[int, tuple[Effect, ...]] | None = None,
     ) -> AutogradGraph:
         """The graph of a trace. Calls that gave no tensor are left out, unless they raised.
@@ -123,12 +123,12 @@ class AutogradGraph:
             kept: the same of :func:`tensors_of_saved`.
             effects: the same of :attr:`.Story.effects`.
         """
-        builder = _Builder(trace, names_of(trace) if names is None else names, kept, effects)
+        builder = _Builder(trace, names_of(trace) if names is None else names, effects)
         for call in trace.calls:
             if call.kind != "query" or call.error is not None:
                 builder.add_call(call)
-        for saved in trace.saved:
-            builder.add_saved(saved)
+        for saved, tensor in zip(trace.saved, tensors_of_saved(trace) if kept is None else kept, strict=True):
+            builder.add_saved(saved, tensor)
         return builder.graph()
 
     def __len__(self) -> int:
@@ -170,13 +170,11 @@ class _Builder:
         self,
         trace: Trace,
         names: dict[int, str],
-        kept: dict[SavedTensor, int] | None,
         effects: dict[int, tuple[Effect, ...]] | None,
     ) -> None:
         self.effects = effects
         self.names = names
         self.modules = ModuleNames(trace)
-        self.kept = tensors_of_saved(trace) if kept is None else kept
         self.nodes = {node.node: node for node in trace.nodes}
         self.born = {storage.storage: storage.born for storage in trace.storages}
         self.made: dict[int, list[str]] = {}
@@ -291,17 +289,16 @@ class _Builder:
     def join(self, source: str, target: str, kind: EdgeKind, name: str = "") -> None:
         self.edges[Edge(source, target, kind, name)] = None
 
-    def add_saved(self, saved: SavedTensor) -> None:
+    def add_saved(self, saved: SavedTensor, tensor: int | None) -> None:
         node = self.nodes.get(saved.node)
         call = f"C{node.call}" if node is not None else ""
-        source = self.saved_key(saved, call)
+        source = self.saved_key(saved, tensor, call)
         if node is None or source is None or call not in self.calls:
             self.unplaced += 1
             return
         self.join(source, call, "saved", f"{node.name}.{saved.name}")
 
-    def saved_key(self, saved: SavedTensor, call: str) -> str | None:
-        tensor = self.kept.get(saved)
+    def saved_key(self, saved: SavedTensor, tensor: int | None, call: str) -> str | None:
         if tensor is not None:
             key = f"T{tensor}@v{'?' if saved.version is None else saved.version}"
             given = self.inputs.get(call, {}).get(tensor)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.filled import filled
 
 End = Literal["freed", "died", "kept", "unknown"]
@@ -48,7 +49,7 @@ class Keeping:
 _keeping = filled(Keeping)
 
 
-def keepings_of(story: Story, graph: AutogradGraph, tensors: dict[SavedTensor, int]) -> dict[int, list[Keeping]]:
+def keepings_of(story: Story, graph: AutogradGraph, tensors: Sequence[int | None]) -> dict[int, list[Keeping]]:
     """The keepings of every storage, in the order in which they began.
 
     Args:
@@ -59,7 +60,7 @@ def keepings_of(story: Story, graph: AutogradGraph, tensors: dict[SavedTensor, i
     vertices = {(edge.target, edge.name): edge.source for edge in graph.edges if edge.kind == "saved"}
     failed = _failed(story)
     found: dict[tuple[int, int], Keeping] = {}
-    for saved in story.trace.saved:
+    for saved, tensor in zip(story.trace.saved, tensors, strict=True):
         node = story.nodes.get(saved.node)
         if saved.storage is None or node is None:
             continue
@@ -78,7 +79,7 @@ def keepings_of(story: Story, graph: AutogradGraph, tensors: dict[SavedTensor, i
             node.name,
             (saved.name,),
             saved.version,
-            tensors.get(saved),
+            tensor,
             saved.counter,
             tuple(run for run in runs if until is None or run <= until),
             until,

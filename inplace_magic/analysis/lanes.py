@@ -8,6 +8,7 @@ what it does not say (a death that nobody saw, a version that nobody read) is No
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Literal
@@ -17,7 +18,6 @@ from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.keepings import Keeping, keepings_of
 from inplace_magic.analysis.naming.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.filled import filled
 from inplace_magic.record.memory import Storage
@@ -109,7 +109,7 @@ class _Lane:
     nbytes: int | None = None
 
 
-def lanes_of(story: Story, graph: AutogradGraph, kept: dict[SavedTensor, int]) -> tuple[Lane, ...]:
+def lanes_of(story: Story, graph: AutogradGraph, kept: Sequence[int | None]) -> tuple[Lane, ...]:
     """The lanes of a trace, in the order in which their storages were first met.
 
     Args:
@@ -126,6 +126,8 @@ class _Builder:
     def __init__(self, story: Story, graph: AutogradGraph) -> None:
         self.story = story
         self.bindings, self.effects = story.bindings, story.effects
+        self.named = {*story.names, *self.bindings.namespace, *self.bindings.bound}
+        """The tensors that have a name of any kind."""
         self.found: dict[str, _Lane] = {}
         self.lane_of: dict[int, str] = {}
         self.by_counter: dict[int, str] = {}
@@ -276,6 +278,8 @@ class _Builder:
         )
 
     def names(self, lane: _Lane) -> list[LaneName]:
+        if not lane.left and self.named.isdisjoint(lane.tensors):
+            return []
         known, names = self.story.names, dict[str, None]()
         for tensor in lane.tensors:
             name = self.bindings.name(tensor)
@@ -283,8 +287,6 @@ class _Builder:
                 names[name] = None
         for tensor in lane.tensors:
             names.update(dict.fromkeys(known.get(tensor, ())))
-        if not names and not lane.left:
-            return []
         stays = [LaneName(name) for name in names if name not in lane.left]
         return [*stays, *(LaneName(name, site) for name, site in lane.left.items())]
 

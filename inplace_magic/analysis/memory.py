@@ -6,13 +6,13 @@ backward. See :mod:`inplace_magic.analysis.ledger` for what is counted and where
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from inplace_magic.analysis.blocks import Entry
+from inplace_magic.analysis.blocks import BEFORE, Entry
 from inplace_magic.analysis.ledger import Ledger
+from inplace_magic.analysis.naming.bindings import Bindings
 from inplace_magic.record.autograd import SavedTensor
-from inplace_magic.record.events import CallEvent
 from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
@@ -107,19 +107,21 @@ def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRo
         ledger: its ledger, where that is at hand already; so for all functions here.
     """
     ledger = ledger or Ledger(trace)
-    entries: dict[tuple[int | None, str], list[Entry]] = {}
+    entries: dict[tuple[int, str], list[Entry]] = {}
     for entry in ledger.calls:
-        entries.setdefault((entry.call, entry.device), []).append(entry)
+        entries.setdefault((BEFORE if entry.call is None else entry.call, entry.device), []).append(entry)
     live = dict(ledger.before)
     touched = [(call.index, facts.device) for call in trace.calls for facts in (*call.outputs, *call.mutated)]
     saved = _first_saves(trace)
     rows: list[MemoryRow] = []
-    for key in sorted({*entries, *touched, *saved}, key=lambda key: (-1 if key[0] is None else key[0], key[1])):
-        call, device = key
-        now = live.get(device, 0)
-        own = entries.get(key) or [_entry(call, None, device, 0, 0, now, now)]
-        live[device] = own[-1].live_bytes
-        rows += [_row(entry, 0 if entry.workspace else saved.get(key, 0)) for entry in own]
+    for key in sorted({*entries, *touched, *saved}):
+        own = entries.get(key)
+        if own is None:
+            now = live.get(key[1], 0)
+            own = [_entry(key[0], None, key[1], 0, 0, now, now)]
+        live[key[1]] = own[-1].live_bytes
+        kept = saved.get(key, 0)
+        rows += [_row(entry, 0 if entry.workspace else kept) for entry in own]
     return tuple(rows)
 
 
@@ -130,14 +132,14 @@ def memory_by_op(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRow,
 
 
 def memory_by_line(
-    trace: Trace, ledger: Ledger | None = None, on_storage: dict[int, tuple[int, ...]] | None = None
+    trace: Trace, ledger: Ledger | None = None, on_storage: Mapping[int, Sequence[int]] | None = None
 ) -> tuple[LineMemory, ...]:
     """The rows of :func:`memory_by_call` summed by line and device, in the order in which the lines first ran.
 
     Args:
         trace: the record.
         ledger: its ledger, where that is at hand already.
-        on_storage: the same of what :func:`tensors_by_storage` gives.
+        on_storage: the same of the tensors on each storage, as :attr:`.Bindings.by_storage` has them.
     """
     sites = {call.index: call.callsite for call in trace.calls}
     groups: dict[tuple[object, str], list[MemoryRow]] = {}
@@ -146,7 +148,7 @@ def memory_by_line(
         if row.entry.workspace:
             key = "workspace"
         groups.setdefault((key, row.device), []).append(row)
-    on_storage = tensors_by_storage(trace.calls) if on_storage is None else on_storage
+    on_storage = Bindings.from_trace(trace).by_storage if on_storage is None else on_storage
     return tuple(_line(rows, sites, on_storage) for rows in groups.values())
 
 
@@ -187,23 +189,25 @@ def line_key(site: Callsite | None) -> tuple[int | None, str | None, int]:
 
 
 def _line(
-    rows: list[MemoryRow], sites: dict[int, Callsite | None], on_storage: dict[int, tuple[int, ...]]
+    rows: list[MemoryRow], sites: dict[int, Callsite | None], on_storage: Mapping[int, Sequence[int]]
 ) -> LineMemory:
     entries = [row.entry for row in rows]
     first = entries[0]
     highest = max(entries, key=lambda entry: (entry.peak_bytes, entry.exact_peak))
     site = None if first.call is None or first.workspace else sites.get(first.call)
+    allocated = sum([entry.allocated_bytes for entry in entries])
+    freed = sum([entry.freed_bytes for entry in entries])
     return LineMemory(
         site=site,
         device=rows[0].device,
-        allocated_bytes=sum(entry.allocated_bytes for entry in entries),
-        freed_bytes=sum(entry.freed_bytes for entry in entries),
-        net_bytes=sum(entry.net_bytes for entry in entries),
+        allocated_bytes=allocated,
+        freed_bytes=freed,
+        net_bytes=allocated - freed,
         peak_bytes=highest.peak_bytes,
         exact_peak=highest.exact_peak,
-        retained_bytes=sum(row.retained_bytes for row in rows),
-        saved_bytes=sum(row.saved_bytes for row in rows),
-        calls=tuple(entry.call for entry in entries if entry.call is not None),
+        retained_bytes=sum([entry.retained_bytes for entry in entries]),
+        saved_bytes=sum([row.saved_bytes for row in rows]),
+        calls=tuple([entry.call for entry in entries if entry.call is not None]),
         tensors=tuple(
             dict.fromkeys(tensor for entry in entries for made in entry.made for tensor in on_storage.get(made, ()))
         ),
@@ -230,10 +234,10 @@ def _alive_at(ledger: Ledger, entry: Entry) -> tuple[int, ...]:
     return tuple(sorted(alive, key=lambda serial: (-alive[serial], serial)))
 
 
-def _first_saves(trace: Trace) -> dict[tuple[int | None, str], int]:
+def _first_saves(trace: Trace) -> dict[tuple[int, str], int]:
     makers = {node.node: node.call for node in trace.nodes}
     sizes = {storage.storage: storage for storage in trace.storages}
-    totals: dict[tuple[int | None, str], int] = {}
+    totals: dict[tuple[int, str], int] = {}
     for saved in saved_storages(trace):
         call = makers.get(saved.node)
         if call is None or saved.storage is None:
@@ -243,13 +247,3 @@ def _first_saves(trace: Trace) -> dict[tuple[int | None, str], int]:
         key = (call, storage.device if storage is not None else saved.device)
         totals[key] = totals.get(key, 0) + nbytes
     return totals
-
-
-def tensors_by_storage(calls: Iterable[CallEvent]) -> dict[int, tuple[int, ...]]:
-    """Serial numbers of the tensors that calls took and gave on each storage, in the order in which they were met."""
-    found: dict[int, dict[int, None]] = {}
-    for call in calls:
-        for facts in (*call.inputs, *call.outputs):
-            if facts.storage is not None:
-                found.setdefault(facts.storage, {})[facts.tensor] = None
-    return {storage: tuple(tensors) for storage, tensors in found.items()}

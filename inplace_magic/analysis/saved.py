@@ -6,14 +6,15 @@ layout. Views of one base share a counter, so of the tensors on that counter the
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.filled import filled
+from inplace_magic.record.memory import Storage
 from inplace_magic.record.trace import Trace
 
 Origin = Literal["leaf", "input", "output", "clone of the input", "made for backward", "unknown"]
@@ -27,16 +28,26 @@ class Kept:
     """One saved tensor with what is known around it."""
 
     saved: SavedTensor
+    tensor: int | None
+    """Serial number of the tensor behind it, where one was in sight."""
     node: AutogradNode | None
     call: CallEvent | None
     """The call that made the node."""
-    origin: Origin
+    storage: Storage | None
     first: bool
     """Whether this is the first to keep the storage; summing the bytes of these counts nothing twice."""
-    storage_bytes: int | None
-    """Bytes of the whole storage that the saving keeps alive; a view may be much smaller."""
     keepers: Mapping[str, int]
     """The names of all nodes that keep the storage, and how many of each; one mapping for all that is saved of it."""
+
+    @property
+    def origin(self) -> Origin:
+        """What of the call it is."""
+        return _origin(self.saved, self.call, self.storage.born if self.storage is not None else None)
+
+    @property
+    def storage_bytes(self) -> int | None:
+        """Bytes of the whole storage that the saving keeps alive; a view may be much smaller."""
+        return self.storage.nbytes if self.storage is not None else None
 
     @property
     def also_kept_by(self) -> dict[str, int]:
@@ -52,46 +63,50 @@ _kept = filled(Kept)
 Layout = tuple[int, tuple[int, ...] | None, tuple[int, ...] | None, int | None]
 
 
-def tensors_of_saved(trace: Trace) -> dict[SavedTensor, int]:
-    """Serial number of the tensor behind each saved tensor; those that no tensor in sight stands for are left out."""
+def tensors_of_saved(trace: Trace) -> tuple[int | None, ...]:
+    """For each of ``trace.saved`` the serial number of the tensor behind it; None where no tensor in sight is."""
     same_layout: dict[Layout, int] = {}
     for call in trace.calls:
         for facts in (*call.inputs, *call.outputs, *call.mutated):
             if facts.counter is not None:
                 same_layout.setdefault((facts.counter, facts.shape, facts.strides, facts.offset), facts.tensor)
-    found: dict[SavedTensor, int] = {}
+    found: list[int | None] = []
     for saved in trace.saved:
         tensor = saved.tensor
         if tensor is None and saved.counter is not None:
             tensor = same_layout.get((saved.counter, saved.shape, saved.strides, saved.offset))
-        if tensor is not None:
-            found[saved] = tensor
-    return found
+        found.append(tensor)
+    return tuple(found)
 
 
-def kept_for_backward(trace: Trace) -> tuple[Kept, ...]:
-    """Every saved tensor with its node, its call, and who else keeps its memory; in the order of the nodes."""
+def kept_for_backward(trace: Trace, tensors: Sequence[int | None] | None = None) -> tuple[Kept, ...]:
+    """Every saved tensor with its node, its call, and who else keeps its memory; in the order of the nodes.
+
+    Args:
+        trace: the record.
+        tensors: what :func:`tensors_of_saved` gives for it, if that is known already.
+    """
     nodes = {node.node: node for node in trace.nodes}
     calls = {call.index: call for call in trace.calls}
     storages = {storage.storage: storage for storage in trace.storages}
-    keepers: dict[int, Counter[str]] = {}
+    keepers: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for storage_of, number in dict.fromkeys((saved.storage, saved.node) for saved in trace.saved):
         if storage_of is not None and number in nodes:
-            keepers.setdefault(storage_of, Counter())[nodes[number].name] += 1
+            keepers[storage_of][nodes[number].name] += 1
     found: list[Kept] = []
     met: set[int] = set()
-    for saved in trace.saved:
+    for saved, tensor in zip(trace.saved, tensors_of_saved(trace) if tensors is None else tensors, strict=True):
         node = nodes.get(saved.node)
         call = calls.get(node.call) if node is not None and node.call is not None else None
         storage = storages.get(saved.storage) if saved.storage is not None else None
         found.append(
             _kept(
                 saved=saved,
+                tensor=tensor,
                 node=node,
                 call=call,
-                origin=_origin(saved, call, storage.born if storage is not None else None),
+                storage=storage,
                 first=saved.storage is not None and saved.storage not in met,
-                storage_bytes=storage.nbytes if storage is not None else None,
                 keepers=keepers.get(saved.storage, {}) if saved.storage is not None else {},
             )
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from inplace_magic.analysis.call_tree import call_tree
 from inplace_magic.analysis.graph import CallVertex
@@ -29,6 +30,7 @@ SHORT = 8
 BEFORE, AFTER = 12, 6
 """Calls shown around what a finding is about, where not all fit."""
 
+_CALL = attrgetter("call")
 _call = filled(CallVertex)
 
 
@@ -84,16 +86,15 @@ def timeline_of(
         most: lanes to show.
         columns: calls to show; between any two of them there may be a gap.
     """
-    own = {lane.key: {*(mark.call for mark in lane.marks), *(keeping.call for keeping in lane.kept)} for lane in lanes}
-    events = {lane.key: own[lane.key] | _reads(lane) for lane in lanes}
+    own = {lane.key: {*map(_CALL, lane.marks), *map(_CALL, lane.kept)} for lane in lanes}
     failed = [call.index for call in trace.calls if call.error is not None]
     wanted = [index for each in focus for index in (each.call, each.saved_call) if index is not None] + failed
-    tree = _columns(trace, set().union(*events.values(), failed), set(wanted))
+    tree = _columns(trace, set().union(*own.values(), *map(_reads, lanes), failed), set(wanted))
     visible = {column.first for column in tree if not column.gap}
-    happened = [lane for lane in lanes if own[lane.key] & visible]
+    happened = [lane for lane in lanes if not visible.isdisjoint(own[lane.key])]
     shown = _ranked(happened, focus)[: most if len(happened) <= most else most * 5 // 6]
     keys = {lane.key for lane in shown}
-    touching = set().union(*(events[key] for key in keys), wanted)
+    touching = set().union(*(own[key] for key in keys), *map(_reads, shown), wanted)
     fitting = _fitting([column for column in tree if column.first in touching and not column.gap], wanted, columns)
     left = [lane for lane in lanes if own[lane.key] and lane.key not in keys]
     return Timeline(
@@ -105,6 +106,8 @@ def timeline_of(
 
 
 def _reads(lane: Lane) -> set[int]:
+    if not lane.kept:
+        return set()
     found = {read for keeping in lane.kept for read in keeping.reads}
     found.update(k.until for k in lane.kept if k.until is not None and k.end in ("freed", "unknown"))
     return found

@@ -9,9 +9,10 @@ what is next to it, is always drawn.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from inplace_magic.analysis.folding import LIMIT, CallGroups, folded, groups_of
 from inplace_magic.analysis.graph import AutogradGraph, CallVertex, TensorVertex
@@ -32,6 +33,7 @@ NEAR = 24
 """How many vertices around the findings are never folded."""
 STARTS = 8
 """Around how many of the vertices that findings name."""
+_SOURCE, _TARGET = attrgetter("source"), attrgetter("target")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,10 @@ class Outline:
     graph: AutogradGraph
     """What is left to draw or to fold."""
     roles: Roles
-    notes: dict[str, list[str]]
+    reads: dict[str, list[TensorVertex]]
+    """By call key: the tensors that it reads, and that moved into its box."""
+    writes: dict[str, list[TensorVertex]]
+    """The same of those that it writes."""
     captions: list[str]
     tree: CallGroups | None = None
     """The groups that can be folded; None where the graph is small enough to be drawn as it is."""
@@ -81,10 +86,12 @@ def outline_of(whole: AutogradGraph, findings: tuple[Hazard, ...]) -> Outline:
             captions.append(
                 _("{calls} that autograd does not track: not drawn.").format(calls=words.calls_of(left_out))
             )
-    notes: dict[str, list[str]] = {}
+    reads: dict[str, list[TensorVertex]] = {}
+    writes: dict[str, list[TensorVertex]] = {}
     if len(whole) > SMALL:
-        graph, notes = _moved_into_calls(graph, roles)
-    return Outline(whole, graph, roles, notes, captions, groups_of(graph) if len(graph) > SMALL else None)
+        reads, writes = _within_calls(graph, roles)
+        graph = _moved_into_calls(graph, roles, reads, writes)
+    return Outline(whole, graph, roles, reads, writes, captions, groups_of(graph) if len(graph) > SMALL else None)
 
 
 def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> Drawing:
@@ -95,7 +102,7 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
         expanded: keys of :class:`Fold` boxes to open; ignored where the picture would become too large.
         limit: up to how many boxes other groups are opened.
     """
-    whole, graph, roles, notes, captions = outline.whole, outline.graph, outline.roles, outline.notes, outline.captions
+    whole, graph, roles, captions = outline.whole, outline.graph, outline.roles, outline.captions
     cut = FoldedGraph(graph)
     if outline.tree is not None:
         cut = _folded(outline.tree, roles, expanded, limit)
@@ -116,15 +123,15 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
     calls = tuple(call for call in graph.calls if call.key not in made)
     edges = tuple(edge for edge in graph.edges if edge.source not in made)
     graph = AutogradGraph(graph.tensors, calls, edges, graph.unplaced)
+    results: dict[str, list[str]] = {}
     if len(whole) > SMALL:
         graph, results = without_temporaries(graph, set(roles.keys))
-        notes = {key: [*notes.get(key, ()), *results.get(key, ())] for key in {**notes, **results}}
         graph = _without(graph, set(), roles)  # views of which a folded box holds all that came of them
     return Drawing(
         graph,
         roles,
         makers,
-        notes,
+        {call.key: [*_moved_into(call.key, outline), *results.get(call.key, ())] for call in graph.calls},
         captions,
         cut.folds,
         cut.frames,
@@ -172,60 +179,73 @@ def _is_step(tensor: TensorVertex, first: int) -> bool:
 
 def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGraph:
     """The graph without some vertices, and without tensors that only they gave a reason to draw."""
-    edges = tuple(edge for edge in graph.edges if edge.source not in gone and edge.target not in gone)
-    joined = {key for edge in edges if edge.kind != "view" for key in (edge.source, edge.target)} | set(roles.keys)
+    edges = tuple([edge for edge in graph.edges if edge.source not in gone and edge.target not in gone])
+    used = [edge for edge in edges if edge.kind != "view"]
+    joined = {*map(_SOURCE, used), *map(_TARGET, used), *roles.keys}
     bases = {edge.target: edge.source for edge in edges if edge.kind == "view"}
-    for key in [*joined]:  # a view that is drawn shows its base; a base does not show views that nobody drawn reads
+    # A view that is drawn shows its base; a base does not show views that nobody drawn reads.
+    for key in [*joined] if bases else ():
         while key in bases and bases[key] not in joined:
             key = bases[key]
             joined.add(key)
-    edges = tuple(edge for edge in edges if edge.source in joined and edge.target in joined)
     return AutogradGraph(
-        tuple(tensor for tensor in graph.tensors if tensor.key not in gone and tensor.key in joined),
-        tuple(call for call in graph.calls if call.key not in gone),
-        edges,
+        tuple([tensor for tensor in graph.tensors if tensor.key not in gone and tensor.key in joined]),
+        tuple([call for call in graph.calls if call.key not in gone]),
+        tuple([edge for edge in edges if edge.source in joined and edge.target in joined]),
         graph.unplaced,
     )
 
 
-def _moved_into_calls(graph: AutogradGraph, roles: Roles) -> tuple[AutogradGraph, dict[str, list[str]]]:
+def _within_calls(
+    graph: AutogradGraph, roles: Roles
+) -> tuple[dict[str, list[TensorVertex]], dict[str, list[TensorVertex]]]:
+    """By call key, the tensors that stand in the call's box because it reads them, and because it writes them."""
     named = set(roles.keys)
-    sources: dict[str, list[str]] = defaultdict(list)
-    targets: dict[str, list[str]] = defaultdict(list)
+    sources: dict[str, set[str]] = {tensor.key: set() for tensor in graph.tensors}
+    targets: dict[str, set[str]] = {tensor.key: set() for tensor in graph.tensors}
     for source, target, _kind, _name in graph.edges:
-        targets[source].append(target)
-        sources[target].append(source)
-    written: dict[str, list[TensorVertex]] = {call.key: [] for call in graph.calls}
-    for tensor in graph.tensors:
-        if tensor.mutated and f"C{tensor.made_by}" in written:  # else nobody saw who wrote it
-            written[f"C{tensor.made_by}"].append(tensor)
+        if source in targets:
+            targets[source].add(target)
+        if target in sources:
+            sources[target].add(source)
+    written = Counter([tensor.made_by for tensor in graph.tensors if tensor.mutated])
+    seen = {call.call for call in graph.calls}
     reads: dict[str, list[TensorVertex]] = {}
     writes: dict[str, list[TensorVertex]] = {}
     for tensor in graph.tensors:
         if tensor.key in named:
             continue
-        into, out_of = set(targets[tensor.key]), set(sources[tensor.key])
+        into, out_of = targets[tensor.key], sources[tensor.key]
         if not out_of and (len(into) == 1 or _is_parameter(tensor)):
             for key in into:
                 reads.setdefault(key, []).append(tensor)
         elif tensor.mutated and "+" in tensor.key and len(out_of) == 1:
-            writes.setdefault(out_of.pop(), []).append(tensor)
-        elif tensor.mutated and len(written.get(key := f"C{tensor.made_by}", ())) > MANY:
-            writes.setdefault(key, []).append(tensor)
+            writes.setdefault(next(iter(out_of)), []).append(tensor)
+        elif tensor.mutated and written[tensor.made_by] > MANY and tensor.made_by in seen:
+            writes.setdefault(f"C{tensor.made_by}", []).append(tensor)
+    return reads, writes
+
+
+def _moved_into_calls(
+    graph: AutogradGraph, roles: Roles, reads: dict[str, list[TensorVertex]], writes: dict[str, list[TensorVertex]]
+) -> AutogradGraph:
     gone = {tensor.key for tensors in (*reads.values(), *writes.values()) for tensor in tensors}
-    notes: dict[str, list[str]] = {}
-    for key, tensors in reads.items():
-        notes.setdefault(key, []).append(_("reads {tensors}").format(tensors=_listed(tensors)))
-    for key, tensors in writes.items():
-        notes.setdefault(key, []).append(
-            f"{style.EFFECT_SYMBOL['mutated']} {_('writes {tensors}').format(tensors=_listed(tensors))}"
-        )
     passed_on = {tensor.key: key for key, tensors in writes.items() for tensor in tensors if "+" not in tensor.key}
     edges = [
         edge._replace(source=passed_on[edge.source]) if edge.source in passed_on and edge.kind == "data" else edge
         for edge in graph.edges
     ]
-    return _without(replace(graph, edges=tuple(dict.fromkeys(edges))), gone, roles), notes
+    return _without(replace(graph, edges=tuple(dict.fromkeys(edges))), gone, roles)
+
+
+def _moved_into(call: str, outline: Outline) -> list[str]:
+    """What a call's box says of the tensors that moved into it."""
+    said = []
+    if read := outline.reads.get(call):
+        said.append(_("reads {tensors}").format(tensors=_listed(read)))
+    if wrote := outline.writes.get(call):
+        said.append(f"{style.EFFECT_SYMBOL['mutated']} {_('writes {tensors}').format(tensors=_listed(wrote))}")
+    return said
 
 
 def _is_parameter(tensor: TensorVertex) -> bool:

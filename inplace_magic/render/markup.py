@@ -14,8 +14,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from inplace_magic.render import style
+from inplace_magic.render.lettering import printable, shortened
 from inplace_magic.render.theme import theme_script
-from inplace_magic.render.words import MAX_TEXT, printable, shortened
+from inplace_magic.render.words import MAX_TEXT
 
 CARD = (
     f"background:{style.CARD};color:{style.INK};font-family:{style.HTML_FONTS};font-size:14px;line-height:1.45;"
@@ -47,7 +48,8 @@ SVG_SOURCE = "data:image/svg+xml,"
 _BARE = re.compile(r"[\w:;#-]+")
 """What needs no quotation marks (https://html.spec.whatwg.org/multipage/syntax.html#unquoted): most cells' styles."""
 _TAG = re.compile("<[^>]*>")
-_ENCODED = {ord(letter): f"%{ord(letter):02X}" for letter in '%#&"\n\r\t'}
+_ENCODED = {letter: f"%{ord(letter):02X}" for letter in '%#&"\n\r\t'}
+"""What is encoded in an address; the percent sign before those that are encoded with one."""
 
 
 def esc(text: str) -> str:
@@ -88,8 +90,10 @@ def image(svg: str, alt: str, css: str, **attributes: str) -> str:
     an attribute would read is encoded (https://www.rfc-editor.org/rfc/rfc3986#section-2.1).
     """
     plain = _TAG.sub(lambda tag: tag[0].replace("'", "&apos;").replace('"', "'"), svg)
+    for letter, encoded in _ENCODED.items():
+        plain = plain.replace(letter, encoded)
     more = "".join(_attribute(*each) for each in attributes.items())
-    return f'<img alt="{esc(alt)}" style="{esc(css)}"{more} src="{SVG_SOURCE}{plain.translate(_ENCODED)}">'
+    return f'<img alt="{esc(alt)}" style="{esc(css)}"{more} src="{SVG_SOURCE}{plain}">'
 
 
 def card(*children: str) -> str:

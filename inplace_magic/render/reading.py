@@ -10,12 +10,11 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from inplace_magic.analysis.folding import LIMIT
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.ledger import Ledger
-from inplace_magic.analysis.memory import LineMemory, Peak, memory_by_line, peaks_of, tensors_by_storage
+from inplace_magic.analysis.memory import LineMemory, Peak, memory_by_line, peaks_of
 from inplace_magic.analysis.naming.bindings import Bindings, names_of
-from inplace_magic.analysis.saved import tensors_of_saved
+from inplace_magic.analysis.saved import Kept, kept_for_backward, tensors_of_saved
 from inplace_magic.analysis.story import Story
 from inplace_magic.language import LANGUAGES, _, use_language
-from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
@@ -86,6 +85,11 @@ class Reading:
         return said_of_the_part(self.report, self.trace)
 
     @cached_property
+    def verdict(self) -> str:
+        """The report in one sentence."""
+        return self.report.verdict
+
+    @cached_property
     def story(self) -> Story:
         """The trace with its indexes."""
         return Story(self.trace)
@@ -147,14 +151,19 @@ class Reading:
         return self.story.calls
 
     @cached_property
-    def kept(self) -> dict[SavedTensor, int]:
-        """The tensor behind each saved tensor, where one was in sight."""
+    def kept(self) -> tuple[int | None, ...]:
+        """The tensor behind each saved tensor; None where none was in sight."""
         return tensors_of_saved(self.trace)
 
     @cached_property
-    def on_storage(self) -> dict[int, tuple[int, ...]]:
+    def saved(self) -> tuple[Kept, ...]:
+        """What autograd keeps for backward."""
+        return kept_for_backward(self.trace, self.kept)
+
+    @property
+    def on_storage(self) -> dict[int, list[int]]:
         """The tensors that calls took and gave on each storage."""
-        return tensors_by_storage(self.trace.calls)
+        return self.bindings.by_storage
 
     def node_name(self, node: int | None) -> str:
         """What PyTorch calls a ``grad_fn``: empty for none, ``unknown`` for one that was not recorded."""

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext, sentences
 from inplace_magic.record.places import Callsite
-from inplace_magic.render import diffs, proofs, style, words
+from inplace_magic.render import diffs, lettering, proofs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from inplace_magic.render.markup import CODE, code, details, esc, prose, reached, tag
 from inplace_magic.render.page.rule_page import rule_page
-from inplace_magic.render.verdict import headline, is_unexplained, verdict
+from inplace_magic.render.reading import Reading
+from inplace_magic.render.verdict import headline, is_unexplained
 from inplace_magic.report import Report
 
 FEW_CARDS = 8
@@ -39,8 +40,9 @@ _LIGHT, _HEAVY = 7.85, 9.05
 _WEIGHT = ("overwritten", "saved", "read", "raised", "origin")
 
 
-def verdict_bar(report: Report) -> str:
+def verdict_bar(reading: Reading) -> str:
     """The verdict, the largest text of the page."""
+    report = reading.report
     serious = [finding for finding in report.findings if finding.is_alarm]
     if serious:
         accent, ink, tint = style.SEVERITY_COLOURS[serious[0].severity]
@@ -52,7 +54,7 @@ def verdict_bar(report: Report) -> str:
         f"background:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 8px;"
         "font-size:16px;font-weight:bold"
     )
-    return tag("div", css, prose(verdict(report)))
+    return tag("div", css, prose(reading.verdict))
 
 
 def finding_cards(report: Report, *, most: int = FEW_CARDS, told: bool = False) -> str:
@@ -89,7 +91,9 @@ def _cards(findings: Sequence[Hazard], report: Report, most: int, more: str) -> 
 def _one_line(finding: Hazard) -> str:
     _accent, ink, _tint = style.SEVERITY_COLOURS[finding.severity]
     title = f"{style.SEVERITY_SYMBOL[finding.severity]} {finding.code}{words.times(finding.count)}: "
-    return tag("li", "", tag("b", f"color:{ink}", esc(title)), prose(words.shortened(headline(finding), MAX_HEADLINE)))
+    return tag(
+        "li", "", tag("b", f"color:{ink}", esc(title)), prose(lettering.shortened(headline(finding), MAX_HEADLINE))
+    )
 
 
 def _card(finding: Hazard, report: Report, *, explained: bool) -> str:

@@ -30,7 +30,6 @@ from inplace_magic.render.page.sections import (
 from inplace_magic.render.part import MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK
 from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
 from inplace_magic.render.timeline.timeline import timeline_svg
-from inplace_magic.render.verdict import verdict
 from inplace_magic.report import Report
 
 _PAGE = f"body{{margin:16px;background:{style.ZEBRA}}}" + "@media (prefers-color-scheme:dark){body{background:#111}}"
@@ -63,7 +62,7 @@ def fragment_of(
     drawn, keys = _picture(reading, raw) if graph and trace.calls else ("", [])
     timeline, marks = _timeline(reading, opened="timeline" in opened) if drawn else ("", [])
     body = (
-        verdict_bar(report),
+        verdict_bar(reading),
         tag("p", f"margin:8px 14px;color:{style.MUTED_INK}", prose(reading.part)) if reading.part else "",
         finding_cards(report, most=FEW_CARDS if reading.rows < MANY_ROWS else MANY_CARDS, told=told),
         sentence_section(_("Faults of inplace_magic"), trace.faults, opened=True),
@@ -103,7 +102,7 @@ def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="{report.language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{esc(verdict(report))}</title>\n<style>{_PAGE}</style>\n</head>\n"
+        f"<title>{esc(reading.verdict)}</title>\n<style>{_PAGE}</style>\n</head>\n"
         '<body class="im-alone">\n'
         f"<main>{body}</main>\n</body>\n</html>\n"
     )
@@ -121,6 +120,6 @@ def _picture(reading: Reading, raw: bool) -> tuple[str, list[list[str]]]:
     except InplaceMagicError as error:
         return tag("p", f"color:{style.MUTED_INK}", prose(str(error))), []
     css = f"max-width:100%;height:auto;background:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
-    alt = sentences(_("{title}.").format(title=_title(reading)), verdict(reading.report))
+    alt = sentences(_("{title}.").format(title=_title(reading)), reading.verdict)
     shown, unseen = embedded(svg)
     return image(shown, alt, css, class_="inplace-magic-graph"), unseen

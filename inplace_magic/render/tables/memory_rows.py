@@ -7,7 +7,7 @@ from typing import Any
 
 from inplace_magic.analysis.blocks import Entry
 from inplace_magic.analysis.memory import LineMemory, MemoryRow, memory_by_call, memory_by_op
-from inplace_magic.analysis.saved import Kept, kept_for_backward
+from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -155,7 +155,7 @@ def saved_rows(reading: Reading) -> list[Row]:
         for mutation in call.mutations:
             if mutation.counter is not None and mutation.version_after is not None:
                 newest[mutation.counter] = mutation.version_after
-    return [_saved(kept, reading, newest) for kept in kept_for_backward(reading.trace)]
+    return [_saved(kept, reading, newest) for kept in reading.saved]
 
 
 def where(site: Callsite | None) -> Row:
@@ -177,7 +177,7 @@ def layout(shape: tuple[int, ...] | None, dtype: str, device: str, nbytes: int |
 
 def _saved(kept: Kept, reading: Reading, newest: dict[int, int]) -> Row:
     saved = kept.saved
-    tensor = reading.kept.get(saved)
+    tensor = kept.tensor
     return {
         "tensor": f"T{tensor}" if tensor is not None else "",
         "name": reading.names.get(tensor, "") if tensor is not None else "",
