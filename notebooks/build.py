@@ -177,7 +177,9 @@ def _as_new(folder):
     import gc, os, sys
     shell = get_ipython()
     shell.extension_manager.unload_extension("inplace_magic")
+    counted = shell.execution_count - len(shell.history_manager.input_hist_raw) + 1  # this cell, yet: 1, in IPython 7: 0
     shell.reset(new_session=True)
+    shell.execution_count = counted
     shell.InteractiveTB.set_mode("Context")
     for name in [name for name in sys.modules if name.partition(".")[0] == "inplace_magic"]:
         del sys.modules[name]
