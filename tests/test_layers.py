@@ -54,7 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
-FAMILIES = ("rules", "stale", "arrays", "handed", "gradients", "losses", "training")
+FAMILIES = ("rules", "stale", "shared", "arrays", "handed", "gradients", "losses", "training")
 """The folders of rules: none knows another one, nor the notes, and nothing that serves them knows one."""
 
 NEVER = [
@@ -62,6 +62,11 @@ NEVER = [
     ("capture/torch/", "capture/freeze.py"),
     ("capture/stepping_aside/", "capture/session.py"),
     ("capture/naming/", "capture/torch/"),
+    ("capture/graph/", "capture/recorder.py"),
+    ("capture/past/", "capture/recorder.py"),
+    ("source/between/", "source/places.py"),
+    ("analysis/tree/", "analysis/call_tree.py"),
+    ("analysis/writes.py", "analysis/story.py"),
     ("capture/paddle/", "capture/session.py"),
     ("capture/paddle/", "capture/torch/"),
     ("capture/torch/", "capture/paddle/"),

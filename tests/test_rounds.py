@@ -126,6 +126,20 @@ NOT_YET_FOUND = {
     "silent_stations_within_three_changes": "a set knows tensors by identity, and no tensor is written",
     "silent_energies_and_forces_of_a_cluster": "a gradient without a graph in a loss, which is a constant as any",
     "silent_river_gauges_against_their_median": "an argument of NumPy's median lets it write the shared array",
+    "silent_best_epoch_for_leaf_spectra": "a second name for a model, and no tensor is bound anew",
+    "silent_dropped_links_of_a_sap_model": "`.data` of a weight is set in each forward, as clamping and pruning do it",
+    "silent_calls_on_two_forest_microphones": "one model's state carried from one stream to the other, as a state is",
+    "silent_second_sky_from_one_sampler": "a list of slopes that a second run goes on with, as a sampler does",
+    "silent_shares_of_four_frog_experts": "numbers of losses made a tensor, and no tensor is written",
+    "silent_new_dishes_on_a_menu": "a parameter replaced after the optimizer was built, in a module that is no longer held",
+    "silent_padded_rows_of_shopping_baskets": "a buffer overwritten as far as a batch reaches, as padded buffers are",
+    "silent_hits_of_a_hail_warning": "counts that nobody clears, as running totals are",
+    "silent_range_of_a_leak_sensor": "a range moved in each forward, as observers do it",
+    "silent_ratios_of_a_walking_policy": "running statistics moved between two readings, as they are",
+    "silent_walruses_on_drone_photos": "two tables that share rows, scaled in one loop over both",
+    "silent_exported_weights_of_a_pump_monitor": "what a hook worked out, read after a step, as activations are",
+    "silent_opinions_of_two_pollen_experts": "rows set twice by two masks, as masks that exclude each other do it",
+    "silent_trail_of_a_wind_model": "NumPy arrays in lists of lists, which NumPy alone reads",
 }
 """Failures that no rule gives an alarm for so far, and why."""
 NOT_CURED = {"silent_patch_replaced_by_token": "with `.data` on its right-hand side, too, the token gets no gradient"}

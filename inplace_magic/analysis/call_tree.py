@@ -16,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.tree.alike import Alike
-from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step, branch_of
+from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step, branch_of, module_path
+from inplace_magic.analysis.tree.loops import Level, add_part, close_loop
 from inplace_magic.analysis.tree.module_names import IN_A_ROW, Room, steps_of
 from inplace_magic.analysis.tree.rooms import in_rows, runs_of
 from inplace_magic.record.places import Callsite
@@ -50,19 +51,6 @@ def call_tree(calls: Sequence[CallVertex]) -> tuple[Branch, ...]:
             like = sorts[sort] = Placed(call, way.steps, len(sorts), rooms)
         placed.append(Placed(call, like.way, like.sort, like.rooms))
     return _branches(placed, 0, Alike())
-
-
-def module_path(branch: Branch) -> str:
-    """The module that it is; else the common beginning of the names of the parameters that it reads."""
-    if branch.step.path:
-        return branch.step.path
-    names = [steps_of(name)[:-1] for call in branch.calls for name in call.parameters if "." in name]
-    path: list[str] = []
-    for parts in zip(*names, strict=False):
-        if len(set(parts)) > 1:
-            break
-        path.append(parts[0])
-    return "".join(path).removeprefix(".")
 
 
 def layers_path(branch: Branch) -> str:
@@ -149,7 +137,7 @@ def _branches(placed: list[Placed], depth: int, alike: Alike, known: bool = Fals
         alike: the groups so far.
         known: it is told which module runs them. Then two calls of one function inside library code are no loop.
     """
-    levels = [_Level()]
+    levels = [Level()]
     for step, group in groupby(placed, key=lambda each: each.way[depth][0]):
         members = list(group)
         mine = depth == 0 or members[0].way[depth - 1][0].kind == "line"
@@ -166,9 +154,9 @@ def _branches(placed: list[Placed], depth: int, alike: Alike, known: bool = Fals
                 here = step._replace(name=room.cls, path=room.path)
             elif step.kind == "call" and known and not mine:
                 here = step._replace(path=next(iter(branch.calls[0].parameters), ""))
-            _add(levels, here, branch, "yes" if mine or not known else "alike" if here.path else "no")
+            add_part(levels, here, branch, "yes" if mine or not known else "alike" if here.path else "no")
     while len(levels) > 1:
-        _close(levels)
+        close_loop(levels)
     return tuple(levels[0].parts)
 
 
@@ -191,120 +179,3 @@ def _flat(branch: Branch) -> Branch:
     named = branch.kind == "run" and (part.step.kind == "line" or (owns and bool(branch.step.path)))
     kind: BranchKind = "run" if part.kind == "line" else part.kind
     return replace(part, kind=kind, step=branch.step, site=branch.site) if named else part
-
-
-class _Level:
-    """The parts of a group, or of the current pass of a loop, while they are being found."""
-
-    def __init__(self) -> None:
-        self.parts: list[Branch] = []
-        self.seen: dict[Step, int] = {}
-        self.passes: list[tuple[Branch, ...]] = []
-        """The passes before this one; none at the level of the group itself."""
-        self.body: set[Step] = set()
-        self.last: Step | None = None
-        self.end: Step | None = None
-        """The last step of the first pass."""
-        self.alike = False
-        """Whether it is a loop only if all passes are alike."""
-
-    def add(self, step: Step, branch: Branch) -> None:
-        self.seen.setdefault(step, len(self.parts))
-        self.parts.append(branch)
-        self.body.add(step)
-        self.last = step
-
-    def ends_before(self, step: Step) -> bool:
-        if step.kind != "line":
-            return step not in self.body
-        lines = [known.line for known in self.body if known.kind == "line" and known.where == step.where]
-        return not lines or not min(lines) <= step.line <= max(lines)
-
-
-def _add(levels: list[_Level], step: Step, branch: Branch, repeats: Literal["yes", "alike", "no"]) -> None:
-    """Puts a part where it belongs.
-
-    Args:
-        levels: the group and the loops that are open in it.
-        step: that of the part.
-        branch: the part.
-        repeats: whether it begins another pass if it was there before; ``alike``: only of passes that are all alike.
-    """
-    while len(levels) > 1 and levels[-1].ends_before(step):
-        _close(levels)
-    level = levels[-1]
-    start = level.seen.get(step) if repeats != "no" else None
-    if start is None:
-        level.add(step, branch)
-        return
-    if start == 0 and len(levels) > 1:
-        level.passes.append(tuple(level.parts))
-        level.parts, level.seen = [], {}
-        level.end = level.end or level.last
-    else:
-        inner = _Level()
-        inner.alike = repeats == "alike"
-        inner.passes.append(tuple(level.parts[start:]))
-        inner.end = level.last
-        inner.body = {known for known, position in level.seen.items() if position >= start}
-        del level.parts[start:]
-        level.seen = {step: position for step, position in level.seen.items() if position < start}
-        levels.append(inner)
-        level = inner
-    level.add(step, branch)
-
-
-def _close(levels: list[_Level]) -> None:
-    level = levels.pop()
-    outer = levels[-1]
-    rest: list[Branch] = []
-    if len(level.parts) < len(level.passes[0]) and level.last != level.end:
-        # A last pass that broke off, or no loop at all but a chain such as conv, relu, conv.
-        rest = level.parts
-        level.parts = list(level.passes.pop())
-    if level.alike and any(_steps(each) != _steps(level.parts) for each in level.passes):
-        outer.parts += [part for each in level.passes for part in each]
-        outer.parts += level.parts
-    elif level.passes:
-        first_pass = (*_first_lines(outer, level), *level.passes[0])
-        passes = tuple(map(_pass, (first_pass, *level.passes[1:], tuple(level.parts))))
-        calls = tuple(call for each in passes for call in each.calls)
-        first = passes[0].step
-        outer.parts.append(branch_of("loop", Step("line", "", first.line, first.where), calls, passes, passes[0].site))
-    else:
-        outer.parts += level.parts
-    outer.parts += rest
-    outer.last = level.last
-    for step in level.body:  # the loop's lines are passed: the same line again is another pass of what is around it
-        outer.seen.setdefault(step, len(outer.parts) - 1)
-        outer.body.add(step)
-
-
-def _first_lines(outer: _Level, level: _Level) -> list[Branch]:
-    """What ran right before a loop and belongs to its first pass after all; it is taken off `outer`.
-
-    The first of two blocks may run lines that the second leaves out, such as a residual block's ``downsample``. They
-    look like what stands before a loop, but read parameters of the very module that the first pass reads, and the
-    other passes do not.
-    """
-    first, second = (_path_of((*level.passes, tuple(level.parts))[number]) for number in (0, 1))
-    found: list[Branch] = []
-    while first and first != second and outer.parts and f"{module_path(outer.parts[-1])}.".startswith(f"{first}."):
-        found.insert(0, outer.parts.pop())
-    outer.seen = {step: min(position, len(outer.parts)) for step, position in outer.seen.items()}
-    return found
-
-
-def _steps(parts: Sequence[Branch]) -> list[tuple[str, str]]:
-    return [(part.step.name, part.step.path) for part in parts]
-
-
-def _path_of(parts: tuple[Branch, ...]) -> str:
-    return module_path(_pass(parts))
-
-
-def _pass(parts: tuple[Branch, ...]) -> Branch:
-    if len(parts) == 1:
-        return parts[0]
-    calls = tuple(call for part in parts for call in part.calls)
-    return branch_of("pass", Step("line", "", parts[0].step.line), calls, parts, parts[0].site)

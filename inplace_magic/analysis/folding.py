@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
-from inplace_magic.analysis.call_tree import call_tree, chunked, layers_path, lines_of, module_path
+from inplace_magic.analysis.call_tree import call_tree, chunked, layers_path, lines_of
 from inplace_magic.analysis.graph import AutogradGraph, Edge, TensorVertex
-from inplace_magic.analysis.tree.branches import Branch
+from inplace_magic.analysis.tree.branches import Branch, module_path
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
 
 LIMIT = 40

@@ -1,8 +1,9 @@
 """Do two regions of one storage meet, and does an op read an element that it writes for another position?
 
-Two regions of one form are told by their distance. Others are compared element by element on a clipped copy: every
-dimension is cut to a few entries, with the true offsets and strides. What is found is therefore real; what is not found
-may still exist in a large tensor.
+Whether two regions meet is decided exactly: by whether their distance can be made of steps along their dimensions. For
+the other question two regions of one form are told by their distance; others are compared element by element on a
+clipped copy: every dimension is cut to a few entries, with the true offsets and strides. What is found is therefore
+real; what is not found may still exist in a large tensor.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from inplace_magic.record.filled import filled
 
 _CLIP = 8
 _MOST = 65_536
+_MOST_TRIED = 10_000
 
 
 _region = filled(Region)
@@ -49,9 +51,53 @@ def may_meet(one: Region | None, other: Region | None) -> bool:
     (low, high), (other_low, other_high) = _bounds(one), _bounds(other)
     if high < other_low or other_high < low:
         return False
-    if _count(one) > _MOST or _count(other) > _MOST:
-        return True
-    return not {offset for _, offset in _elements(one)}.isdisjoint(offset for _, offset in _elements(other))
+    return _cross(one, other)
+
+
+def _cross(one: Region, other: Region) -> bool:
+    """The same for regions that reach into each other, such as every second weight and the weights between them:
+    whether their distance can be made of steps along their dimensions. True as well where that takes too long to
+    tell."""
+    steps: dict[int, tuple[int, int]] = {}
+    for region, sign in ((one, 1), (other, -1)):
+        for size, stride in zip(region.shape, region.strides, strict=True):
+            if stride and size > 1:
+                low, high = steps.get(abs(stride), (0, 0))
+                if sign * stride > 0:
+                    high += size - 1
+                else:
+                    low -= size - 1
+                steps[abs(stride)] = low, high
+    dimensions = [(stride, *steps[stride]) for stride in sorted(steps, reverse=True)]
+    return _adds_up(other.offset - one.offset, dimensions, [_MOST_TRIED]) is not False
+
+
+def _adds_up(distance: int, dimensions: list[tuple[int, int, int]], left: list[int]) -> bool | None:
+    """Whether steps along the dimensions make a distance; None where too many ways would have to be tried.
+
+    Args:
+        distance: in elements.
+        dimensions: (stride, fewest steps, most steps) of each, the largest stride first.
+        left: how many ways may still be tried.
+    """
+    if not dimensions:
+        return distance == 0
+    if distance % math.gcd(*(stride for stride, _low, _high in dimensions)):
+        return False
+    (stride, fewest, most), *rest = dimensions
+    lowest = sum(step * low for step, low, _high in rest)
+    highest = sum(step * high for step, _low, high in rest)
+    first, last = max(fewest, -((highest - distance) // stride)), min(most, (distance - lowest) // stride)
+    unknown = False
+    for steps in range(first, last + 1):
+        left[0] -= 1
+        if left[0] < 0:
+            return None
+        found = _adds_up(distance - steps * stride, rest, left)
+        if found:
+            return True
+        unknown = unknown or found is None
+    return None if unknown else False
 
 
 @lru_cache(maxsize=4096)

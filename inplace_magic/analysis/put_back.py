@@ -8,16 +8,13 @@ copied in a copy of the same elements that was made before the first of them, an
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from inplace_magic.analysis.overlap import lies_within, may_meet, reach_of_write, region_of
+from inplace_magic.analysis.writes import Writes
 from inplace_magic.record.events import CallEvent, Mutation, Region
-
-if TYPE_CHECKING:
-    from inplace_magic.analysis.story import Story
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class Change:
     """Index of the call that put the old values back; None: nobody did."""
 
 
-def restorations(story: Story) -> dict[int, list[Restoration]]:
+def restorations(story: Writes) -> dict[int, list[Restoration]]:
     """Every such write, by the memory written, oldest first."""
     found: dict[int, list[Restoration]] = {}
     for call in story.trace.calls:
@@ -57,10 +54,15 @@ def restorations(story: Story) -> dict[int, list[Restoration]]:
 
 
 def changes(
-    story: Story, storage: int, read: Region | None, writes: Iterable[tuple[CallEvent, Mutation]]
+    restoring: Sequence[Restoration], read: Region | None, writes: Iterable[tuple[CallEvent, Mutation]]
 ) -> Iterator[Change]:
-    """When elements of `read` were other than at the first of `writes`, which are in the order of the calls."""
-    restoring = story.restorations.get(storage, [])
+    """When elements of `read` were other than at the first of `writes`, which are in the order of the calls.
+
+    Args:
+        restoring: those writes to the memory that put old values back.
+        read: the elements.
+        writes: all writes that count.
+    """
     open_: list[tuple[CallEvent, Mutation]] = []
     for call, mutation in writes:
         reach = reach_of_write(call, mutation)

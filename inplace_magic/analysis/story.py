@@ -3,44 +3,26 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from operator import attrgetter
 
-from inplace_magic.analysis.accesses import Write, write_of
-from inplace_magic.analysis.backwards import Backwards
 from inplace_magic.analysis.effects import Effect, effects_of
-from inplace_magic.analysis.grouped import grouped_by
-from inplace_magic.analysis.naming.known import KnownNames
 from inplace_magic.analysis.put_back import Restoration, restorations
 from inplace_magic.analysis.runs import Runs
 from inplace_magic.analysis.wrapped import told_by_the_call
+from inplace_magic.analysis.writes import Writes
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
-from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, UnseenWrite
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
 
-_AT = attrgetter("at")
-Function = tuple[str, int | None, str | None]
-"""Qualified name, cell, file."""
-_FIRST_WRITES = 100
-"""Writes of a memory that are looked at for the names by which a function writes it."""
-
 
 @dataclass(frozen=True)
-class WrittenFirst:
-    """How a function wrote a memory among its first writes."""
-
-    paths: frozenset[str | None]
-    """The variables by which: ``self.mean``; None among them for what has none."""
-    statements: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Story(Backwards, KnownNames):
+class Story(Writes):
     """A trace with its indexes, each made when a rule first asks."""
 
     @cached_property
@@ -63,77 +45,9 @@ class Story(Backwards, KnownNames):
         return found
 
     @cached_property
-    def foreign_writes(self) -> dict[int, list[ForeignWrite]]:
-        """The writes from outside torch, by storage."""
-        return grouped_by(attrgetter("storage"), self.trace.foreign)
-
-    @cached_property
     def runs(self) -> Runs:
         """The runs of functions."""
         return Runs(self.calls)
-
-    def is_written_between(self, storage: int | None, since: int, until: int) -> bool:
-        """Whether a memory was written between two calls."""
-        writes = self.writes_to_memory(storage)
-        first = bisect_right(writes, since, key=_AT)
-        return first < len(writes) and writes[first].at < until
-
-    def writes_to_memory(self, storage: int | None) -> list[Write]:
-        """All writes to a storage, those seen, unseen and from outside torch, oldest first."""
-        if storage is None:
-            return []
-        if storage not in self._writes_to_memory:
-            found = [
-                write_of(m.version_before, m.version_after, call.index, call, m, call.callsite)
-                for call, m in self.writes_to_storage.get(storage, ())
-            ]
-            counters = self._counters_on.get(storage, ())
-            added = self.added_to.get(storage, ())
-            met = sorted(place for counter in counters for place in self._unseen_on.get(counter, ()))
-            unseen = [self._unseen(self.trace.unseen[place]) for place in met]
-            found += [write for write in unseen if write.at not in added]
-            found += [write_of(None, None, at, site=self.calls[at].callsite) for at in added]
-            foreign = self.foreign_writes.get(storage, ())
-            found += [write_of(None, None, entry.noticed, site=entry.callsite) for entry in foreign]
-            self._writes_to_memory[storage] = sorted(found, key=lambda write: write.at)
-        return self._writes_to_memory[storage]
-
-    def name_written_by(self, write: Write) -> str | None:
-        """The variable as the writing line says it; None where nobody saw which call wrote."""
-        if write.call is None or write.mutation is None:
-            return None
-        return self.bindings.written_name(write.call, write.mutation.tensor)
-
-    @cached_property
-    def writing_in(self) -> dict[Function, list[tuple[Callsite, CallEvent]]]:
-        """The lines and the calls that wrote in place, by the function of the line."""
-        found: dict[Function, list[tuple[Callsite, CallEvent]]] = {}
-        for call in self.trace.calls:
-            site = call.callsite
-            if call.kind == "in-place" and site is not None:
-                found.setdefault((site.function, site.cell, site.file), []).append((site, call))
-        return found
-
-    def written_first(self, storage: int | None) -> dict[Function, WrittenFirst]:
-        """How the functions that wrote a memory first did so."""
-        if storage not in self._written_first:
-            paths: dict[Function, set[str | None]] = {}
-            statements: dict[Function, set[str]] = {}
-            for call, _mutation in self.writes_to_storage.get(storage or 0, ())[:_FIRST_WRITES]:
-                if call.callsite is not None:
-                    function = call.callsite.function, call.callsite.cell, call.callsite.file
-                    written = (self.bindings.written_path(call, written.tensor) for written in call.mutations)
-                    paths.setdefault(function, set()).update(written)
-                    statements.setdefault(function, set()).add(call.callsite.statement)
-            self._written_first[storage] = {
-                function: WrittenFirst(frozenset(found), frozenset(statements[function]))
-                for function, found in paths.items()
-            }
-        return self._written_first[storage]
-
-    @cached_property
-    def _written_first(self) -> dict[int | None, dict[Function, WrittenFirst]]:
-        return {}
 
     @cached_property
     def stepping(self) -> frozenset[Callsite]:
@@ -142,45 +56,11 @@ class Story(Backwards, KnownNames):
         wrote = (call for call in moving if any(meta.is_trainable for meta in call.mutated))
         return frozenset(call.callsite for call in wrote if call.callsite is not None and not call.callsite.direct)
 
-    @cached_property
-    def added_to(self) -> dict[int, list[int]]:
-        """The backwards that added to a gradient which was there already, by its memory, oldest first."""
-        found: dict[int, list[int]] = {}
-        for backward in self.trace.backwards:
-            for entry in backward.added_to if backward.call in self.calls else ():
-                found.setdefault(entry.storage, []).append(backward.call)
-        return found
-
-    def _unseen(self, unseen: UnseenWrite) -> Write:
-        """Where an unseen write goes among the others. A gradient that changed while nobody was seen writing it was
-        added to by the last backward before."""
-        before, after = unseen.version_before, unseen.version_after
-        tensors = self.tensors_counted_by.get(unseen.counter, ())
-        gradient = any(name.endswith(".grad") for tensor in tensors for name in self.names.get(tensor, ()))
-        ran = bisect_left(self.backwards_run, unseen.noticed) if gradient else 0
-        if unseen.callsite is not None or not ran:
-            return write_of(before, after, unseen.noticed, site=unseen.callsite)
-        last = self.backwards_run[ran - 1]
-        return write_of(before, after, last, site=self.calls[last].callsite)
-
-    @cached_property
-    def _writes_to_memory(self) -> dict[int, list[Write]]:
-        return {}
-
-    @cached_property
-    def _unseen_on(self) -> dict[int | None, list[int]]:
-        """Places in the list of unseen writes, by counter."""
-        found: dict[int | None, list[int]] = {}
-        for place, entry in enumerate(self.trace.unseen):
-            found.setdefault(entry.counter, []).append(place)
-        return found
-
-    @cached_property
-    def _counters_on(self) -> dict[int | None, set[int | None]]:
-        found: dict[int | None, set[int | None]] = {}
-        for meta in self.observations.values():
-            found.setdefault(meta.storage, set()).add(meta.counter)
-        return found
+    def given_memory(self, storage: int | None) -> list[CallEvent]:
+        """The calls that got a tensor on a memory, oldest first; queries too."""
+        tensors = self.bindings.by_storage.get(storage, ()) if storage is not None else ()
+        found = {call.index: call for tensor in tensors for call in self.given_to.get(tensor, ())}
+        return [found[index] for index in sorted(found)]
 
     def first_seen(self, tensor: int) -> int:
         """Index of the first call that met a tensor."""
@@ -225,15 +105,6 @@ class Story(Backwards, KnownNames):
             if name is not None:
                 return name
         return None
-
-    @cached_property
-    def tensors_counted_by(self) -> dict[int, list[int]]:
-        """Tensors in the order in which they were met, by version counter."""
-        found: dict[int, list[int]] = {}
-        for meta in self.observations.values():
-            if meta.counter is not None:
-                found.setdefault(meta.counter, []).append(meta.tensor)
-        return found
 
     @cached_property
     def nodes_of_functions(self) -> dict[str, frozenset[int]]:
@@ -282,11 +153,6 @@ class Story(Backwards, KnownNames):
             return ""
         return re.sub(r"\s+", " ", site.statement or site.text)
 
-    def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
-        """The first call before call `before` that gave a tensor as a new one."""
-        call = self._made.get(tensor)
-        return call if call is not None and call.index < before else None
-
     def maker_of_storage(self, storage: int | None) -> CallEvent | None:
         """The call that made a storage; None when it existed before the watch or was never seen being made."""
         born = self._births.get(storage) if storage is not None else None
@@ -300,21 +166,12 @@ class Story(Backwards, KnownNames):
     def is_gradient(self, mutation: Mutation) -> bool:
         """Whether a written tensor is the gradient of a leaf: made by a backward, or named so."""
         maker = self.maker_of_storage(mutation.storage)
-        named = any(name.endswith(".grad") for name in self.names.get(mutation.tensor, ()))
+        named = any(is_gradient(name) for name in self.names.get(mutation.tensor, ()))
         return named or (maker is not None and maker.index in self.backwards)
 
     @cached_property
     def _births(self) -> dict[int, int | None]:
         return {storage.storage: storage.born for storage in self.trace.storages}
-
-    @cached_property
-    def _made(self) -> dict[int, CallEvent]:
-        found: dict[int, CallEvent] = {}
-        for call in self.trace.calls:
-            if call.kind in ("ordinary", "view"):
-                for output in call.outputs:
-                    found.setdefault(output.tensor, call)
-        return found
 
     def refusals(self) -> Iterator[tuple[CallEvent | None, Refusal]]:
         """Every refusal of autograd that a call met, and the block's own when no recorded call met it. One that came

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 
 from inplace_magic.capture.records import AnotherStorageObject, StorageRecord
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe_memory
 
 Live = StorageRecord | AnotherStorageObject
 
@@ -40,7 +40,7 @@ class AddressIndex:
     def add(self, live: Live) -> None:
         """Takes in one storage."""
         untyped = live()
-        start = describe.storage_address(untyped) if untyped is not None else None
+        start = describe_memory.storage_address(untyped) if untyped is not None else None
         if start:
             at = bisect_right(self._starts, start)
             self._starts.insert(at, start)
@@ -52,7 +52,7 @@ class AddressIndex:
         while at >= 0 and met < _NEIGHBOURS:
             live, known_start = self._live[at], self._starts[at]
             untyped = live()
-            start = describe.storage_address(untyped) if untyped is not None else None
+            start = describe_memory.storage_address(untyped) if untyped is not None else None
             if start != known_start:  # it died, or got other memory by `resize_`
                 del self._live[at], self._starts[at]
                 if start:

@@ -98,7 +98,7 @@ class Beside:
         """Whether another thread that can run the user's code ran since the block began. One that has waited all the
         time, as those of a pool do that a compiler left behind, did not."""
         company = _company()
-        rested = all(company.get(thread) == runs != "" for thread, runs in self._company.items())
+        rested = all([company.get(thread) == runs != "" for thread, runs in self._company.items()])
         return not rested or company.keys() != self._company.keys() or self._started() > 0
 
     def _started(self) -> int:
@@ -144,14 +144,9 @@ def _of_the_house(thread: threading.Thread) -> bool:
         return True  # made outside Python: a kernel's, or one of autograd's
     target: Any = getattr(thread, "_target", None)  # gone when it has ended
     modules = (type(thread).__module__, getattr(target, "__module__", None) or "")
-    # Loops, since an `any` that ends early leaves a generator, and Python drops an interrupt that strikes as that dies.
-    for module in modules:
-        if module.split(".")[0] in _OF_THE_HOUSE or module == "concurrent.futures.process":
-            return True
-    for name in _HANDLERS:
-        if name in thread.name:
-            return True
-    return getattr(target, "__name__", "") in _HANDLERS
+    if any([module.split(".")[0] in _OF_THE_HOUSE or module == "concurrent.futures.process" for module in modules]):
+        return True
+    return any([name in thread.name for name in _HANDLERS]) or getattr(target, "__name__", "") in _HANDLERS
 
 
 def _peek(owner: Any, name: str) -> int:

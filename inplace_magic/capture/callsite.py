@@ -6,36 +6,19 @@ installed packages and of this package are never part of it: the line that calle
 
 from __future__ import annotations
 
-import os
-import site
-import sys
-import sysconfig
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from inspect import CO_NEWLOCALS
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType
 from typing import Any
 
+from inplace_magic.capture.frames import OURS, FrameworkFrames, belongs_to_user, class_of, library_folders
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
 
 RawChain = tuple[int, ...]
 """``(indirect, id(code), f_lasti, id(code), f_lasti, …)``; the code objects are kept alive by :class:`CallsiteTable`.
 ``indirect`` is 1 when library code stands between the first place and the framework's function."""
-
-
-@dataclass(frozen=True, slots=True)
-class FrameworkFrames:
-    """Which frames of a framework mean what to a chain of callers."""
-
-    module_file: str
-    """Where the code is that runs the ``forward`` of a module."""
-    runs_hooks: str
-    """Name of the function there that runs the ``forward`` of a module with hooks, and those."""
-    is_passed_over: Callable[[str], bool]
-    """Of a file: whether its frames are part of the call itself, as those of override machinery are."""
-    is_stand_in: Callable[[CodeType], bool]
-    """Of a code: whether it stands for the frame above it."""
 
 
 _USER, _END, _FORWARD, _MODULE, _LIBRARY, _HOOKED = 1, 2, 4, 8, 16, 32
@@ -52,35 +35,11 @@ _FORWARD_MARK = -_MODULE
 _HOOKED_MARK = -(_MODULE | _HOOKED)
 """The same, of a module that has hooks."""
 
-_OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-"""Where the code of this package lies."""
-
 _MOST_PLACES = 15
 """Places kept at each end of a chain of callers."""
 
 _LONGEST_KNOWN = 8 * _MOST_PLACES
 """Entries of a path up to which it is remembered as it is."""
-
-
-def imported(framework: str) -> ModuleType | None:
-    """The framework, if it was imported; a module of the user's that has the same name, as a game's ``paddle.py``, is
-    none."""
-    module = sys.modules.get(framework)
-    return module if hasattr(module, "Tensor") else None
-
-
-def library_folders() -> tuple[str, ...]:
-    """Where code lies that is not the user's; a framework that was imported is there too, wherever it lies."""
-    paths = sysconfig.get_paths()
-    folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
-    folders.update(site.getsitepackages() if hasattr(site, "getsitepackages") else ())
-    folders.add(site.getusersitepackages())
-    folders.add(_OURS)
-    for framework in ("torch", "paddle"):
-        file = getattr(imported(framework), "__file__", None)
-        if file:
-            folders.add(os.path.dirname(os.path.abspath(file)))
-    return tuple(os.path.join(folder, "") for folder in sorted(folders) if folder)
 
 
 class CallsiteTable:
@@ -135,7 +94,7 @@ class CallsiteTable:
         if root_file is not None:
             self._is_user[root_file] = True
         self._cell_globals = cell_globals if root is None else None
-        if root is not None and not root.f_code.co_filename.startswith(_OURS):
+        if root is not None and not root.f_code.co_filename.startswith(OURS):
             self._is_user[root.f_code.co_filename] = True  # also `<timed exec>`, under %%time
             if not root.f_code.co_flags & CO_NEWLOCALS:
                 self._root_file = root.f_code.co_filename
@@ -283,7 +242,7 @@ class CallsiteTable:
         if number is None:
             number = self._numbers[cut] = len(self.chains)
             self.chains.append(tuple(chain))
-            self.modules.append(tuple(_class_of(self._codes[forward]) for forward in reversed(forwards)))
+            self.modules.append(tuple(class_of(self._codes[forward]) for forward in reversed(forwards)))
             if _HOOKED_MARK in marks:
                 self.hooks[number] = inside > 1 and marks[0] == _HOOKED_MARK and marks.count(_HOOKED_MARK) == 1
         if len(path) <= _LONGEST_KNOWN:
@@ -295,7 +254,7 @@ class CallsiteTable:
         filename = code.co_filename
         mine = self._is_user.get(filename)
         if mine is None:
-            mine = self._is_user[filename] = self._belongs_to_user(filename)
+            mine = self._is_user[filename] = belongs_to_user(filename, self._libraries)
         if self._frames.is_stand_in(code):
             kind = 0  # the frame above it is the one that it stands for
         elif code is self._root or (filename == self._root_file and not code.co_flags & CO_NEWLOCALS):
@@ -312,11 +271,6 @@ class CallsiteTable:
         self._kinds[id(code)] = kind
         return kind
 
-    def _belongs_to_user(self, filename: str) -> bool:
-        if filename.startswith("<"):
-            return filename.startswith(("<ipython-input", "<stdin", "<string", "<cell", "<doctest"))
-        return not os.path.abspath(filename).startswith(self._libraries)
-
     def resolve(self, sources: Sources) -> list[Callsite]:
         """All places collected so far, by their numbers."""
         made: dict[RawChain, Callsite] = {}
@@ -332,14 +286,3 @@ class CallsiteTable:
                 place = replace(place, direct=not chain[0], cell=cell)
             known = made[chain] = place
         return known
-
-
-def _class_of(forward: CodeType) -> str:
-    # Python 3.10 has no qualified name; the class is not read from `f_locals`, which would keep tensors alive.
-    return class_in(str(getattr(forward, "co_qualname", "forward")))
-
-
-def class_in(qualified: str) -> str:
-    """The class in the qualified name of a method; ``Module`` where it tells none."""
-    parts = qualified.split(".")
-    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else "Module"

@@ -10,24 +10,16 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.frozen_maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
-from inplace_magic.capture.frozen_writes import frozen_foreign, frozen_unseen
+from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
+from inplace_magic.capture.frozen.writes import frozen_foreign, frozen_unseen
+from inplace_magic.capture.graph.pending import pending_nodes
+from inplace_magic.capture.log import FACTS, HEAD, SITE, Log, RawCall, RawIdleStep, mutations_of
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.records import (
-    FACTS,
-    HEAD,
-    SITE,
-    UNREAD,
-    Log,
-    Observation,
-    RawCall,
-    RawIdleStep,
-    mutations_of,
-)
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.records import UNREAD, Observation
+from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
 from inplace_magic.capture.torch.layouts import readable
@@ -38,6 +30,7 @@ from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.blindness import (
     EDITED,
     FORGOTTEN,
+    NAMES_LIMITED,
     NO_ROOM,
     NOT_JUDGED,
     NOT_SEEN_MORE,
@@ -82,13 +75,13 @@ def frozen_trace(
     """
     recorder.look_once_more()
     log, nodes, identity = recorder.log, recorder.nodes, recorder.identity
-    pending = nodes.pending(forget=last)
+    pending = pending_nodes(nodes, identity, forget=last)
     sites = recorder.sites.resolve(sources)
     freezer = Freezer(sites, recorder.sites.modules, recorder.sites.library_expressions(sources), recorder.log.dropped)
     names: dict[int, tuple[str, ...]] = {}
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
-    packed = recorder.packed
+    packed = recorder.room.packed
     giving: set[int | None] = set()
     made: list[CallEvent] = []
     for raws in chain(packed.calls(), (log.calls,)):
@@ -127,6 +120,7 @@ def frozen_trace(
             *_not_checked(identity.shared),
             *_not_looked_at(nodes, sites),
             *_not_kept(log, options),
+            *_not_noted(recorder),
             *_beside(log),
             *_edited(sources),
         ),
@@ -183,6 +177,11 @@ def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
     if log.forgotten:
         yield FORGOTTEN.format(count=f"{log.forgotten:,}", begun=f"{log.begun:,}", limit=f"{options.max_events:,}")
         yield NOT_JUDGED
+
+
+def _not_noted(recorder: Recorder) -> Iterator[str]:
+    if recorder.log.registrations_full or recorder.holdings.is_full or recorder.passing_names.is_full:
+        yield NAMES_LIMITED
 
 
 def _beside(log: Log) -> Iterator[str]:
@@ -260,8 +259,8 @@ class Freezer:
             version,
             storage.serial if storage is not None else None,
             record.counter.serial,
-            describe.flat(old),
-            describe.flat(new),
+            describe_memory.flat(old),
+            describe_memory.flat(new),
             region,
             self._dropped.get(call),
         )

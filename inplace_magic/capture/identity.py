@@ -23,7 +23,7 @@ from inplace_magic.capture.records import (
     StorageRecord,
     TensorRecord,
 )
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.capture.witness import SharedMemory
 
 _PLAIN_TYPES = describe.PLAIN_TYPES
@@ -196,7 +196,7 @@ class IdentityMap:
             if live() is untyped:
                 return live.record
             self.bury()  # that one died since the queue was read
-        nbytes, device, resizable = describe.storage_facts(untyped)
+        nbytes, device, resizable = describe_memory.storage_facts(untyped)
         foreign = not resizable
         twin = self._same_memory(untyped) if foreign else None
         if twin is not None:
@@ -243,7 +243,7 @@ class IdentityMap:
 
     def _same_memory(self, untyped: Any) -> StorageRecord | None:
         """The live storage that already has the memory which NumPy or DLPack handed in under another storage object."""
-        address = describe.storage_address(untyped)
+        address = describe_memory.storage_address(untyped)
         return self.storage_at(address, untyped.device) if address else None
 
     def storage_at(self, address: int, device: torch.device) -> StorageRecord | None:
@@ -275,7 +275,7 @@ class IdentityMap:
 
 
 def _note_size(record: StorageRecord, untyped: Any, call: int | None, op: int | None) -> None:
-    nbytes = describe.storage_size(untyped)
+    nbytes = describe_memory.storage_size(untyped)
     last = record.resizes[-1][0] if record.resizes else record.nbytes
     if nbytes is not None and nbytes != last:
         record.resizes += ((nbytes, call, op),)

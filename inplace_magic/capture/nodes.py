@@ -7,75 +7,22 @@ call.
 
 from __future__ import annotations
 
-import gc
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from inplace_magic.capture.depth import DEEP, levels
+from inplace_magic.capture.graph.depth import DEEP, levels
+from inplace_magic.capture.graph.node_records import KEY, NodeRecord, SavedRecord, Token, saved_by
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.records import NODE, UNREAD, VERSION, CounterRecord, Reference, StorageRecord, TensorRecord
+from inplace_magic.capture.records import UNREAD, CounterRecord, TensorRecord
 from inplace_magic.capture.torch import describe, describe_nodes, unpacking
 from inplace_magic.capture.torch.layouts import Layout
 from inplace_magic.capture.witness import saved_digest, still_equal
 
-_KEY = "inplace_magic"
 _PLAIN_TYPES = describe.PLAIN_TYPES
 _NODE_NAMES = describe_nodes.NODE_NAMES
-
-
-class _Token:
-    """Lives in a node's metadata."""
-
-    __slots__ = ("__weakref__", "owner", "record")
-
-    owner: object
-    record: NodeRecord
-
-
-SavedRecord = tuple[
-    str,
-    int | None,
-    StorageRecord | None,
-    CounterRecord | None,
-    int | None,
-    Layout | None,
-    int | None,
-]
-"""What a node saved, not yet made readable: (name, serial number of the tensor, storage, counter, version, layout,
-digest). The layout is None when somebody's hooks packed it."""
-
-
-_EACH_SAVED = 7
-
-
-class NodeRecord(Reference):
-    """One autograd node; a weak reference to its token."""
-
-    __slots__ = ("call", "changed", "depth", "ended", "name", "next", "saved", "sequence", "serial", "variable")
-
-    serial: int
-    name: str
-    sequence: int | None
-    call: int | None
-    next: tuple[int | None, ...]
-    variable: int | None
-    ended: int | None
-    depth: int
-    """No path from it leads over more nodes than this; all that is not shallow (see :mod:`.depth`) has one number."""
-    saved: tuple[Any, ...]
-    """One :data:`SavedRecord` after the other."""
-    changed: dict[str, list[int]] | None
-    """By the name of a saved tensor, the calls before which its content was found changed, as before again, and so on
-    in turn; None: none was changed."""
-
-
-def saved_by(record: Any) -> Iterator[SavedRecord]:
-    """What a node saved, one by one."""
-    entries: Any = zip(*[iter(record.saved)] * _EACH_SAVED, strict=True)
-    return iter(entries)
 
 
 class NodeMap:
@@ -106,7 +53,7 @@ class NodeMap:
         """Versions before, of the counters that the call which just returned has moved."""
         self._first_sequence = describe_nodes.sequence_number()
         DEEP.recount()
-        self._shallow = self._most_deep = levels() // 2
+        self.shallow = self._most_deep = levels() // 2
         self.full = DEEP.alive >= self._most_deep
         """Whether no more nodes may be looked at, until some have died: whoever reads ``grad_fn`` asks first."""
         self.cut = False
@@ -115,11 +62,11 @@ class NodeMap:
         """Number of the place where a node was first left alone for that reason."""
         self.unread = 0
         """How many looks at a tensor left its node alone."""
-        self._strangers = self._shallow
-        """How many nodes that no call gave :meth:`pending` has come to at once and counted; few count for nothing."""
+        self._strangers = self.shallow
+        """How many nodes that no call gave one look has come to and counted, see :meth:`are_too_many`."""
 
     def number(self, grad_fn: Any, call: int | None, since: int | None = None) -> int:
-        """The number of a node; it and the unknown nodes behind it are read, as many as may be (:mod:`.depth`).
+        """The number of a node; it and the unknown nodes behind it are read, as many as may be (:mod:`.graph.depth`).
 
         Args:
             grad_fn: the node.
@@ -127,7 +74,7 @@ class NodeMap:
             since: autograd sequence number at that call's start; nodes older than that were not made by it.
         """
         metadata = grad_fn.metadata
-        token = metadata.get(_KEY)
+        token = metadata.get(KEY)
         if token is not None and token.owner is self:
             serial: int = token.record.serial
             return serial
@@ -138,7 +85,7 @@ class NodeMap:
         deepest = 1
         while True:
             if record.name in describe_nodes.OF_MANY and self._may_be_too_many(node, record, since, len(added)):
-                deepest = self._shallow
+                deepest = self.shallow
                 self.cut = True
                 break
             edges: list[int | None] = []
@@ -147,7 +94,7 @@ class NodeMap:
                     edges.append(None)
                     continue
                 metadata = behind.metadata
-                token = metadata.get(_KEY)
+                token = metadata.get(KEY)
                 if token is not None and token.owner is self:
                     known: NodeRecord = token.record
                     edges.append(known.serial)
@@ -162,14 +109,14 @@ class NodeMap:
             record.next = tuple(edges)
             if not todo:
                 break
-            if len(added) >= self._shallow - deepest and len(added) >= self._most_deep - DEEP.alive:
-                deepest = self._shallow  # what is behind these stays unknown
+            if len(added) >= self.shallow - deepest and len(added) >= self._most_deep - DEEP.alive:
+                deepest = self.shallow  # what is behind these stays unknown
                 self.cut = True
                 break
             node, record = todo.pop()
         depth = deepest + len(added)
-        if depth > self._shallow:
-            depth = self._shallow + 1
+        if depth > self.shallow:
+            depth = self.shallow + 1
             self._deeper(len(added))
         for record in added:
             record.depth = depth
@@ -178,7 +125,7 @@ class NodeMap:
     def _may_be_too_many(self, node: Any, record: NodeRecord, since: int | None, met: int) -> bool:
         """Whether a look behind a node may give an object to more nodes at once than may have one. Those that the call
         did not make are known by now, as nodes of its inputs."""
-        room = max(self._shallow, self._most_deep - DEEP.alive) - met
+        room = max(self.shallow, self._most_deep - DEEP.alive) - met
         made = record.sequence or 0
         if record.call is not None and since is not None:
             made = describe_nodes.sequence_number() - since
@@ -187,6 +134,15 @@ class NodeMap:
     def _deeper(self, count: int) -> None:
         DEEP.alive += count
         self.full = DEEP.alive >= self._most_deep
+
+    def are_too_many(self, strangers: int) -> bool:
+        """Whether a look that came to so many nodes which no call gave may go no further. They are counted as they are
+        met, so that another look counts none of them again; few count for nothing."""
+        if strangers <= self._strangers:
+            return False
+        self._strangers = strangers
+        self._deeper(1)
+        return self.full
 
     def leave_alone(self, site: int | None) -> int:
         """Stands for the number of a node that may not be looked at; notes where.
@@ -203,7 +159,7 @@ class NodeMap:
         sequence = describe_nodes.node_sequence(node)
         made_now = call is not None and (sequence is None or since is None or sequence >= since)
         serial = self.made = self.made + 1
-        token = metadata[_KEY] = _Token()
+        token = metadata[KEY] = Token()
         token.owner = self
         token.record = record = NodeRecord(token, self._died)
         record.serial, record.sequence = serial, sequence
@@ -239,7 +195,7 @@ class NodeMap:
             record = deaths[0]
             record.ended = now
             self._witnessed.pop(record, None)
-            if record.depth > self._shallow:
+            if record.depth > self.shallow:
                 DEEP.died()
                 self.full = DEEP.alive >= self._most_deep
             deaths.popleft()
@@ -309,95 +265,3 @@ class NodeMap:
             if at is not None and at > sequence:
                 return before
         return now
-
-    def pending(self, *, forget: bool) -> set[int]:
-        """The numbers of those nodes, reached from a live tensor, that still hold what they saved: backward would use
-        them. Not those behind which a backward has been already and let go of what it used: another one will raise.
-
-        Args:
-            forget: also take our tokens out of the nodes; at the end of the watch.
-        """
-        holding: dict[int, int] = {}  # our number by id
-        users: dict[int, list[int]] = {}
-        spent: list[int] = []
-        strangers = 0
-        self.bury()
-        met: dict[int, Any] = {}  # by id; holding the nodes keeps the ids theirs
-        todo: list[Any] = []
-        for tensor, record in self._identity.live():
-            todo.append(describe.grad_fn(tensor) if self._may_be_read(tensor, record) else None)
-            gradient = describe.gradient(tensor)  # with `create_graph` it has a graph of its own
-            todo.append(describe.grad_fn(gradient) if gradient is not None and not self.full else None)
-        todo = [grad_fn for grad_fn in todo if grad_fn is not None]
-        while todo:
-            node = todo.pop()
-            if id(node) in met:
-                continue
-            met[id(node)] = node
-            token = node.metadata.get(_KEY)
-            if token is not None and token.owner is self:
-                if _still_saves(node, token.record):
-                    holding[id(node)] = token.record.serial
-                if forget:
-                    del node.metadata[_KEY]
-                if not token.record.next:
-                    continue  # nothing is behind it, or what is was left alone
-            else:
-                strangers += 1
-                if strangers > self._strangers:
-                    self._strangers = strangers
-                    self._deeper(1)
-                    if self.full:
-                        continue
-                wide = describe_nodes.node_name(node) in describe_nodes.OF_MANY
-                if wide and describe_nodes.most_behind(node) > self._shallow:
-                    continue
-            if describe_nodes.is_spent(node):
-                spent.append(id(node))
-            for behind, _ in node.next_functions:
-                if behind is not None:
-                    users.setdefault(id(behind), []).append(id(node))
-                    todo.append(behind)
-        while spent:
-            key = spent.pop()
-            holding.pop(key, None)
-            spent += users.pop(key, ())
-        if forget:
-            token = None  # else this very frame would keep the last one alive
-            self._unmark_the_rest()
-        return set(holding.values())
-
-    def _may_be_read(self, tensor: torch.Tensor, record: TensorRecord) -> bool:
-        latest = record.latest
-        if latest is None or latest[NODE] is None:
-            return not self.full and _up_to_date(tensor, record)
-        if latest[NODE] == UNREAD and self.unread:
-            return False
-        return _up_to_date(tensor, record)
-
-    def _unmark_the_rest(self) -> None:
-        """Takes our tokens out of nodes that no tensor of ours leads to without a read that would change the graph.
-        The garbage collector knows the ``metadata`` dicts that hold them; asked for the referrers of many tokens, it
-        would compare every reference in the process with each of them."""
-        left = {id(token): token for record in self.records if (token := record()) is not None}
-        for holder in gc.get_objects() if left else ():
-            token = holder.get(_KEY) if type(holder) is dict else None
-            if token is not None and left.get(id(token)) is token:
-                del holder[_KEY]
-
-
-def _still_saves(node: Any, record: NodeRecord) -> bool:
-    if not unpacking.NEEDED:
-        return describe_nodes.still_saves(node)
-    was_read = any(layout is not None for *_, layout, _ in saved_by(record))
-    return was_read and unpacking.still_saves(node)
-
-
-def _up_to_date(tensor: torch.Tensor, record: TensorRecord) -> bool:
-    """Whether reading ``grad_fn`` changes nothing: not so for a view whose base was written since it was last read."""
-    if not describe.is_view(tensor):
-        return True
-    version = describe.version(tensor)
-    latest = record.latest
-    read_at = latest[VERSION] if latest is not None and latest[NODE] not in (None, UNREAD) else None
-    return version is not None and version in (read_at, record.used_at)

@@ -7,19 +7,11 @@ from collections.abc import Iterator
 import torch
 
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.log import Log, RawUnseenWrite
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import (
-    RECORD,
-    SWAPPED,
-    UNREAD,
-    VERSION,
-    Log,
-    Observation,
-    RawUnseenWrite,
-    TensorRecord,
-)
+from inplace_magic.capture.records import RECORD, SWAPPED, UNREAD, VERSION, Observation, TensorRecord
 from inplace_magic.capture.running import OpenCall
-from inplace_magic.capture.torch import describe, describe_nodes
+from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 
 _PLAIN_TYPES = describe.PLAIN_TYPES
 
@@ -82,7 +74,7 @@ class Observer:
         layout = record.layout
         if layout is None or record.layout_at != version or (call is not None and call.facts.metadata_only):
             layout = record.layout = describe.layout(tensor)
-            record.pointer = describe.pointer(tensor)
+            record.pointer = describe_memory.pointer(tensor)
             record.layout_at = version
         node = None
         requires_grad = tensor.requires_grad if plain else describe.requires_grad(tensor)

@@ -13,30 +13,23 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.backward import backward_of
 from inplace_magic.capture.callsite import CallsiteTable
-from inplace_magic.capture.gradients import gradients_before, gradients_written
+from inplace_magic.capture.foreign import ForeignWrites
+from inplace_magic.capture.graph.backward import backward_of
+from inplace_magic.capture.graph.gradients import gradients_before, gradients_written
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import Holdings
 from inplace_magic.capture.naming.methods import Methods
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
-from inplace_magic.capture.past.forgetting import forget
-from inplace_magic.capture.past.packed import Packed
-from inplace_magic.capture.records import (
-    LAYOUT,
-    NODE,
-    RECORD,
-    STORAGE,
-    UNREAD,
-    VERSION,
-    Log,
-    RawForeignWrite,
-)
+from inplace_magic.capture.past.room import Room
+from inplace_magic.capture.records import NODE, RECORD, UNREAD, VERSION
 from inplace_magic.capture.results import Results
-from inplace_magic.capture.running import OpenCall, written_region
+from inplace_magic.capture.running import OpenCall
+from inplace_magic.capture.targets import Targets
 from inplace_magic.capture.torch import describe, describe_nodes
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
 from inplace_magic.capture.torch.callers import TORCH_FRAMES
@@ -49,10 +42,6 @@ from inplace_magic.record.options import WatchOptions
 
 _NONE: list[Any] = []
 _NOTHING: dict[Any, Any] = {}
-_AT_ONCE = 512
-"""Calls that are packed together."""
-_RECENT = 32
-"""Calls that are not packed yet: a hook asks who made what is written now."""
 _PLAIN_TYPES = describe.PLAIN_TYPES
 _is_grad_enabled, _sequence_number = torch.is_grad_enabled, describe_nodes.sequence_number
 
@@ -61,7 +50,6 @@ class Recorder:
     """Collects one watch."""
 
     def __init__(self, options: WatchOptions) -> None:
-        self._options = options
         self.sites = (LineTable if options.level == "writes" else CallsiteTable)(TORCH_FRAMES)
         self.log = Log()
         self.identity = IdentityMap(self.clock, options.check_values)
@@ -76,18 +64,16 @@ class Recorder:
         self.holdings = Holdings(self.sites.is_users, self.identity.known, TORCH_KINDS, describe.base)
         self._held = self.holdings.held
         self._hooked = HookedLayers(self.sites, self.log, self.identity)
+        self._targets = Targets(self.identity, self.log, options.max_values)
         self._results = Results(self.identity, self._observer, options.max_values)
         self.running: list[OpenCall] = []
         """The calls that have not returned, outermost first."""
-        self._forget_at = options.max_events
-        self.packed = Packed()
-        self._look_at = min(self._forget_at, _AT_ONCE)
-        """How many calls that are not packed make it worth while to do something about them."""
-        self._is_plain = True
-        """Whether everything could be packed so far."""
+        self.room = Room(self.log, self.identity, self.nodes, options.max_events)
+        self._look_at = self.room.look_at
         self._deaths, self._node_deaths = self.identity.deaths, self.nodes.deaths
         self._shared = self.identity.shared
         self._digests = self._shared.digests
+        self._foreign = ForeignWrites(self.log, self._shared, self._observer)
 
     def bury(self) -> None:
         """Notes which tensors, storages and nodes died."""
@@ -119,7 +105,7 @@ class Recorder:
             self.nodes.bury()
         log = self.log
         if len(log.calls) >= self._look_at:
-            self._make_room()
+            self._look_at = self.room.make_room(self.meter)
         call = OpenCall()
         call.facts = facts
         call.tensors = tensors = tensors_in(args, [])
@@ -130,7 +116,7 @@ class Recorder:
             self._places_met = site + 1
             self.passing_names.look(frame, log.begun, site)
         if self._digests:
-            self._look_at_shared_memory(site)
+            self._foreign.look(site)
         observer = self._observer
         observer.site = site
         call.before = before = []
@@ -151,7 +137,7 @@ class Recorder:
                 record.counter.seen_at = site
             before.append(latest)
         if self._shared.aside:
-            self._look_at_memory_put_aside(call, site)
+            self._foreign.look_aside(call, site)
         call.index = log.begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
             log.begun += 1
@@ -164,7 +150,7 @@ class Recorder:
         call.values = _NOTHING
         call.region = None
         if facts.may_write or kwargs or facts.uncounted is not None:
-            self._look_at_targets(call, args, kwargs)
+            self._targets.look(call, args, kwargs)
             if call.targets or call.uncounted:
                 self.sites.note_library(frame, site, facts.name, facts.code)
                 if site is not None:
@@ -184,47 +170,6 @@ class Recorder:
             self.meter.read(call.index)
         running.append(call)
         return call
-
-    def _make_room(self) -> None:
-        """Packs what is over (:mod:`.past.packed`), and where there is too much of it, forgets."""
-        log, packed = self.log, self.packed
-        if len(log.calls) + packed.count >= self._forget_at:
-            packed.give_back(log, self.identity, self.nodes)
-            self._forget_at = forget(log, self.identity, self.nodes, self._options.max_events)
-            self.meter.forget({raw[0] for raw in log.calls})
-        elif self._is_plain:
-            try:
-                packed.take(log, self.identity, self.nodes, _RECENT)
-            except ValueError:
-                self._is_plain = False
-        more = self._forget_at - packed.count
-        self._look_at = min(more, len(log.calls) + _AT_ONCE) if self._is_plain else more
-
-    def _look_at_targets(self, call: OpenCall, args: tuple[Any, ...], kwargs: Keywords) -> None:
-        facts = call.facts
-        if kwargs and "out" in kwargs:
-            call.keeps_layout = False
-        if facts.uncounted is not None:
-            call.uncounted = facts.uncounted(args, kwargs)
-        announced = facts.announced_writes(args, kwargs)
-        if not announced:
-            return
-        call.targets = tensors_in(announced, [])
-        limit = self._options.max_values
-        for tensor in call.targets:
-            latest = self.identity.register(tensor).latest
-            if latest is None:
-                continue
-            storage = latest[STORAGE]
-            values = describe.values(tensor, latest[LAYOUT], limit, storage() if storage is not None else None)
-            if values is not None:
-                call.values = {**call.values, id(tensor): values}
-        if facts.sets_item and call.before:
-            call.region = written_region(call.before[0], args)
-        if facts.dropped is not None:
-            dropped = facts.dropped(args, kwargs)
-            if dropped is not None:
-                self.log.dropped[call.index] = dropped
 
     def close(self, call: OpenCall, result: Any = None, error: BaseException | None = None) -> None:
         """Notes how a call ended; :meth:`drop` must follow."""
@@ -248,7 +193,7 @@ class Recorder:
             for tensor in call.tensors:
                 self.identity.look_at_size(tensor, call.index)
         if facts.exports:
-            self._exported(call)
+            self._foreign.exported(call)
         if self._digests:  # what this call wrote was no foreign write
             self._shared.changed()
             if facts.runs_backward:
@@ -311,34 +256,11 @@ class Recorder:
             if last is call:
                 break
 
-    def _exported(self, call: OpenCall) -> None:
-        for seen in call.before:
-            storage = seen[STORAGE]
-            if storage is not None:
-                self.identity.shared.add(storage)
-
-    def _look_at_shared_memory(self, site: int | None) -> None:
-        for storage in self._shared.changed():
-            beside = self.log.beside.others()
-            self.log.foreign.append(RawForeignWrite(storage, self.log.begun, self._observer.site, site, beside))
-
-    def _look_at_memory_put_aside(self, call: OpenCall | None, site: int | None) -> None:
-        """Notes what was written to shared memory that is looked at seldom; where, nobody saw.
-
-        Args:
-            call: one that begins; None: the block ends.
-            site: its place.
-        """
-        used = None if call is None or call.facts.runs_backward else [seen[STORAGE] for seen in call.before]
-        for storage in self._shared.changed_aside(used):
-            beside = self.log.beside.others()
-            self.log.foreign.append(RawForeignWrite(storage, self.log.begun, None, site, beside))
-
     def look_once_more(self) -> None:
         """Notes, between calls, what died and what code outside torch wrote since the last call."""
         self.bury()
-        self._look_at_shared_memory(None)
-        self._look_at_memory_put_aside(None, None)
+        self._foreign.look(None)
+        self._foreign.look_aside(None, None)
         self.nodes.compare_values(self.log.begun)
 
     def look_at_moved(self, site: int | None) -> None:

@@ -10,7 +10,7 @@ from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.observer import Observer
 from inplace_magic.capture.records import LAYOUT, RECORD, STORAGE, VERSION, Observation, TensorRecord
 from inplace_magic.capture.running import OpenCall, Written, is_among
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe, describe_memory
 
 _NONE: list[Any] = []
 _PLAIN_TYPES = describe.PLAIN_TYPES
@@ -49,7 +49,7 @@ class Results:
         if call.uncounted or (call.targets and version_of(call.targets[0]) is None):
             for tensor in (*call.uncounted, *(t for t in call.targets if version_of(t) is None)):
                 record = self._identity.register(tensor)
-                if all(entry[1].counter is not record.counter for entry in found):
+                if all([entry[1].counter is not record.counter for entry in found]):
                     found = [*found, (tensor, record, version_of(tensor))]
         return found
 
@@ -84,7 +84,7 @@ class Results:
         new = None
         if old is not None:
             storage = after[STORAGE]
-            new = describe.values(tensor, after[LAYOUT], self._limit, storage() if storage is not None else None)
+            new = describe_memory.values(tensor, after[LAYOUT], self._limit, storage() if storage is not None else None)
         return after, before, old, new, call.region if tensor is call.tensors[0] else None
 
     def outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.elements.regions import basic_index_region
-from inplace_magic.capture.gradients import Before
+from inplace_magic.capture.graph.gradients import Before
 from inplace_magic.capture.records import LAYOUT, Observation, TensorRecord
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.record.events import Region

@@ -187,7 +187,7 @@ class Session:
         recorder.nodes.leaves.clear()
         recorder.nodes.records.clear()
         recorder.log.calls.clear()
-        recorder.packed = Packed()
+        recorder.room.packed = Packed()
         recorder.log.unseen.clear()
 
     def trace(

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.capture.callsite import imported
+from inplace_magic.capture.frames import imported
 from inplace_magic.capture.stepping_aside.late_imports import LateImports
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from inplace_magic.capture.records import StorageRecord
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.layouts import Layout, memory_of
 
 SAVED_LIMIT = 4096
@@ -120,7 +120,7 @@ class SharedMemory:
         untyped: Any = record()
         if untyped is None:
             return None
-        address = describe.storage_address(untyped)
+        address = describe_memory.storage_address(untyped)
         return digest_bytes(address, untyped.nbytes()) if address else None
 
 
@@ -138,7 +138,7 @@ def saved_digest(record: StorageRecord | None, layout: Layout, check_values: boo
     untyped: Any = record()
     if untyped is None:
         return None
-    address = describe.memory_in(untyped, layout.begin, nbytes)
+    address = describe_memory.memory_in(untyped, layout.begin, nbytes)
     return hash(layout.memory_at(address).raw) if address else None
 
 
@@ -147,5 +147,5 @@ def still_equal(record: StorageRecord, layout: Layout, digest: int) -> bool:
     untyped: Any = record()
     if untyped is None:
         return True
-    address = describe.memory_in(untyped, layout.begin, layout.span or 0)
+    address = describe_memory.memory_in(untyped, layout.begin, layout.span or 0)
     return not address or hash(layout.memory_at(address).raw) == digest

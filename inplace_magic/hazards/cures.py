@@ -14,7 +14,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.target import written
 from inplace_magic.hazards.rule import Cures
-from inplace_magic.source.listing import diff
+from inplace_magic.source.hunks import diff
 
 
 def with_fix(story: Story, hazard: Hazard, cures: Cures) -> Hazard:

@@ -81,7 +81,7 @@ class Stepped:
 
     def _is_stale(self, call: int | None) -> bool:
         saver = self.story.calls.get(call) if call is not None else None
-        return saver is not None and saver.index < self.wrote.index and _reads(saver, self.leaves)
+        return saver is not None and saver.index < self.wrote.index and saver.got(self.leaves)
 
     def _carried(self, reader: CallEvent, meta: TensorMetadata) -> Carried:
         story = self.story
@@ -122,7 +122,7 @@ def _first_saver(
     made = (node for node in story.trace.nodes if node.node in reached and node.variable is None)
     savers = {node.call for node in made if node.call is not None}
     found = [story.calls[call] for call in sorted(savers) if call in story.calls and call < wrote.index]
-    return next((call for call in found if _reads(call, leaves) and call.callsite is not None), last)
+    return next((call for call in found if call.got(leaves) and call.callsite is not None), last)
 
 
 def backward_after(story: Story, hazard: Hazard) -> CallEvent | None:
@@ -150,10 +150,6 @@ def filled_by(story: Story, call: CallEvent) -> frozenset[int]:
     leaves = (story.nodes[node].variable for node in story.reached(asked.roots))
     known = frozenset(leaf for leaf in leaves if leaf is not None)
     return known if asked.inputs is None else known & frozenset(asked.inputs)
-
-
-def _reads(call: CallEvent, leaves: frozenset[int]) -> bool:
-    return any(meta.tensor in leaves for meta in call.inputs)
 
 
 def _since(story: Story, node: int) -> int:

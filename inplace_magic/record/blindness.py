@@ -46,6 +46,10 @@ FORGOTTEN = N_(
 NOT_JUDGED = N_(
     "Where calls were forgotten, nothing is said of what did not happen: a gradient not cleared, a result not used."
 )
+NAMES_LIMITED = N_(
+    "Which names, objects and modules hold which tensors was noted up to a limit, which this run reached: findings "
+    "that rest on what came after that are missing."
+)
 NO_ROOM = N_("Some calls at the end of a deep recursion were not recorded: Python's stack had no room left for it.")
 EDITED = N_("{file} was changed after it was loaded: some lines of it are told by their numbers in the older version.")
 THREADS = N_("The watched code started other Python threads ({count} or more). What they did was not seen.")
@@ -80,7 +84,7 @@ _EARLIER = (
 )
 """Said by earlier versions; their saved reports open."""
 SENTENCES = (
-    *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP),
+    *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP, NAMES_LIMITED),
     *(WRITES_ALONE, WRITES_SAVER, WRITES_FORGOTTEN, WRITES_INCOMPLETE, WRITES_NOT_TOLD),
     *(NOT_JUDGED, NOT_WATCHED, RAN_AGAIN, EDITED, THREADS, PROCESSES, GAVE_WAY, FORKED),
     *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, NO_WRITES_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Literal
 
@@ -194,6 +195,15 @@ class CallEvent:
     def does(self, trait: Trait) -> bool:
         """Whether the operation does that in any call."""
         return trait in self.traits
+
+    def got(self, tensors: Container[int]) -> bool:
+        """Whether one of some tensors went into it."""
+        return any(meta.tensor in tensors for meta in self.inputs)
+
+    @property
+    def looks_at_values(self) -> bool:
+        """Whether it goes to the values of what it got, as all do but questions for a shape, a flag and the like."""
+        return self.kind != "query" or self.does("reads values")
 
     @property
     def gave_back(self) -> frozenset[int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 
 from inplace_magic.language import _
+from inplace_magic.record.paths import is_some_entry
 
 
 class _Hashed:
@@ -77,7 +78,7 @@ class Callsite(_Hashed):
     @property
     def bound(self) -> tuple[str | None, ...] | None:
         """The variables, attributes and items that the value is bound to; None where the statement binds none to it."""
-        others = self.targets is None or any(path == "return" or (path or "")[-2:] == "[]" for path in self.targets)
+        others = self.targets is None or any(path == "return" or is_some_entry(path or "") for path in self.targets)
         return None if others else self.targets
 
     @property

@@ -15,7 +15,8 @@ from inplace_magic.language import _, ngettext
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.render.words import callers, printable
+from inplace_magic.render.lettering import printable
+from inplace_magic.render.words import callers
 
 Role = Literal["overwritten", "saved", "read", "raised", "origin"]
 """What a marked line did: wrote the tensor, saved it for backward, read it for the old one, raised, or made it."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext, sentences
-from inplace_magic.render import diffs, words
+from inplace_magic.render import diffs, lettering, words
 from inplace_magic.render.reading import in_its_language
 from inplace_magic.render.verdict import is_unexplained, verdict
 from inplace_magic.report import Report
@@ -32,13 +32,13 @@ def to_note(report: Report) -> str:
         return verdict(report) if is_unexplained(report) else ""
     first = telling[0]
     lines = [
-        words.first_sentence(first.message),
+        lettering.first_sentence(first.message),
         _("Fix: {fix}").format(fix=sentences(first.fix, diffs.price(first))),
     ]
     lines += _changed(first, MAX_LINES - len(lines) - 1)
     if more := len(telling) - 1:
         lines.append(ngettext("{count} more finding.", "{count} more findings.", more).format(count=more))
-    return "\n".join(words.printable(words.shortened(line, words.MAX_TEXT)) for line in lines)
+    return "\n".join(lettering.printable(lettering.shortened(line, words.MAX_TEXT)) for line in lines)
 
 
 def _changed(finding: Hazard, room: int) -> list[str]:

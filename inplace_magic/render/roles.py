@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from inplace_magic.analysis.graph import AutogradGraph, Edge
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _
-from inplace_magic.render.words import printable
+from inplace_magic.render.lettering import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import shutil
 import sys
 from typing import TextIO
 
-from inplace_magic.render import words
+from inplace_magic.render import lettering
 from inplace_magic.render.style import SEVERITY_SYMBOL
 
 NARROWEST = 40
@@ -59,12 +59,12 @@ def _coloured(line: str) -> str:
 
 def _wrapped(line: str, width: int) -> list[str]:
     """Broken at spaces, or between Chinese letters, with the indent of its first word on every line."""
-    if words.width(line) <= width or _CODE.search(line):
+    if lettering.width(line) <= width or _CODE.search(line):
         return [line]
     indent = line[: len(line) - len(line.lstrip())]
     found, current = [], indent
     for piece in re.findall(r"[\u2e80-\u9fff\uff00-\uffef]|[^\s\u2e80-\u9fff\uff00-\uffef]+\s*|\s+", line.lstrip()):
-        if words.width(current + piece.rstrip()) > width and current.strip():
+        if lettering.width(current + piece.rstrip()) > width and current.strip():
             found.append(current.rstrip())
             current = indent
         current += piece

@@ -8,7 +8,7 @@ from itertools import islice
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, clauses, sentences
 from inplace_magic.record.places import Callsite
-from inplace_magic.render import diffs, proofs, words
+from inplace_magic.render import diffs, lettering, proofs, words
 from inplace_magic.render.excerpt import Excerpt, excerpts
 from inplace_magic.render.lines import step_label, step_phrase
 from inplace_magic.render.part import MOST_IN_A_FILE
@@ -62,19 +62,19 @@ def to_findings(report: Report, hazards: Sequence[Hazard]) -> str:
 
 def _lines(lines: Iterable[str]) -> str:
     """Joined; a line break or an escape sequence inside one, as in a name or an error's text, does not get out."""
-    return "\n".join(words.printable(words.shortened(line, words.MAX_TEXT)) for line in lines)
+    return "\n".join(lettering.printable(lettering.shortened(line, words.MAX_TEXT)) for line in lines)
 
 
 def align(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
     """Columns padded to the widest cell, cells cut at :data:`MAX_CELL`; the columns in ``right`` are right-aligned."""
     if not rows:
         return []
-    rows = [[words.shortened(cell, MAX_CELL) for cell in row] for row in rows]
-    widths = [max(words.width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    rows = [[lettering.shortened(cell, MAX_CELL) for cell in row] for row in rows]
+    widths = [max(lettering.width(row[column]) for row in rows) for column in range(len(rows[0]))]
     rights = set(right)
     return [
         "  ".join(
-            words.padded(cell, width, right=column in rights)
+            lettering.padded(cell, width, right=column in rights)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
@@ -98,12 +98,12 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
 def _excerpt(excerpt: Excerpt) -> list[str]:
     lines = [f"{excerpt.source}:"]
     width = max((len(str(line.number)) for line in excerpt.lines), default=1)
-    code = max((words.width(line.text) for line in excerpt.lines), default=0)
+    code = max((lettering.width(line.text) for line in excerpt.lines), default=0)
     for line in excerpt.lines:
         guilty = any(mark.role == "overwritten" for mark in line.marks)
         head = f"{'>' if guilty else ' '} {line.number:>{width}} | {line.text}"
         marks = _("; ").join(words.with_detail(mark.text, mark.detail) for mark in line.marks)
-        lines.append(f"{words.padded(head, code + width + 5)}  <- {marks}" if marks else head)
+        lines.append(f"{lettering.padded(head, code + width + 5)}  <- {marks}" if marks else head)
         for mark in line.marks:
             called = (_called_from(site) for site in mark.via)
             lines += [f"{' ' * (width + 3)}|   {text}" for text in called]
@@ -118,7 +118,7 @@ def _called_from(site: Callsite) -> str:
 
 def _stories(reading: Reading, most: int) -> list[str]:
     lines = sum(1 + len(story.steps) for story in reading.lines)
-    most = words.rows_shown(lines, most)
+    most = lettering.rows_shown(lines, most)
     shown = list(islice(_lines_of_stories(reading), most))
     return shown + _left_out(lines - most, 'report.to_frame("calls")')
 

@@ -6,7 +6,7 @@ from inplace_magic.analysis.effects import count_writes
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, listed, ngettext
 from inplace_magic.record.blindness import unseen_work
-from inplace_magic.render import words
+from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import in_its_language
 from inplace_magic.render.style import FINE_SYMBOL, SEVERITY_SYMBOL
 from inplace_magic.report import Report
@@ -15,7 +15,7 @@ from inplace_magic.report import Report
 @in_its_language
 def verdict(report: Report) -> str:
     """One sentence with a symbol: the worst finding, else what the code raised, else that nothing wrong was found."""
-    return words.printable(_verdict(report))
+    return lettering.printable(_verdict(report))
 
 
 @in_its_language
@@ -24,7 +24,7 @@ def explanation(report: Report) -> str:
     nothing to say of the error."""
     if not any(finding.is_alarm for finding in report.findings):
         return ""
-    return words.printable(_("{verdict} The report is below the traceback.").format(verdict=_verdict(report)))
+    return lettering.printable(_("{verdict} The report is below the traceback.").format(verdict=_verdict(report)))
 
 
 def _verdict(report: Report) -> str:
@@ -122,7 +122,7 @@ def _unexplained(report: Report, error: str) -> str:
 def headline(finding: Hazard) -> str:
     """The finding in one sentence."""
     if finding.saved is None or finding.mutation is None or finding.severity != "error":
-        return words.first_sentence(finding.message)
+        return lettering.first_sentence(finding.message)
     who = f"`{finding.variable}`" if finding.variable else f"T{finding.tensor}" if finding.tensor else _("A tensor")
     said = (
         _(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import islice
-from unicodedata import east_asian_width
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.language import N_, _, listed, ngettext
 from inplace_magic.record.events import Mutation, Number, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
+from inplace_magic.render.lettering import shortened
 
 MAX_VALUES = 3
 """Changed elements that a phrase names."""
@@ -41,8 +41,6 @@ ORIGINS = {
     "unseen": N_("unseen"),
 }
 """How a version of a tensor came about."""
-JOINERS = "\u200c\u200d"
-"""Invisible, but part of the spelling of Persian words and of many emoji."""
 
 
 def tensor_label(tensor: int, names: dict[int, str]) -> str:
@@ -196,11 +194,6 @@ def traits(facts: TensorMetadata) -> str:
     return listed(trait for trait in told if trait)
 
 
-def plural(count: int, one: str, many: str | None = None) -> str:
-    """``1 call``, ``2 calls``."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
-
-
 def times(count: int) -> str:
     """`` ×16``; empty for one."""
     return f" ×{count}" if count > 1 else ""
@@ -236,57 +229,6 @@ def callers(site: Callsite | None, cell: int | None = None) -> tuple[Callsite, .
         if site is not None:
             chain.append(site)
     return tuple(chain)
-
-
-def printable(text: str) -> str:
-    """The text on one line, with what is not a letter to see replaced.
-
-    Neither XML nor UTF-8 can carry control characters and lone surrogates; a terminal obeys escape sequences; and marks
-    that turn the direction of writing show code in another order than Python reads it.
-    """
-    if text.isprintable():
-        return text
-    return "".join(map(_printable, text))
-
-
-def _printable(letter: str) -> str:
-    if letter.isprintable() or letter in JOINERS:
-        return letter
-    return " " if letter.isspace() else "\ufffd"
-
-
-def shortened(text: str, length: int) -> str:
-    """At most ``length`` characters; an ellipsis stands for what is left out at the end."""
-    return text if len(text) <= length else f"{text[: length - 1]}…"
-
-
-def width(text: str) -> int:
-    """Columns that the text takes where all letters are equally wide: two for each Chinese one."""
-    return len(text) if text.isascii() else sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
-
-
-def padded(text: str, columns: int, *, right: bool = False) -> str:
-    """The text with spaces up to a number of columns, at its right, or at its left to stand `right`."""
-    spaces = " " * (columns - width(text))
-    return spaces + text if right else text + spaces
-
-
-def rows_shown(count: int, most: int) -> int:
-    """How many of a table's rows to show: all up to `most`; of more a sixth less than that, since it is cut anyway."""
-    return most if count <= most else most * 5 // 6
-
-
-def first_sentence(message: str) -> str:
-    """The message up to the first full stop outside backticks; a Latin one ends a sentence where a space follows."""
-    quoted = False
-    for position, letter in enumerate(message):
-        if letter == "`":
-            quoted = not quoted
-        elif quoted:
-            continue
-        elif letter == "。" or (letter == "." and message[position + 1 : position + 2] in ("", " ", "\n")):
-            return message[: position + 1]
-    return message
 
 
 def _same(old: Number, new: Number) -> bool:

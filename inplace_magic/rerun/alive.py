@@ -14,12 +14,12 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.naming.scope import locals_of
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
 from inplace_magic.capture.torch.functions import facts_of
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.traits import node_traits
-from inplace_magic.capture.torch.writes.probe import fitting_node
+from inplace_magic.capture.torch.writes.refused import fitting_node
 from inplace_magic.record.autograd import AutogradNode, Backward, SavedTensor
 from inplace_magic.record.blindness import NOT_WATCHED
 from inplace_magic.record.events import CallEvent
@@ -108,10 +108,10 @@ def _roots(traceback: TracebackType | None) -> Iterator[Any]:
 def _named(frame: FrameType, saved: torch.Tensor) -> Iterator[str]:
     """The variables of a frame on the memory of a saved tensor, those of its sizes first."""
     held = locals_of(frame) or frame.f_locals
-    memory = describe.storage_address(describe.storage(saved))
+    memory = describe_memory.storage_address(describe.storage(saved))
     same = [
         (value.shape != saved.shape, name)
         for name, value in held.items()
-        if isinstance(value, torch.Tensor) and describe.storage_address(describe.storage(value)) == memory
+        if isinstance(value, torch.Tensor) and describe_memory.storage_address(describe.storage(value)) == memory
     ]
     yield from (name for _other, name in sorted(same, key=lambda entry: entry[0]))

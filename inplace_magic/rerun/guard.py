@@ -24,7 +24,7 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.callsite import library_folders
+from inplace_magic.capture.frames import library_folders
 from inplace_magic.language import _
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

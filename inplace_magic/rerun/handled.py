@@ -13,7 +13,7 @@ import os
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 
-from inplace_magic.capture.callsite import library_folders
+from inplace_magic.capture.frames import library_folders
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _
 from inplace_magic.rerun.blocks import Block

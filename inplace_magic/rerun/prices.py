@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.rerun.run import Runner
 
 _TIMES = 3
@@ -49,7 +49,7 @@ class _Made(TorchFunctionMode):
 
 def _address(tensor: torch.Tensor) -> int | None:
     storage = describe.storage(tensor)
-    return describe.storage_address(storage) if storage is not None else None
+    return describe_memory.storage_address(storage) if storage is not None else None
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import torch
 
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.language import _
 from inplace_magic.rerun.settings import cuda_is_used
 
@@ -27,7 +27,7 @@ def too_little_room(tensors: Iterable[torch.Tensor], *, copies: int = 1) -> str:
     needed: dict[str, dict[int, int]] = {}
     for tensor in tensors:
         storage = describe.storage(tensor)
-        address = describe.storage_address(storage) if storage is not None else None
+        address = describe_memory.storage_address(storage) if storage is not None else None
         if address:
             needed.setdefault(tensor.device.type, {})[address] = storage.nbytes()
     for device, sizes in needed.items():

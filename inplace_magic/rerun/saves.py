@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import torch
 from torch.autograd.graph import saved_tensors_hooks
 
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe_memory
 from inplace_magic.rerun.oracle import copy_of
 from inplace_magic.rerun.outcome import same_bits
 
@@ -56,7 +56,7 @@ def saves_compared(begun: Callable[[], int] | None = None, copied: Collection[in
     def pack(saved: torch.Tensor) -> _Packed:
         with torch._C.DisableTorchFunction():  # no call of the program's
             number, saves.count = saves.count, saves.count + 1
-            entry = ChangedSave(number, begun() if begun else 0, describe.pointer(saved), tuple(saved.shape))
+            entry = ChangedSave(number, begun() if begun else 0, describe_memory.pointer(saved), tuple(saved.shape))
             return entry, copy_of(saved), saved.detach()
 
     def unpack(packed: _Packed) -> torch.Tensor:

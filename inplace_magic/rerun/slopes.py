@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.errors import CompareError
 from inplace_magic.rerun.run import Runner
 from inplace_magic.rerun.state import find_state
@@ -198,7 +198,7 @@ def _as_float64(copies: Copies) -> None:
     tensors = [t for t in find_state((), (*held, *copies.roots), None).tensors if t.is_floating_point()]
     tensors = [tensor for tensor in tensors if tensor.dtype != torch.float64]
     tensors = list({id(tensor): tensor for tensor in tensors}.values())
-    storages = [describe.storage_address(describe.storage(tensor)) for tensor in tensors if tensor.numel()]
+    storages = [describe_memory.storage_address(describe.storage(tensor)) for tensor in tensors if tensor.numel()]
     if len(set(storages)) < len(storages):
         raise ValueError
     for tensor in tensors:

@@ -23,8 +23,8 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.callsite import library_folders
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.frames import library_folders
+from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.errors import CopyError
 from inplace_magic.language import N_, _
 
@@ -132,7 +132,7 @@ def addresses(state: State, namespace: dict[str, Any], names: Iterable[str]) -> 
             more.reach(namespace[name])
     more.run()
     storages = (describe.storage(tensor) for tensor in (*state.tensors, *more.state.tensors))
-    found = {describe.storage_address(storage) for storage in storages if storage is not None}
+    found = {describe_memory.storage_address(storage) for storage in storages if storage is not None}
     return {address for address in found if address}
 
 

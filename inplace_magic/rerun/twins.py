@@ -15,7 +15,7 @@ from weakref import ref
 
 import torch
 
-from inplace_magic.capture.torch import describe, describe_nodes
+from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 from inplace_magic.errors import CopyError
 from inplace_magic.language import _
 from inplace_magic.rerun.contents import same_content
@@ -82,7 +82,7 @@ def share_unchanged(copies: Copies) -> None:
     by_memory: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
     for original, copied in _alive(copies):
         storage = describe.storage(copied)
-        address = describe.storage_address(storage) if storage is not None else None
+        address = describe_memory.storage_address(storage) if storage is not None else None
         if address:
             by_memory.setdefault(address, []).append((original, copied))
     for pairs in by_memory.values():
@@ -104,7 +104,7 @@ def _refuse_shared_arrays(state: State, namespace: dict[str, Any] | None) -> Non
         begin = array.__array_interface__["data"][0]
         for tensor in state.tensors:
             storage = describe.storage(tensor)
-            address = describe.storage_address(storage) if storage is not None else None
+            address = describe_memory.storage_address(storage) if storage is not None else None
             if array.nbytes and address and address < begin + array.nbytes and begin < address + storage.nbytes():
                 refused = CopyError(
                     _(

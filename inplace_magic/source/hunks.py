@@ -8,15 +8,15 @@ Example:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
+from inplace_magic.source.listing import Edit, Listing
 
 Whose = tuple[int | None, str | None]
 """Execution count and path of a text, as places have them; (None, None) is the watched block itself."""
-Texts = Mapping[Whose, tuple[str, ...]]
-"""The lines of texts."""
 
 _HEAD = re.compile(r"@@ (?:(?P<cell>Cell In\[\d+\]), line |line |(?P<file>.*):)(?P<line>\d+) @@")
 
@@ -131,3 +131,25 @@ def _name(whose: Whose) -> str:
     if cell is not None:
         return f"Cell In[{cell}]"
     return "" if file is None else file.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def diff(site: Callsite, listing: Listing, edits: Iterable[Edit]) -> str:
+    """The changes as a diff, with a header for each that says where."""
+    found: list[str] = []
+    for edit in sorted(edits, key=lambda edit: edit.first):
+        new = [row for text in edit.new for row in text.split("\n")]
+        if edit.last >= edit.first:
+            old = [f"-{text}" for text in listing.lines[edit.first - 1 : edit.last]]
+        else:
+            new, old = [*new], [f" {listing.lines[edit.last - 1]}"]
+        first = edit.first if edit.last >= edit.first else edit.last
+        found.append("\n".join([f"@@ {_place(site, first)} @@", *old, *(f"+{text}" for text in new)]))
+    return "\n".join(found)
+
+
+def _place(site: Callsite, line: int) -> str:
+    if site.cell is not None:
+        return f"Cell In[{site.cell}], line {line}"
+    if site.file is None:
+        return f"line {line}"
+    return f"{site.place.rpartition(':')[0]}:{line}"

@@ -233,28 +233,6 @@ def _lines_by_text(sources: tuple[SourceText, ...]) -> dict[tuple[int | None, st
     return {(text.cell, text.file): text.lines for text in reversed(sources)}
 
 
-def diff(site: Callsite, listing: Listing, edits: Iterable[Edit]) -> str:
-    """The changes as a diff, with a header for each that says where."""
-    hunks: list[str] = []
-    for edit in sorted(edits, key=lambda edit: edit.first):
-        new = [row for text in edit.new for row in text.split("\n")]
-        if edit.last >= edit.first:
-            old = [f"-{text}" for text in listing.lines[edit.first - 1 : edit.last]]
-        else:
-            new, old = [*new], [f" {listing.lines[edit.last - 1]}"]
-        first = edit.first if edit.last >= edit.first else edit.last
-        hunks.append("\n".join([f"@@ {_place(site, first)} @@", *old, *(f"+{text}" for text in new)]))
-    return "\n".join(hunks)
-
-
-def _place(site: Callsite, line: int) -> str:
-    if site.cell is not None:
-        return f"Cell In[{site.cell}], line {line}"
-    if site.file is None:
-        return f"line {line}"
-    return f"{site.place.rpartition(':')[0]}:{line}"
-
-
 @for_the_same_lines
 def _parse(source: tuple[str, ...]) -> Listing | None:
     if sum(map(len, source)) > _MAX_CHARACTERS:

@@ -6,17 +6,16 @@ Of a module that was edited since it was loaded, no line is quoted that did not 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from types import CodeType
 
 from inplace_magic.record.filled import filled
 from inplace_magic.record.names import AliasStatement, LoopStatement, SourceText
-from inplace_magic.record.places import Callsite, where_they_part
-from inplace_magic.source.between import only_between
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.between.places import Between, Whose, whose
 from inplace_magic.source.files import Files, function_of
-from inplace_magic.source.filled_between import filled_between
 from inplace_magic.source.positions import node_of
 from inplace_magic.source.statements import (
     aliases_in,
@@ -32,7 +31,6 @@ from inplace_magic.source.targets import targets_at
 from inplace_magic.source.text import Text, characters
 
 _alias = filled(AliasStatement)
-_Whose = tuple[str, int | None, str | None]
 
 
 class Sources:
@@ -57,10 +55,11 @@ class Sources:
             self._cells[filename] = cell
         self._shown = {filename: text.splitlines()} if filename is not None and text else {}
         self._files = Files((*self._cells, *self._shown))
-        self._texts: dict[_Whose, Text] = {}
+        self._texts: dict[Whose, Text] = {}
         """The text of each function that was met, where it is known."""
         self._defaults = cache(shared_defaults)  # of this report; a long function has many calls
-        self._between: dict[tuple[Callsite, Callsite | None, tuple[str, ...], bool], Callsite | None] = {}
+        self.between = Between(self._texts, self._line_in)
+        """What ran between two calls."""
 
     def locate(self, code: CodeType, lasti: int, caller: Callsite | None) -> Callsite:
         """The place of one instruction."""
@@ -109,7 +108,7 @@ class Sources:
             shared_defaults=self._defaults(function.node) if function is not None else (),
             indent=indent_of(holding, line, lines),
         )
-        self._texts.setdefault(_whose(found), text)
+        self._texts.setdefault(whose(found), text)
         return found
 
     def function_at(self, code: CodeType) -> ast.FunctionDef | None:
@@ -158,109 +157,8 @@ class Sources:
             return ""
         return segment(self._files.file(code.co_filename).versions[0].lines, line, end_line, column, end_column)
 
-    def only_statement_between(
-        self,
-        before: Callsite,
-        after: Callsite | None,
-        names: tuple[str, ...],
-        called: Iterable[Callsite],
-        *,
-        alone: bool = True,
-    ) -> Callsite | None:
-        """The one statement that runs between two places of straight-line code and can have written memory; None when
-        there are several or none. Of several that all assign in place to the same name it is the first, if that one
-        ran for sure. Where a loop came round between the two places, it is one that assigns in place below the first.
-
-        Args:
-            before: place of the last call before.
-            after: place of the first call after it; None at the end of the block.
-            names: names of what was written; if any candidate mentions one, only those count.
-            called: all places of recorded calls: what was seen is no candidate.
-            alone: no other thread of the user's ran meanwhile. Else only a statement counts that assigns to one of the
-                names itself: whoever sleeps between two calls is no more to blame than what ran beside him.
-        """
-        key = before, after, names, alone
-        if key not in self._between:
-            self._between[key] = self._only_statement_between(before, after, names, called, alone)
-        return self._between[key]
-
-    def _only_statement_between(
-        self,
-        before: Callsite,
-        after: Callsite | None,
-        names: tuple[str, ...],
-        called: Iterable[Callsite],
-        alone: bool,
-    ) -> Callsite | None:
-        first, last = before.outermost, None
-        if after is not None:
-            if not before.outermost.same_function(after.outermost):
-                return None  # in two cells: what else ran between them, nobody saw
-            first, last = where_they_part(before.chain, after.chain)
-        return self._between_lines(first, last, names, called, alone)
-
-    def only_write_below(self, before: Callsite, names: tuple[str, ...], called: Iterable[Callsite]) -> Callsite | None:
-        """The one statement below a place, in its own function, that writes to one of the names; None when there are
-        several or none. For a function that has returned before the next recorded call.
-
-        Args:
-            before: place of the last call before.
-            names: local names of what was written.
-            called: all places of recorded calls.
-        """
-        return self._between_lines(before, None, names, called, alone=False)
-
-    def fills_between(self, before: Callsite, after: Callsite | None) -> Callsite | None:
-        """The line that fills an array of which the text makes tensors, in a function that ran between two places and
-        made no call; None where several can have done so, or none.
-
-        Args:
-            before: place of the last call before.
-            after: place of the first call after it; None at the end of the block.
-        """
-        key = before, after, ("",), False
-        if key not in self._between:
-            first, last = (before, None) if after is None else where_they_part(before.chain, after.chain)
-            text = self._texts.get(_whose(first)) if not first.outdated else None
-            found = filled_between(text, first, last) if text is not None else None
-            if text is not None and found is not None:
-                place = self._place_in(text, first, found.node)
-                holding = innermost(text.statements_on(found.node.lineno), found.node.lineno, found.node.col_offset)
-                within = statement_text(holding, text.lines)
-                own = replace(place, function=found.function, caller=None, parameters=(), shared_defaults=())
-                self._between[key] = replace(own, statement=within)
-            else:
-                self._between[key] = None
-        return self._between[key]
-
-    def _between_lines(
-        self, first: Callsite, last: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite], alone: bool
-    ) -> Callsite | None:
-        text = self._texts.get(_whose(first)) if not first.outdated else None
-        seen = {site.expression for site in called if _whose(site) == _whose(first)}
-        node = only_between(text, first, last, names, seen, alone=alone) if text is not None else None
-        return self._place_in(text, first, node) if text is not None and node is not None else None
-
-    def _place_in(self, text: Text, first: Callsite, node: ast.expr | ast.stmt) -> Callsite:
-        """A place in the text of another one, which no call told."""
-        end, statement = node.end_lineno or node.lineno, node if isinstance(node, ast.stmt) else None
-        code = segment(text.lines, node.lineno, end, node.col_offset, node.end_col_offset or 0)
-        return replace(
-            first,
-            line=node.lineno,
-            end_line=node.end_lineno,
-            column=node.col_offset,
-            end_column=node.end_col_offset,
-            text=self._shown_line(self._filename(first), text, node.lineno),
-            indent=indent_of(statement, node.lineno, text.lines),
-            expression=code,
-            statement=code,
-            targets=targets_at(
-                node if isinstance(node, ast.stmt) else None,
-                (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
-            ),
-            direct=True,
-        )
+    def _line_in(self, site: Callsite, text: Text, line: int) -> str:
+        return self._shown_line(self._filename(site), text, line)
 
     def _filename(self, site: Callsite) -> str | None:
         return site.file or next((name for name in self._shown if self._cells.get(name) == site.cell), None)
@@ -329,7 +227,3 @@ class Sources:
         if filename is None or filename not in self._shown:
             return text.line(line)
         return "".join(self._shown[filename][line - 1 : line]).strip() if line > 0 else ""
-
-
-def _whose(site: Callsite) -> _Whose:
-    return site.function, site.cell, site.file

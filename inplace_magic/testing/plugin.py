@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from inplace_magic import flags
+from inplace_magic.testing.asked import FAIL_ON, MARKER, PASSED_ON
 
 if TYPE_CHECKING:
     from inplace_magic.testing.watched import Watched
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
 NAME = "inplace_magic"
 AT_WORK = "inplace_magic at work"
 """Names under which the plugin, and what it loads when it is used, are registered."""
-MARKER = "inplace_watch"
-FAIL_ON = {"silent": ("silent",), "warning": ("silent", "warning")}
-"""What ``--inplace-fail-on`` takes, and the severities of findings that then fail a test that passed."""
-PASSED_ON = ("check_values", "max_events", "lang")
-"""Fields of the options that have the same flag here, with ``inplace-`` before it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -19,8 +19,8 @@ from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, sentences, use_language
 from inplace_magic.record.options import LEVELS, WatchOptions
 from inplace_magic.report import Report
+from inplace_magic.testing.asked import FAIL_ON, MARKER, PASSED_ON
 from inplace_magic.testing.bodies import Bodies
-from inplace_magic.testing.plugin import FAIL_ON, MARKER, PASSED_ON
 
 TITLE = "inplace_magic"
 """Of the section of a test, and of the summary's."""

@@ -54,10 +54,15 @@ def test_an_unknown_region_may_meet_any() -> None:
     assert may_meet(Region(0, (1,), (1,)), None)
 
 
-def test_large_regions_within_each_others_reach_may_meet() -> None:
+def test_of_large_regions_too_it_is_told_whether_they_meet() -> None:
     even, odd = Region(0, (100_000,), (2,)), Region(1, (100_000,), (2,))
-    assert may_meet(even, odd)  # too many elements to tell
+    assert not may_meet(even, odd)
+    assert may_meet(even, Region(2, (100_000,), (2,)))
+    assert may_meet(even, Region(99_999, (100_000,), (1,)))
     assert not may_meet(even, Region(200_001, (100_000,), (2,)))
+    left, right = Region(0, (1_000, 500), (1_000, 1)), Region(500, (1_000, 500), (1_000, 1))
+    assert not may_meet(left, right)
+    assert may_meet(Region(0, (1_000, 501), (1_000, 1)), right)
 
 
 @settings(deadline=None)

@@ -9,7 +9,7 @@ import torch
 import inplace_magic
 from inplace_magic.capture.addresses import AddressIndex
 from inplace_magic.capture.records import StorageRecord
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe_memory
 
 CPU = torch.device("cpu")
 
@@ -55,7 +55,7 @@ def test_memory_that_moved_is_at_its_new_place_once_it_was_met() -> None:
     before = tensor.data_ptr()
     index, (record,) = index_of([tensor])
     tensor.untyped_storage().resize_(1 << 20)
-    address = describe.storage_address(tensor.untyped_storage())
+    address = describe_memory.storage_address(tensor.untyped_storage())
     assert address is not None
     index.holder(before, CPU)
     assert index.holder(address, CPU) is record

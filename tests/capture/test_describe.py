@@ -12,7 +12,7 @@ from empty_modes import EmptyDispatchMode
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import inplace_magic
-from inplace_magic.capture.torch import describe, describe_nodes, unpacking
+from inplace_magic.capture.torch import describe, describe_memory, describe_nodes, unpacking
 from inplace_magic.capture.torch.layouts import readable
 
 
@@ -62,14 +62,14 @@ def test_every_kind_of_tensor_is_described_without_raising(kind: str) -> None:
     tensor = ODD[kind]()
     facts = readable(describe.layout(tensor))._asdict()
     assert set(facts) == FIELDS
-    assert type(describe.pointer(tensor)) in (int, type(None))
+    assert type(describe_memory.pointer(tensor)) in (int, type(None))
     assert facts["dtype"] != "unknown"
     assert type(describe.version(tensor)) in (int, type(None))
     for read in (describe.storage, describe.base, describe.grad_fn, describe.gradient):
         read(tensor)
     assert describe.requires_grad(tensor) is (kind in ("parameter", "uninitialized"))
     assert describe.is_view(tensor) in (True, False)
-    describe.flat(describe.values(tensor, describe.layout(tensor), 64))
+    describe_memory.flat(describe_memory.values(tensor, describe.layout(tensor), 64))
 
 
 def dispatch_modes_take_subclasses() -> bool:
@@ -124,7 +124,7 @@ def test_an_inference_tensor_has_no_version_and_its_writes_are_known_all_the_sam
 def test_facts_that_a_tensor_does_not_have_are_unknown() -> None:
     sparse = readable(describe.layout(torch.eye(2).to_sparse()))._asdict()
     assert (sparse["shape"], sparse["strides"], sparse["offset"]) == ((2, 2), None, None)
-    assert describe.pointer(torch.eye(2).to_sparse()) is None
+    assert describe_memory.pointer(torch.eye(2).to_sparse()) is None
     assert describe.version(_inference()) is None
 
 
@@ -143,7 +143,7 @@ def test_describing_a_subclass_runs_none_of_its_code() -> None:
     Logged.heard.clear()
     for read in (
         describe.layout,
-        describe.pointer,
+        describe_memory.pointer,
         describe.version,
         describe.storage,
         describe.base,
@@ -151,7 +151,7 @@ def test_describing_a_subclass_runs_none_of_its_code() -> None:
     ):
         read(tensor)
     describe.requires_grad(tensor)
-    describe.values(tensor, describe.layout(tensor), 64)
+    describe_memory.values(tensor, describe.layout(tensor), 64)
     assert Logged.heard == []
 
 
@@ -190,7 +190,7 @@ def test_a_subclass_under_a_watch_hears_what_it_hears_without() -> None:
 def test_only_small_plain_tensors_have_their_elements_read(
     tensor: torch.Tensor, limit: int, elements: tuple[float, ...] | None
 ) -> None:
-    assert describe.flat(describe.values(tensor, describe.layout(tensor), limit)) == elements
+    assert describe_memory.flat(describe_memory.values(tensor, describe.layout(tensor), limit)) == elements
 
 
 def test_an_exception_that_cannot_tell_its_text_is_told_by_its_type() -> None:
@@ -229,10 +229,10 @@ def test_a_tensor_under_a_transform_has_no_memory_of_its_own_however_often_it_is
     asked = []
 
     def function(x: torch.Tensor) -> torch.Tensor:
-        asked.extend((describe.storage(x), describe.pointer(x)) for _ in range(2))
+        asked.extend((describe.storage(x), describe_memory.pointer(x)) for _ in range(2))
         return x.sum()
 
     transform(function)(torch.ones(3))
     assert asked == [(None, None), (None, None)]
     plain = torch.ones(3)
-    assert (describe.storage(plain), describe.pointer(plain)) == (plain.untyped_storage(), plain.data_ptr())
+    assert (describe.storage(plain), describe_memory.pointer(plain)) == (plain.untyped_storage(), plain.data_ptr())

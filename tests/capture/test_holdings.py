@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import inplace_magic
+from inplace_magic.record.blindness import NAMES_LIMITED
 from inplace_magic.record.names import Holding
 from inplace_magic.record.trace import Trace
 
@@ -134,3 +135,31 @@ def test_what_nobody_writes_is_asked_of_nobody(kind: type) -> None:
         (kept[0] + kept[1]).sum()
     gc.collect()
     assert watcher.report.trace.holdings == ()
+
+
+@pytest.mark.parametrize(
+    ("where", "limit"),
+    [
+        ("inplace_magic.capture.naming.holdings", "_MOST"),
+        ("inplace_magic.capture.naming.holders", "_MOST"),
+        ("inplace_magic.capture.naming.passing_names", "_MOST_STEPS"),
+        ("inplace_magic.capture.log", "_MOST_REGISTRATIONS"),
+    ],
+)
+def test_what_is_noted_up_to_a_limit_is_said_to_be_limited_once_it_is_reached(
+    where: str, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def program() -> None:
+        for tensor in (torch.zeros(2), torch.ones(2)):
+            node = Node(tensor)
+            node.tensor += 1
+        one, other = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+        other.weight = one.weight
+
+    with inplace_magic.watch() as watch:
+        program()
+    assert NAMES_LIMITED not in watch.report.blindness
+    monkeypatch.setattr(f"{where}.{limit}", 1)
+    with inplace_magic.watch() as watch:
+        program()
+    assert NAMES_LIMITED in watch.report.blindness

@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import inplace_magic
-from inplace_magic.capture import recorder as recording
+from inplace_magic.capture.past import room
 from inplace_magic.capture.records import TensorRecord
 from inplace_magic.capture.session import Session
 from inplace_magic.record.options import WatchOptions
@@ -71,13 +71,13 @@ def test_a_record_that_was_packed_on_the_way_is_the_record(program: Any, level: 
         return session.trace(sources=Sources(), namespace={}, error=None, cell=None, source="", last=False)
 
     before = trace()
-    recorder.packed.take(recorder.log, recorder.identity, recorder.nodes, recent=0)
+    recorder.room.packed.take(recorder.log, recorder.identity, recorder.nodes, recent=0)
     packed = trace()
     left = len(recorder.log.calls), len([r for r in recorder.nodes.records if r.ended is not None and not r.changed])
-    recorder.packed.give_back(recorder.log, recorder.identity, recorder.nodes)
+    recorder.room.packed.give_back(recorder.log, recorder.identity, recorder.nodes)
     again = trace()
     calls, storages, nodes = [*recorder.log.calls], [*recorder.identity.storages], [*recorder.nodes.records]
-    recorder.packed.take(recorder.log, recorder.identity, recorder.nodes, recent=0)
+    recorder.room.packed.take(recorder.log, recorder.identity, recorder.nodes, recent=0)
     recorder.log.calls[:0], recorder.identity.storages[:0], recorder.nodes.records[:0] = calls, storages, nodes
     twice = trace()  # an interrupt struck before they were taken out
     session.let_go()
@@ -91,7 +91,7 @@ def test_a_record_that_was_packed_on_the_way_is_the_record(program: Any, level: 
 
 
 def test_a_long_loop_has_all_its_calls_in_their_order() -> None:
-    few = patch.multiple(recording, _AT_ONCE=16, _RECENT=8)
+    few = patch.multiple(room, _AT_ONCE=16, _RECENT=8)
     with few, inplace_magic.watch() as w:
         x = torch.zeros(2, requires_grad=True)
         for _ in range(40):
@@ -121,7 +121,7 @@ def test_a_tensor_that_died_leaves_nothing_for_the_garbage_collector() -> None:
         alive = records()
         del x
         recorder.bury()
-        recorder.packed.take(recorder.log, recorder.identity, recorder.nodes, recent=0)
+        recorder.room.packed.take(recorder.log, recorder.identity, recorder.nodes, recent=0)
         after = records()
     finally:
         session.leave()

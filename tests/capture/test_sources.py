@@ -36,7 +36,7 @@ def between(folder: Path, text: str, first: int, last: int | None, *names: str, 
     before = replace(base, line=first, end_line=first)
     after = None if last is None else replace(base, line=last)
     seen = [before, *(replace(base, expression=each) for each in called)]
-    found = sources.only_statement_between(before, after, names, seen)
+    found = sources.between.only_statement(before, after, names, seen)
     return found.text if found is not None else ""
 
 
@@ -100,7 +100,7 @@ def test_between_two_files_nothing_is_named(tmp_path: Path) -> None:
     sources, places = written(tmp_path, "before()\nframe *= 2\nafter()\n")
     first = replace(places["<module>"], line=1, end_line=1)
     other = replace(first, line=3, file="/elsewhere.py")
-    assert sources.only_statement_between(first, other, ("frame",), [first]) is None
+    assert sources.between.only_statement(first, other, ("frame",), [first]) is None
 
 
 @pytest.mark.parametrize(

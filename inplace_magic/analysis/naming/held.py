@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import Binding, How
+from inplace_magic.record.paths import is_some_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
@@ -39,7 +40,7 @@ def bindings_of(trace: Trace) -> Iterator[Binding]:
 
 
 def _how(path: str) -> How:
-    return "returned" if path == "return" else "stored" if path.endswith("[]") else "assigned"
+    return "returned" if path == "return" else "stored" if is_some_entry(path) else "assigned"
 
 
 def _goes_on(site: Callsite, following: CallEvent | None) -> bool:

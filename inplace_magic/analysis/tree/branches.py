@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from inplace_magic.analysis.graph import CallVertex
-from inplace_magic.analysis.tree.module_names import Room
+from inplace_magic.analysis.tree.module_names import Room, steps_of
 from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 
@@ -57,3 +57,16 @@ class Placed(NamedTuple):
     """The same of calls that come from the same place and have the same modules and parameters."""
     rooms: tuple[Room | None, ...] = ()
     """For each step of the way: the module that it is, as far as the call itself tells."""
+
+
+def module_path(branch: Branch) -> str:
+    """The module that it is; else the common beginning of the names of the parameters that it reads."""
+    if branch.step.path:
+        return branch.step.path
+    names = [steps_of(name)[:-1] for call in branch.calls for name in call.parameters if "." in name]
+    path: list[str] = []
+    for parts in zip(*names, strict=False):
+        if len(set(parts)) > 1:
+            break
+        path.append(parts[0])
+    return "".join(path).removeprefix(".")

@@ -87,7 +87,7 @@ def by_index(reader: Reader, entries: Sequence[Any], given: Any) -> Dropped | No
                 return None
             column = reader.numbers(entry)
         elif isinstance(entry, list):
-            column = tuple(entry) if len(entry) <= MOST and all(type(each) is int for each in entry) else None
+            column = tuple(entry) if len(entry) <= MOST and all([type(each) is int for each in entry]) else None
         elif entry is None or entry is Ellipsis or isinstance(entry, (slice, int)):
             continue
         else:

@@ -38,7 +38,7 @@ def basic_index_region(shape: tuple[int, ...], strides: tuple[int, ...], offset:
         dimension += 1
         if isinstance(entry, slice):
             bounds = (entry.start, entry.stop, entry.step)
-            if any(bound is not None and type(bound) is not int for bound in bounds):
+            if any([bound is not None and type(bound) is not int for bound in bounds]):
                 return None
             picked = range(size)[entry]
             sizes.append(len(picked))

@@ -73,6 +73,11 @@ class Holders:
                 self._codes.append(code)
                 self._found.append(_Sighting(begun - 1, site, level, name, record.serial))
 
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is kept."""
+        return len(self._found) >= _MOST
+
     def frozen(self, sites: list[Callsite], calls: Iterable[CallEvent]) -> Iterator[Binding]:
         """The bindings that no call's result tells.
 

@@ -79,7 +79,7 @@ class Holdings:
             tensors: what it writes, or reads.
             writes: whether it writes; then the functions that called that one are asked, too.
         """
-        if site is None or len(self._found) >= _MOST:
+        if site is None or self.is_full:
             return
         asked = self._asked.get((site, writes), 0)
         if asked == (_WRITES if writes else _READS):
@@ -137,6 +137,11 @@ class Holdings:
                 yield path + step, value, item
             elif not depth:
                 yield from self._in(path + step, item, 1)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is kept."""
+        return len(self._found) >= _MOST
 
     def frozen(self) -> Iterator[Holding]:
         """What was seen, oldest first."""

@@ -70,6 +70,6 @@ def _object_of(frame: FrameType) -> Any:
         return None
     first = locals_of(frame).get(code.co_varnames[0])
     kind = type(first)  # `isinstance` and `hasattr` may run the user's code
-    if not any(code.co_name in vars(base) for base in kind.__mro__[:-1]):
+    if not any([code.co_name in vars(base) for base in kind.__mro__[:-1]]):
         return None
     return None if is_replica(first) else first

@@ -89,6 +89,11 @@ class PassingNames:
             level += mine
             frame = frame.f_back
 
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is looked at."""
+        return self._steps >= _MOST_STEPS or self.holders.is_full
+
     def _names_in(self, code: CodeType, names: dict[str, Any]) -> dict[str, int]:
         followed = self._followed.setdefault(id(code), {})
         found: list[tuple[int, str, int]] = []

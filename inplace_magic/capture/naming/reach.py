@@ -17,7 +17,7 @@ from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, NoneType
 from typing import Any
 
-from inplace_magic.capture.callsite import library_folders
+from inplace_magic.capture.frames import library_folders
 
 _MAX_ITEMS = 1_000
 _MAX_DEPTH = 3

@@ -59,9 +59,11 @@ def _asks_for_its_locals(code: CodeType) -> bool:
     if _ASKING.isdisjoint(named) and _ASKING.isdisjoint(c for c in code.co_consts if type(c) is str):
         return False
     return any(
-        step.argval in ("_getframe", "currentframe")
-        or (step.argval in ("locals", "vars") and step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
-        for step in dis.get_instructions(code)
+        [
+            step.argval in ("_getframe", "currentframe")
+            or (step.argval in ("locals", "vars") and step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+            for step in dis.get_instructions(code)
+        ]
     )
 
 

@@ -118,9 +118,11 @@ def layout(tensor: Any) -> Layout:
 
 
 _ACCELERATED = any(
-    asked()
-    for name in ("cuda", "rocm", "xpu")
-    if (asked := getattr(paddle, f"is_compiled_with_{name}", None)) is not None
+    [
+        asked()
+        for name in ("cuda", "rocm", "xpu")
+        if (asked := getattr(paddle, f"is_compiled_with_{name}", None)) is not None
+    ]
 ) or bool(getattr(paddle.device, "get_all_custom_device_type", list)())
 
 

@@ -13,7 +13,7 @@ from types import CodeType
 
 import paddle
 
-from inplace_magic.capture.callsite import FrameworkFrames
+from inplace_magic.capture.frames import FrameworkFrames
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(paddle.__file__)), "")
 _DECORATOR = ("decorator.py", os.path.join("decorator", "__init__.py"))

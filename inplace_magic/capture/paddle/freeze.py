@@ -26,7 +26,7 @@ from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.refusals import refusal_of
 from inplace_magic.capture.paddle.traits import function_behind, node_traits, role_of
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
-from inplace_magic.record.blindness import EDITED, LATEST_KEPT, PROCESSES, THREADS, UNKNOWN_SAVES
+from inplace_magic.record.blindness import EDITED, LATEST_KEPT, NAMES_LIMITED, PROCESSES, THREADS, UNKNOWN_SAVES
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata, UnseenWrite
 from inplace_magic.record.memory import Storage
 from inplace_magic.record.names import LocalName, TensorName
@@ -234,7 +234,7 @@ def _unseen(
     statement = None
     if first is not None:
         known = names.get(raw.record.serial, ())
-        statement = sources.only_statement_between(first, last, known, sites, alone=not raw.beside)
+        statement = sources.between.only_statement(first, last, known, sites, alone=not raw.beside)
     return UnseenWrite(raw.storage.serial, raw.before, raw.after, raw.noticed, statement, raw.beside)
 
 
@@ -252,6 +252,8 @@ def _not_known(recorder: Recorder, options: WatchOptions) -> Iterator[str]:
         yield LATEST_KEPT.format(
             count=f"{recorder.forgotten:,}", begun=f"{recorder.begun:,}", limit=f"{options.max_events:,}"
         )
+    if recorder.holdings.is_full or recorder.passing_names.is_full:
+        yield NAMES_LIMITED
     if recorder.beside.threads:
         yield THREADS.format(count=recorder.beside.threads)
     if recorder.beside.processes:

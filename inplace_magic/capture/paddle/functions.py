@@ -96,7 +96,7 @@ def in_positions(facts: OpFacts, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if not kwargs or not facts.names:
         return args
     named = tuple(kwargs.get(name) for name in facts.names[len(args) :])
-    return (*args, *named) if any(value is not None for value in named) else args
+    return (*args, *named) if any([value is not None for value in named]) else args
 
 
 def _frees_its_input(operation: str) -> bool:

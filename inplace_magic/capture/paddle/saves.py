@@ -90,7 +90,7 @@ def form_of(arguments: tuple[Any, ...]) -> str:
 
 def _letter(argument: Any) -> str:
     found = describe.tensors_in((argument,), [])
-    return "-" if not found else "t" if all(tensor.stop_gradient for tensor in found) else "T"
+    return "-" if not found else "t" if all([tensor.stop_gradient for tensor in found]) else "T"
 
 
 def kept_in(entry: Entry | None, arguments: tuple[Any, ...]) -> tuple[str, ...] | None:

@@ -30,7 +30,7 @@ OLDEST = (3, 0)
 def can_be_watched() -> bool:
     """Whether this version of Paddle is one that can be."""
     numbers = paddle.__version__.split(".")[:2]
-    return not all(part.isdigit() for part in numbers) or tuple(map(int, numbers)) >= OLDEST or numbers == ["0", "0"]
+    return not all([part.isdigit() for part in numbers]) or tuple(map(int, numbers)) >= OLDEST or numbers == ["0", "0"]
 
 
 class PaddleSession:

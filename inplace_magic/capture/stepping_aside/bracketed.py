@@ -98,7 +98,10 @@ def _code(function: FunctionType) -> CodeType | None:
 
 
 def _inside(code: CodeType, name: str) -> CodeType:
-    return next(each for each in code.co_consts if isinstance(each, CodeType) and each.co_name == name)
+    for each in code.co_consts:
+        if isinstance(each, CodeType) and each.co_name == name:
+            return each
+    raise LookupError(name)
 
 
 def _call(name: str) -> ast.stmt:

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.callsite import FrameworkFrames
+from inplace_magic.capture.frames import FrameworkFrames
 
 PassOn = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 

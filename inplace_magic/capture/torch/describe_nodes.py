@@ -135,5 +135,5 @@ def is_spent(node: Any) -> bool:
     """Whether a backward has gone through the node and let go of what it kept, so that another one will raise."""
     name = node_name(node)
     if name == "AddmmBackward0" and len(node.next_functions) == 3:  # for the bias alone it keeps nothing
-        return any(behind is not None for behind, _ in node.next_functions[1:]) and not still_saves(node)
+        return any([behind is not None for behind, _ in node.next_functions[1:]]) and not still_saves(node)
     return name in _ALWAYS_SAVE and not still_saves(node)

@@ -14,13 +14,13 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.elements.dropped import MOST, Reader, by_index, by_item, converted, wrapped
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.capture.torch.arguments import Arguments, Keywords
 from inplace_magic.record.events import Dropped, Number
 
 
 def _values(tensor: Any) -> tuple[Number, ...] | None:
-    return describe.flat(describe.values(tensor, describe.layout(tensor), MOST))
+    return describe_memory.flat(describe_memory.values(tensor, describe.layout(tensor), MOST))
 
 
 _READER = Reader(

@@ -35,7 +35,7 @@ def inplace_modules(modules: Iterable[tuple[str, torch.nn.Module]], sources: Sou
         if vars(module).get("inplace") is not True or len(found) == _MOST:
             continue
         place = None
-        for owner, rest in _owners(path, known):
+        for owner, rest in [*_owners(path, known)]:
             if (owner, rest) not in made:
                 made[owner, rest] = _made_by(owner, rest, sources)
             place = made[owner, rest]
@@ -63,7 +63,7 @@ def _made_by(owner: type, rest: str, sources: Sources) -> Callsite | None:
     values = [
         node.value
         for node in ast.walk(function)
-        if isinstance(node, ast.Assign) and any(_is_attribute(target, me, steps[0][0]) for target in node.targets)
+        if isinstance(node, ast.Assign) and any([_is_attribute(target, me, steps[0][0]) for target in node.targets])
     ]
     node: ast.expr | None = values[0] if len(values) == 1 else None
     for name, number in steps[1:]:
@@ -83,5 +83,5 @@ def _entry(node: ast.expr | None, number: str) -> ast.expr | None:
     entries = node.args
     if len(entries) == 1 and isinstance(entries[0], (ast.List, ast.Tuple)):
         entries = entries[0].elts
-    plain = not any(isinstance(entry, (ast.Starred, ast.Name)) for entry in entries)
+    plain = not any([isinstance(entry, (ast.Starred, ast.Name)) for entry in entries])
     return entries[int(number)] if plain and int(number) < len(entries) else None

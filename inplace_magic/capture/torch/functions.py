@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.arguments import Arguments, Keywords
 from inplace_magic.capture.torch.dropped import READERS
 from inplace_magic.capture.torch.traits import traits_of
@@ -117,7 +117,7 @@ class FunctionFacts:
         if self.inplace_position is not None:
             self.traits = (*self.traits, "takes a flag")
         if bare == "_lazy_clone":
-            describe.expect_copy_on_write()
+            describe_memory.expect_copy_on_write()
 
     def announced_writes(self, args: Arguments, kwargs: Keywords) -> Arguments:
         """The arguments that the call announces to write: by a trailing underscore, ``inplace=True``, ``out=`` or an

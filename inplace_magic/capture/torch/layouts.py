@@ -122,7 +122,7 @@ _NOTHING = type(None)
 
 
 def _are_numbers(sizes: Sequence[Any] | None) -> bool:
-    return sizes is None or all(type(size) is int for size in sizes)
+    return sizes is None or all([type(size) is int for size in sizes])
 
 
 def readable(layout: Layout) -> Readable:

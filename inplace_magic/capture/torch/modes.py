@@ -38,7 +38,7 @@ def _stacks() -> tuple[_Stack, _Stack]:
 
 def any_active(kind: type) -> bool:
     """Whether a mode of that class is on a stack of this thread."""
-    return any(isinstance(mode, kind) for stack in _stacks() for mode in stack.modes())
+    return any([isinstance(mode, kind) for stack in _stacks() for mode in stack.modes()])
 
 
 class Absence:
@@ -76,7 +76,7 @@ class Absence:
 
 
 def _among(mode: Any, modes: list[Any]) -> bool:
-    for each in modes:  # noqa: SIM110  a generator that is left early is closed as it dies, and drops an interrupt there
+    for each in modes:  # noqa: SIM110  as a generator it would drop an interrupt, see tests/no_harm/test_interrupts.py
         if mode is each:
             return True
     return False
@@ -129,6 +129,6 @@ def _forget_flags(ours: list[Any], left: list[Any]) -> None:
         flags = [queue[0] if queue else flag for queue, flag in zip(earlier, flags, strict=True)]
     if left:
         flags[0] = True
-        flags[1] = flags[1] or any(not getattr(mode, "is_infra_mode", bool)() for mode in left)
-        flags[2] = flags[2] or any(not getattr(mode, "ignore_compile_internals", bool)() for mode in left)
+        flags[1] = flags[1] or any([not getattr(mode, "is_infra_mode", bool)() for mode in left])
+        flags[2] = flags[2] or any([not getattr(mode, "ignore_compile_internals", bool)() for mode in left])
     set_dispatch_flags([now if flag is None else flag for now, flag in zip(dispatch_flags(), flags, strict=True)])

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import torch
 
-from inplace_magic.capture.callsite import class_in
+from inplace_magic.capture.frames import class_in
 from inplace_magic.record.names import ModuleName, TensorName
 
 _LAST_STEP = re.compile(r"(?:\.[^.\[\]]+|\[[^\[\]]*\])$")

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch import describe, describe_memory
 
 
 class OpFacts:
@@ -26,7 +26,7 @@ class OpFacts:
     def __init__(self, func: Any) -> None:
         self.name = str(func)
         if "_lazy_clone" in self.name:
-            describe.expect_copy_on_write()
+            describe_memory.expect_copy_on_write()
         positions: set[int] = set()
         names: set[str] = set()
         lists: list[tuple[int, str]] = []
@@ -40,7 +40,7 @@ class OpFacts:
                 continue
             if foreach or argument.is_out:
                 lists.append((position, argument.name))
-        self.may_resize = "resize" in self.name or any(argument.is_out for argument in func._schema.arguments)
+        self.may_resize = "resize" in self.name or any([argument.is_out for argument in func._schema.arguments])
         self.views_below = _RESTORABLE and _has_kernel(func.name(), "ADInplaceOrView") is False
         """Whether views and writes are tied and counted by what the operator calls, and not by its own kernel."""
         self.is_composite = self.views_below and bool(_has_kernel(func.name(), "CompositeImplicitAutograd"))
@@ -50,7 +50,7 @@ class OpFacts:
 
 
 _NEEDED = ("_ForceDispatchKeyGuard", "_dispatch_tls_local_include_set", "_dispatch_tls_local_exclude_set")
-_RESTORABLE = all(hasattr(torch._C, name) for name in (*_NEEDED, "_dispatch_has_kernel_for_dispatch_key"))
+_RESTORABLE = all([hasattr(torch._C, name) for name in (*_NEEDED, "_dispatch_has_kernel_for_dispatch_key")])
 """If one of them vanishes: see :func:`as_in_inference_mode`."""
 
 

@@ -39,7 +39,7 @@ def _called_by_autograd(frame: FrameType | None, facts: FunctionFacts) -> bool:
 def types_override(types: Any) -> bool:
     """True if an argument's class has a ``__torch_function__`` of its own. It must be asked, as without a watch; the
     user's code in that backward is then not seen."""
-    return any(kind not in (torch.Tensor, torch.nn.Parameter) for kind in types)
+    return any([kind not in (torch.Tensor, torch.nn.Parameter) for kind in types])
 
 
 def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:

@@ -41,7 +41,7 @@ from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, ForeignWrite, Region
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.filled_between import filled_for_each
+from inplace_magic.source.between.filled import filled_for_each
 from inplace_magic.source.listing import Listing, text_at, whole_listing
 
 CODE = "buffer-gathered"

@@ -20,7 +20,8 @@ from inplace_magic.hazards.fixes.target import Fix, Written, written
 from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import N_, _
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import diff, listing_of
+from inplace_magic.source.hunks import diff
+from inplace_magic.source.listing import listing_of
 
 MOST = 8
 """Candidates of one finding."""

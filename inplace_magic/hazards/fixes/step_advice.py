@@ -19,6 +19,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.stepped import Carried, Stepped, stepped
 from inplace_magic.language import _, sentences
+from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source import expressions
 
@@ -179,7 +180,7 @@ def _around(story: Story, leaves: frozenset[int]) -> set[str]:
 def _owners_in(name: str) -> list[str]:
     """``G``, ``G[0]`` for ``G[0].weight``; none for a gradient, which is no parameter of theirs."""
     ends = [match.start() for match in re.finditer(r"[.\[]", name)]
-    return [] if name.endswith(".grad") else [name[:end] for end in ends]
+    return [] if is_gradient(name) else [name[:end] for end in ends]
 
 
 def path_called(site: Callsite | None) -> str | None:

@@ -20,7 +20,8 @@ from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import _
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.expressions import parse, path_text
-from inplace_magic.source.listing import Block, Edit, Listing, diff, listing_of
+from inplace_magic.source.hunks import diff
+from inplace_magic.source.listing import Block, Edit, Listing, listing_of
 
 _LOOPS = (ast.For, ast.While)
 

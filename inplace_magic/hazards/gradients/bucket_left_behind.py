@@ -101,9 +101,7 @@ def _filled_after(
 
 def _used(story: Story, storage: int) -> list[CallEvent]:
     """The calls that computed something from a memory, or scaled it; oldest first."""
-    tensors = story.bindings.by_storage.get(storage, ())
-    calls = {call.index: call for tensor in tensors for call in story.given_to.get(tensor, ())}
-    return [calls[at] for at in sorted(calls) if calls[at].kind == "ordinary" or calls[at].does("scales")]
+    return [call for call in story.given_memory(storage) if call.kind == "ordinary" or call.does("scales")]
 
 
 def _hazard(story: Story, storage: int, taken: CallEvent, filled: CallEvent, read: CallEvent) -> Hazard:

@@ -42,6 +42,7 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 
 CODE = "gradient-edited-by-step"
@@ -72,9 +73,8 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _reads(story: Story, storage: int | None, after: int, until: int | None) -> list[CallEvent]:
     """The calls that read a memory as one call left it, before the next one writes it."""
-    tensors = story.bindings.by_storage.get(storage, ()) if storage is not None else ()
-    reads = {read.index: read for tensor in tensors for read in story.given_to.get(tensor, ())}
-    return [reads[at] for at in sorted(reads) if at > after and (until is None or at < until)]
+    reads = story.given_memory(storage)
+    return [read for read in reads if read.index > after and (until is None or read.index < until)]
 
 
 def _leaf_moved(story: Story, call: CallEvent, site: Callsite) -> int | None:
@@ -98,7 +98,7 @@ def _is_outside(read: CallEvent, site: Callsite) -> bool:
 
 def _hazard(story: Story, call: CallEvent, tensor: int, read: CallEvent) -> Hazard:
     name = story.bindings.written_name(call, tensor)
-    whole = next((each for each in story.names.get(tensor, ()) if each.endswith(".grad")), None) or name
+    whole = next((each for each in story.names.get(tensor, ()) if is_gradient(each)), None) or name
     return finding(
         CODE,
         "warning",

@@ -48,11 +48,8 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _read_elsewhere(story: Story, storage: int | None, call: CallEvent) -> CallEvent | None:
-    tensors = story.bindings.by_storage.get(storage, ()) if storage is not None else ()
-    reads = {read.index: read for tensor in tensors for read in story.given_to.get(tensor, ())}
-    for at in sorted(reads):
-        read = reads[at]
-        if at <= call.index or read.does("looks up") or read.kind == "query" or read.does("compares"):
+    for read in story.given_memory(storage):
+        if read.index <= call.index or read.does("looks up") or read.kind == "query" or read.does("compares"):
             continue
         return None if read.mutated else read
     return None

@@ -78,7 +78,7 @@ def _made_from(story: Story, read: CallEvent, until: CallEvent) -> set[int]:
     """The tensors computed from what a call gave."""
     made = {meta.tensor for meta in read.outputs}
     for call in _between(story, read, until):
-        if any(meta.tensor in made for meta in call.inputs):
+        if call.got(made):
             made.update(meta.tensor for meta in call.outputs)
     return made
 
@@ -93,7 +93,7 @@ def _adds(story: Story, read: CallEvent, write: CallEvent) -> bool:
     made = {meta.tensor for meta in read.outputs}
     given = write.inputs[-1].tensor
     for call in _between(story, read, write):
-        if any(meta.tensor in made for meta in call.inputs):
+        if call.got(made):
             if not call.does("adds"):
                 return False
             made.update(meta.tensor for meta in call.outputs)

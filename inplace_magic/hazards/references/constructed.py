@@ -93,7 +93,8 @@ def _ways_out(site: Callsite, argument: ast.expr) -> Iterator[tuple[str, Callsit
 
 def _reads(story: Story, others: list[int], write: CallEvent, source: str, where: Callsite) -> Iterator[CallEvent]:
     """The calls after a write that get the other tensor by a line that says its name: of an attribute any line does, of
-    a variable one of its function."""
+    a variable one of its function. The text tells it: the record has a name where a line binds it, and here it is read
+    only."""
     last = source.rpartition(".")[2]
     says = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
     for other in others:

@@ -1,4 +1,7 @@
-"""``return noise(patch), patch``: two results, where the first was made by writing the second in place."""
+"""``return noise(patch), patch``: two results, where the first was made by writing the second in place.
+
+What stands beside a call's result in a ``return`` is no call, so no place in the record tells it; the statement does.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.owners import Owned
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.paths import is_entry
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import whole_listing
@@ -106,7 +107,7 @@ def sums_its_list(story: Story, owned: Owned, alias: AliasStatement) -> bool:
     """``fused = levels[0]`` above ``for level in levels[1:]: fused += level``: a sum over a list that begins with the
     list's own first entry."""
     listing = whole_listing(story.trace, owned.site)
-    if listing is None or alias.target != owned.path or not alias.source.endswith("]"):
+    if listing is None or alias.target != owned.path or not is_entry(alias.source):
         return False
     statement = listing.statement_at(owned.site)
     if not isinstance(statement, ast.AugAssign):

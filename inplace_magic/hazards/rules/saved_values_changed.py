@@ -36,48 +36,30 @@ tensor's version as it was, or the digest of a small saved tensor is another one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from inplace_magic.analysis import put_back
-from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import kept_by_ctx, wording, written_past_autograd
+from inplace_magic.hazards.changed_values import Change, first_change, is_of_a_leaf, used_after
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import of_saved, step_advice
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
-from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation
+from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 
 CODE = "saved-values-changed"
 
 
-@dataclass(frozen=True)
-class _Change:
-    """One write that moved no version of the saved tensor."""
-
-    at: int
-    call: CallEvent | None = None
-    mutation: Mutation | None = None
-    foreign: ForeignWrite | None = None
-
-    @property
-    def callsite(self) -> Callsite | None:
-        if self.call is not None:
-            return self.call.callsite
-        return self.foreign.callsite if self.foreign is not None else None
-
-
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line whose writes changed values that a backward used, or is meant to use."""
-    groups: dict[int | Callsite, list[tuple[SavedTensor, AutogradNode, _Change, int]]] = {}
+    groups: dict[int | Callsite, list[tuple[SavedTensor, AutogradNode, Change, int]]] = {}
     for saved in story.saved:
         node = story.nodes[saved.node]
-        change = _first_change(story, saved, node)
+        change = first_change(story, saved, node)
         if change is None:
             continue
-        used = _used_after(story, node, change, saved)
+        used = used_after(story, node, change, saved)
         if used is not None:
             groups.setdefault(change.callsite or change.at, []).append((saved, node, change, used))
     for group in groups.values():
@@ -87,115 +69,7 @@ def check(story: Story) -> Iterator[Hazard]:
     yield from written_past_autograd.found(story, CODE)
 
 
-def _first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> _Change | None:
-    if saved.hooked:
-        return None
-    if saved.storage is None:
-        return _through_data(story, saved, node)
-    replaced = _data_replaced(story, saved, node)
-    if replaced is not None or (saved.checked and saved.changed is None and not _within_backward(story, saved)):
-        return replaced
-    since = node.call if node.call is not None else _late_call(story, node)
-    if since is None:
-        return None
-    if saved.role == "statistics" and story.wrote(since, saved.storage):
-        return None  # BatchNorm in training: it writes its statistics, and its backward does not read them
-    written = list(put_back.changes(story, saved.storage, region_of(saved), story.silent_writes(saved, since)))
-    changes = [_Change(one.call.index, one.call, one.mutation) for one in written if _used_within(story, node, one)][:1]
-    changes += [_Change(f.noticed, foreign=f) for f in story.foreign_writes.get(saved.storage, ()) if f.noticed > since]
-    if not written and not changes and saved.changed is not None and not story.writes_after(saved, saved.version):
-        noticed = story.calls.get(saved.changed)
-        if noticed is None or not noticed.was_refused("saved tensor changed"):  # else PyTorch did notice
-            changes.append(_Change(saved.changed))
-    return min(changes, key=lambda change: change.at) if changes else None
-
-
-def _used_within(story: Story, node: AutogradNode, change: put_back.Change) -> bool:
-    """Whether a backward can have met the changed values: one that ran before they were put back, if they were."""
-    uses = story.ran_through.get(node.node, ())
-    within = change.call.parent is not None
-    return change.until is None or within or any(change.call.index <= use < change.until for use in uses)
-
-
-def _through_data(story: Story, saved: SavedTensor, node: AutogradNode) -> _Change | None:
-    """Under ``torch.func``, where no tensor has memory of its own: a write of what ``.data`` gave of the saved one."""
-    if saved.tensor is None or node.call is None:
-        return None
-    for tensor in story.data_of.get(saved.tensor, ()):
-        for call, mutation in story.writes_to_tensor.get(tensor, ()):
-            if call.index > node.call and mutation.counter != saved.counter:
-                return _Change(call.index, call=call, mutation=mutation)
-    return None
-
-
-def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> _Change | None:
-    """``w.data = other`` gives the very tensor that was saved other memory."""
-    for call in story.data_setters.get(saved.tensor, ()) if saved.tensor is not None else ():
-        if node.call is not None and call.index > node.call and call.inputs[0].storage == saved.storage:
-            return _Change(call.index, call=call)
-    return None
-
-
-def _within_backward(story: Story, saved: SavedTensor) -> bool:
-    """Whether somebody wrote the memory while a backward ran; its content was compared only before that."""
-    return saved.storage in story.written_within_backward
-
-
-def _late_call(story: Story, node: AutogradNode) -> int | None:
-    call, _ = story.saver_site(node)
-    return call.index if call is not None else None
-
-
-def _used_after(story: Story, node: AutogradNode, change: _Change, saved: SavedTensor) -> int | None:
-    """The backward that used the changed values: one that ran, or the end of the watch where one is still meant."""
-    if change.call is not None and change.call.parent is not None and _comes_after(story, node, change.call):
-        return change.call.parent
-    for index in story.ran_through.get(node.node, ()):
-        if not saved.guarded and not _read_within(story, saved, index):
-            continue  # the user's own `backward` may well not need it
-        if index >= change.at and (saved.changed is None or saved.differs_at(index)):
-            return index
-    if not saved.guarded or (saved.changed is not None and not saved.differs_at(None)):
-        return None
-    if story.executed and _of_a_leaf(story, saved):
-        return None  # after a training, a parameter is set: what is left of its graphs is that of a look at the model
-    parameter = _is_parameter(story, saved, change)
-    saved_at = node.call if node.call is not None else -1
-    if node.pending and story.another_backward_is_meant(node, change.at, saved_at if parameter else None):
-        return len(story.trace.calls)
-    return None
-
-
-def _read_within(story: Story, saved: SavedTensor, backward: int) -> bool:
-    """Whether a call inside a backward computed something from the memory that was saved."""
-    return any(
-        call.parent == backward and call.kind != "query" and any(meta.storage == saved.storage for meta in call.inputs)
-        for call in story.trace.calls
-    )
-
-
-def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
-    """True if `call` wrote in the ``backward`` of a custom ``Function`` and `node` lies behind that function's node:
-    the same backward came to it afterwards."""
-    nodes = story.executed.get(call.parent if call.parent is not None else -1, set())
-    site = call.callsite
-    while site is not None:
-        owner, _, method = site.function.rpartition(".")
-        if method == "backward":
-            name = f"{owner.rpartition('.')[2]}Backward"
-            running = {number for number in nodes if story.nodes[number].name == name}
-            return node.node in nodes and node.node in story.reached(running) and node.node not in running
-        site = site.caller
-    return False
-
-
-def _is_parameter(story: Story, saved: SavedTensor, change: _Change) -> bool:
-    tensor = change.mutation.tensor if change.mutation is not None else saved.tensor
-    meta = story.observations.get(tensor) if tensor is not None else None
-    return meta is not None and meta.is_trainable
-
-
-def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Change) -> Hazard:
+def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: Change) -> Hazard:
     saver, saved_site = story.saver_site(node)
     variable = story.name_of_saved(saved)
     if change.call is not None and change.mutation is None:
@@ -219,7 +93,7 @@ def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: _Chang
     )
 
 
-def _how(story: Story, change: _Change) -> str:
+def _how(story: Story, change: Change) -> str:
     if change.foreign is not None:
         names = _(" and ").join(f"`{name}`" for name in change.foreign.names)
         return _("from outside torch, through {names}").format(
@@ -250,7 +124,7 @@ def _message(
     saved_site: Callsite | None,
     saved: SavedTensor,
     saver: AutogradNode,
-    change: _Change,
+    change: Change,
 ) -> str:
     what = f"`{variable}`" if variable else _("A tensor")
     site = change.callsite
@@ -279,20 +153,13 @@ def _message(
     )
 
 
-def _of_a_leaf(story: Story, saved: SavedTensor) -> bool:
-    """Whether the memory that was saved is that of a leaf that requires grad: of a parameter, or of a view of it."""
-    tensors = story.bindings.by_storage.get(saved.storage, ()) if saved.storage is not None else ()
-    known = (story.observations.get(tensor) for tensor in tensors)
-    return any(meta is not None and meta.is_trainable for meta in known)
-
-
 def _is_state(story: Story, saved: SavedTensor) -> bool:
     """Whether what was saved has no history, so that a write through ``.data`` spares autograd nothing: a buffer."""
     known = (story.observations.get(tensor) for tensor in story.bindings.by_storage.get(saved.storage or -1, ()))
     return all(meta is None or (meta.is_leaf and not meta.requires_grad) for meta in known)
 
 
-def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved: SavedTensor, change: _Change) -> str:
+def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved: SavedTensor, change: Change) -> str:
     line = wording.line_of(change.callsite)
     if change.foreign is not None:
         if not change.foreign.names:
@@ -309,7 +176,7 @@ def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved:
         return _("Compute the forward pass ({place}) anew after {line}.").format(
             line=line, place=wording.place(saved_site)
         )
-    if _of_a_leaf(story, saved):
+    if is_of_a_leaf(story, saved):
         return _(
             "Compute the forward pass anew after {line}; and write under `torch.no_grad()` instead of through `.data`, "
             "so that PyTorch would notice."

@@ -31,6 +31,7 @@ from inplace_magic.hazards.fixes.return_new import new_gradient
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 
 CODE = "shared-gradient-edited"
@@ -58,7 +59,7 @@ def _came_from_the_engine(story: Story, call: CallEvent, mutation: Mutation) -> 
     """Whether the written tensor was handed to the user's code by backward: nothing recorded made it, and it was not
     seen before."""
     written = story.bindings.written_name(call, mutation.tensor) or ""
-    if written.endswith(".grad"):
+    if is_gradient(written):
         return False  # the accumulated gradient of a leaf belongs to the leaf alone
     first = story.first_seen(mutation.tensor)
     backward = call.parent if call.parent is not None else -1

@@ -40,12 +40,8 @@ from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.references.handed_out import handed_out_beside_itself
-from inplace_magic.hazards.references.meant_writes import (
-    declared_in_place,
-    is_over,
-    is_read_by_both,
-    reshaped,
-)
+from inplace_magic.hazards.references.meant_writes import declared_in_place, is_over, is_read_by_both, reshaped
+from inplace_magic.hazards.references.old_names import is_bound_anew, is_buffer, is_given_again, other_names
 from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.hazards.references.rereading import (
     comes_later,
@@ -60,19 +56,17 @@ from inplace_magic.hazards.references.second_names import (
     are_taken_for_two,
     entries_of,
     hands_out_another_name,
-    is_noted,
     is_one_tensor,
     names_given_at_once,
     on_the_same_memory,
-    sums_its_list,
     taken_for_the_write,
     with_clone,
 )
-from inplace_magic.hazards.references.second_sides import ran_between
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.paths import before_last_step, is_some_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level, paths_read
 
@@ -152,19 +146,14 @@ def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:
     if meta is None or meta.is_trainable or story.is_gradient(mutation):
         return False  # parameters and their gradients are there to be updated
     aliases = story.aliases.beside(site)
-    return not _is_buffer(story, mutation) or any(are_taken_for_two(story, alias, mutation) for alias in aliases)
-
-
-def _is_buffer(story: Story, mutation: Mutation) -> bool:
-    maker = story.maker_of_storage(mutation.storage)
-    return maker is not None and maker.does("buffer")
+    return not is_buffer(story, mutation) or any(are_taken_for_two(story, alias, mutation) for alias in aliases)
 
 
 def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Hazard | None:
-    buffer = _is_buffer(story, mutation)
+    buffer = is_buffer(story, mutation)
     names: dict[str, AliasStatement | None] = {
         name: alias
-        for name, alias in _other_names(story, owned, mutation)
+        for name, alias in other_names(story, owned, mutation)
         if name != owned.path
         and (alias is None or is_one_tensor(story, alias, mutation.tensor))
         and (not buffer or (alias is not None and are_taken_for_two(story, alias, mutation)))
@@ -199,54 +188,12 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                     continue
                 if declared_in_place(story, call, read, tensor):
                     continue
-                anew = _bound_anew(story, owned, path, call.index, read.index, tensor)
+                anew = is_bound_anew(story, owned, path, call.index, read.index, tensor)
                 if names[name] is None and not handed_out and is_over(story, owned, read, at, tensor):
                     continue
-                if not anew and not _given_again(story, owned, names[name], at, call.index, read.index):
+                if not anew and not is_given_again(story, owned, names[name], at, call.index, read.index):
                     return _hazard(story, call, mutation, owned, read, at, path, names[name])
     return None
-
-
-def _other_names(story: Story, owned: Owned, mutation: Mutation) -> Iterator[tuple[str, AliasStatement | None]]:
-    """Names that an earlier statement of the same function gave the same tensor; and lists that got it by one of those,
-    as ``raw.append(logits)`` above ``scores = logits`` does."""
-    direct = list(_named_with(story, owned, mutation))
-    yield from direct
-    names = {name for name, _alias in direct if name.isidentifier()}
-    for alias in story.aliases.beside(owned.site):
-        if alias.source in names and alias.target.endswith("[]") and alias.line < owned.site.line:
-            yield alias.target, alias
-
-
-def _named_with(story: Story, owned: Owned, mutation: Mutation) -> Iterator[tuple[str, AliasStatement | None]]:
-    for alias in story.aliases.beside(owned.site):
-        if alias.line >= owned.site.line:
-            continue
-        short = not alias.source.isidentifier() and not sums_its_list(story, owned, alias)
-        if short and not (alias.source == owned.path and is_noted(story, alias, mutation)):
-            continue  # `cache = self.cache`: a short name for state that is there to be changed
-        if alias.source == owned.path:
-            yield alias.target, alias
-        elif alias.target == owned.path:
-            yield alias.source, alias
-
-
-def _bound_anew(story: Story, owned: Owned, path: str, wrote: int, read: int, tensor: int) -> bool:
-    """Whether the name pointed to something else again before the read."""
-    bound = story.bindings.bound_last(owned.site.function, path, read)
-    return bound is not None and bound[0] >= wrote and bound[1] != tensor
-
-
-def _given_again(story: Story, owned: Owned, alias: AliasStatement | None, at: Callsite, wrote: int, read: int) -> bool:
-    """Whether a statement between the write and the read gave the tensor that name once more: it is read as written."""
-    again = [
-        other
-        for other in story.aliases.beside(owned.site)
-        if alias is not None and (other.target, other.source) == (alias.target, alias.source)
-    ]
-    if any(owned.site.line < other.line < at.line for other in again):
-        return True
-    return any(ran_between(story, other, at, wrote, read) for other in again if other.line >= at.line)
 
 
 def _hazard(
@@ -260,9 +207,9 @@ def _hazard(
     alias: AliasStatement | None,
 ) -> Hazard:
     written = story.bindings.written_name(call, mutation.tensor) or owned.path
-    if alias is not None and alias.target.endswith("[]"):
+    if alias is not None and is_some_entry(alias.target):
         how = _("an entry of `{list}` and `{other}` are one tensor ({code}, line {line})").format(
-            list=alias.target[:-2], other=alias.source, code=wording.code(alias.text), line=alias.line
+            list=before_last_step(alias.target)[0], other=alias.source, code=wording.code(alias.text), line=alias.line
         )
         fix = _("Store a copy, `{name}.clone()` in {code}, or make a new tensor instead of writing this one.").format(
             name=alias.source, code=wording.code(alias.text)

@@ -45,12 +45,12 @@ from inplace_magic.hazards.references.runs import Run, run_around
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.paths import before_first_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import Listing, text_at, whole_listing
 from inplace_magic.source.memos import keys_of
-from inplace_magic.source.paths import before_first_step
 
 CODE = "cache-outdated"
 

@@ -44,6 +44,7 @@ from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Number, TensorMetadata
+from inplace_magic.record.paths import is_entry, is_entry_of_text
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Scope, listing_of
@@ -99,8 +100,8 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
     """Whether a line outside of a ``__getitem__`` writes data that is meant to be the same in each epoch."""
     path, whole = story.bindings.written_path(call, after.tensor), _whole(story, call, after)
     if whole != after.tensor and path is not None and _is_shallow_copy(story, site, path.split("[")[0]):
-        return any(name.endswith("]") for name in story.names.get(whole, ()))  # `sample["affine"][0] += 1`
-    if not any(name.endswith("]") for name in story.names.get(after.tensor, ())):  # no list of the user's holds it
+        return any(is_entry(name) for name in story.names.get(whole, ()))  # `sample["affine"][0] += 1`
+    if not any(is_entry(name) for name in story.names.get(after.tensor, ())):  # no list of the user's holds it
         return path is not None and path.isidentifier() and epochs.normalised(story, call, after, site)
     if path is None:
         return False
@@ -110,7 +111,7 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
         return epochs.normalised(story, call, after, site)
     if path.isidentifier():
         return after.dtype in _INTEGERS and call.does("shifts") and _is_label(story, after.tensor, call.index)
-    if not path.endswith('"]'):
+    if not is_entry_of_text(path):
         return False
     return _is_shallow_copy(story, site, path.split("[")[0]) or epochs.normalised(story, call, after, site)
 

@@ -26,6 +26,10 @@ tensor each time has an effect only where it is to begin anew. And where a tenso
 outside of it, and met there again by others or read by another function; memory to work in (``torch.empty``) is none.
 And where an object took over what a dict of its own keeps by the name of the attribute (``setattr(self, name, value)``
 for each of ``self.defaults``), in place of another tensor, and a line writes that on top of its values.
+And wherever the value to begin with is kept (an attribute, an entry, a default, an argument): where a line wrote it in
+one pass, under the same name in the next pass of the same run a tensor that had been computed from it, and it again in
+a later run, on top of what was left (``h = self.h0`` above ``h += f(x); h = torch.tanh(h)``). A name that goes on as
+another tensor is no handle on a state. Silent where the end of a run is put back, and where the write is taken back.
 A function that moves a value of the module by constants, under a name of its own (``std = STD; std *= 255``), is told
 as a fact worth knowing: a schedule means it, a constant does not. Silent for accumulators, which other lines read
 (``counts = COUNTS; counts += 1``). It takes the text around the line, of a cell or of a file that is what ran.
@@ -40,10 +44,10 @@ from dataclasses import dataclass, replace
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.fixes.clone import edits_of
-from inplace_magic.hazards.fixes.out_of_place import cloned
-from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.defaults import TakenOver, taken_over_and_written
+from inplace_magic.hazards.fixes.begun import begun_with_a_copy
+from inplace_magic.hazards.references.first_passes import StartWritten, start_values_written
+from inplace_magic.hazards.references.objects.defaults import TakenOver, taken_over_and_written
+from inplace_magic.hazards.references.objects.ways import assigned
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -66,6 +70,11 @@ def check(story: Story) -> Iterator[Hazard]:
         if site is not None and (site.cell, site.file, site.line) not in told:
             told.add((site.cell, site.file, site.line))
             yield _of_an_entry(taken)
+    for start in start_values_written(story):
+        site = start.call.callsite
+        if site is not None and (site.cell, site.file, site.line) not in told:
+            told.add((site.cell, site.file, site.line))
+            yield _of_a_first_pass(story, start)
     first: dict[tuple[object, ...], _First] = {}
     last: dict[tuple[object, ...], int] = {}
     for call in story.in_place:
@@ -264,28 +273,40 @@ def _of_an_entry(taken: TakenOver) -> Hazard:
     )
 
 
+def _of_a_first_pass(story: Story, start: StartWritten) -> Hazard:
+    name, site = start.owned.path, start.owned.site
+    listing = whole_listing(story.trace, site)
+    statement = listing.statement_at(site) if listing is not None else None
+    value = assigned(listing, statement, name) if listing is not None and statement is not None else None
+    source = expressions.path_text(value)
+    if source is not None:
+        message = _(
+            "{line} writes `{name}`, which is `{source}` itself in the first pass and a new tensor in the passes after "
+            "that: the next run begins with what this one left in `{source}`. PyTorch gives no error."
+        )
+        fix = _("Begin with a copy: {code}.").format(code=wording.code(f"{name} = {source}.clone()"))
+    else:
+        message = _(
+            "{line} writes `{name}`, which is a tensor that somebody keeps in the first pass and a new tensor in the "
+            "passes after that: the next run begins with what this one left. PyTorch gives no error."
+        )
+        fix = _("Begin with a copy: {code}.").format(code=wording.code(f"{name} = {name}.clone()"))
+    return finding(
+        CODE,
+        "warning",
+        message=message.format(line=wording.spot(start.call.callsite), name=name, source=source or ""),
+        fix=fix,
+        variable=story.bindings.written_name(start.call, start.mutation.tensor) or name,
+        tensor=start.mutation.tensor,
+        write=start.call,
+    )
+
+
 def _worth_knowing(found: Hazard, alias: AliasStatement | None) -> Hazard:
     """The finding as a fact, where the program does not tell whether it is meant."""
     fix = _("If each run is to begin with the same values, begin with a copy: {code}.")
     code = wording.code(f"{alias.text}.clone()") if alias is not None else ""
     return replace(found, severity="info", fix=fix.format(code=code))
-
-
-def begun_with_a_copy(write: Written) -> Fix | None:
-    """``h = h0.clone()``, ``mask = causal_mask(n).clone()``: the last statement above the write that binds its name."""
-    listing, path = write.listing, write.path
-    scope = listing.scope_of(write.statement)
-    bound = [
-        node
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Assign)
-        and node.lineno < write.statement.lineno
-        and [expressions.path_text(target) for target in node.targets] == [path]
-    ]
-    if not listing.whole or len(bound) != 1:
-        return None
-    edits = edits_of(listing, [cloned(listing, bound[0].value)])
-    return Fix(write.site, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None
 
 
 RULE = Rule(check, {CODE: Cures((begun_with_a_copy,))})

@@ -36,6 +36,7 @@ from inplace_magic.hazards.references.read_from_a_hook import reading
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
@@ -55,7 +56,7 @@ def check(story: Story) -> Iterator[Hazard]:
             held = [mutation.tensor, *story.aliases.detached.get(mutation.tensor, ())]
             if mutation.tensor not in known:
                 names = (name for tensor in held for name in story.names.get(tensor, ()))
-                known[mutation.tensor] = [name for name in names if name.endswith("]")]
+                known[mutation.tensor] = [name for name in names if is_entry(name)]
             containers = known[mutation.tensor]
             if not (containers or hooked):
                 continue
@@ -115,7 +116,7 @@ def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held:
     line = [call for call in inside if call.callsite == write.callsite]
     if any(meta.storage == mutation.storage for meta in line[-1].outputs):
         return None  # the line gave it back, whoever kept it besides
-    if any(call.index < write.index and call.kind == "ordinary" and _reads(call, held) for call in inside):
+    if any(call.index < write.index and call.kind == "ordinary" and call.got(held) for call in inside):
         return None  # what was kept may be a copy, or what was computed from it
     layer = made.modules[-1] if made.modules else made.name
     return _out_of_reach(write, mutation.tensor, layer, read, one_line=True)
@@ -160,10 +161,6 @@ def _out_of_reach(write: CallEvent, tensor: int, layer: str, read: CallEvent, *,
     )
 
 
-def _reads(call: CallEvent, tensors: list[int]) -> bool:
-    return any(meta.tensor in tensors for meta in call.inputs)
-
-
 def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
     """A statement of the writing function, above the write, that put the written variable into a container."""
     site = call.callsite
@@ -171,7 +168,7 @@ def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str
     if site is None or name is None or isinstance(expressions.parse(site.statement), ast.AugAssign):
         return None  # `path.append(height); height += step` goes on with a sum: one tensor under two names
     for alias in story.aliases.beside(site):
-        if alias.source == name and alias.target.endswith("]") and alias.line < site.line:
+        if alias.source == name and is_entry(alias.target) and alias.line < site.line:
             bound = [at for at, _ in story.bindings.scopes.get((site.function, name), ()) if at < call.index]
             made = story.innermost_new(mutation.tensor, call.index)
             if made is None or not bound or (made.callsite is not None and made.callsite.line <= alias.line):
@@ -192,7 +189,7 @@ def _kept_a_pass_before(story: Story, call: CallEvent, mutation: Mutation) -> st
         return None
     for alias in story.aliases.beside(site):
         statement = listing.statement_on(alias.line)
-        around = listing.around(statement) if statement is not None and alias.target.endswith("]") else ()
+        around = listing.around(statement) if statement is not None and is_entry(alias.target) else ()
         tests = [node.test for node in around if isinstance(node, ast.If)]
         asked = {name for test in tests for name in _classes_asked(test)}
         if alias.line > site.line and made.modules[-1] in asked and call.modules[-1] not in asked:

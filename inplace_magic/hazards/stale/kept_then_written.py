@@ -44,6 +44,7 @@ from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
@@ -70,7 +71,7 @@ def _kept(story: Story) -> Iterator[Reference]:
             continue
         kept, whole = call.outputs[0], call.inputs[0]
         target = site.targets[0] if site.targets and len(site.targets) == 1 else None
-        if target is not None and target.endswith("]") and kept.tensor != whole.tensor and not whole.is_trainable:
+        if target is not None and is_entry(target) and kept.tensor != whole.tensor and not whole.is_trainable:
             yield Reference(kept.tensor, kept.storage, call.index, site, target, region_of(kept))
 
 
@@ -145,7 +146,7 @@ def _wrote_for_this(story: Story, before: Reference, call: CallEvent, site: Call
 
 
 def _reads(call: CallEvent, tensor: int) -> bool:
-    return all(meta.tensor != tensor for meta in call.mutated) and (call.kind != "query" or call.does("reads values"))
+    return all(meta.tensor != tensor for meta in call.mutated) and call.looks_at_values
 
 
 def _is_written(story: Story, kept: Reference, write: Write) -> bool:

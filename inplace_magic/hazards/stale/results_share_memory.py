@@ -48,6 +48,7 @@ from inplace_magic.hazards.references.two_results import results_of_one_memory
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.paths import is_gradient
 from inplace_magic.source import expressions
 from inplace_magic.source.tops import Top
 
@@ -133,7 +134,7 @@ def _overwritten(story: Story, top: Top, tensor: int, first: _Kept, second: _Kep
         return None
     for call in story.given_to.get(tensor, ()):
         place = top.place(call.callsite)
-        if place is None or place.line <= end or not _looks(call) or call.index <= write.at:
+        if place is None or place.line <= end or not call.looks_at_values or call.index <= write.at:
             continue
         if first.name in _names_in(expressions.parse(place.statement)):
             return write, call
@@ -150,7 +151,7 @@ def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, 
         if first.name in _names_in(expressions.parse(place.statement)):
             return None  # zeroed by way of that very name: a handle
         read = next((call for call in story.given_to.get(tensor, ()) if call.index > write.at), None)
-        if read is None or not _looks(read) or read.kind == "in-place":
+        if read is None or not read.looks_at_values or read.kind == "in-place":
             continue
         version = next(given.version for given in read.inputs if given.tensor == tensor)
         site = top.place(read.callsite)
@@ -158,10 +159,6 @@ def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, 
         if named and version == write.after:
             return write, read
     return None
-
-
-def _looks(call: CallEvent) -> bool:
-    return call.kind != "query" or call.does("reads values")
 
 
 def _line(top: Top, write: Write) -> int | None:
@@ -177,7 +174,7 @@ def _names_in(node: ast.AST | None) -> set[str]:
 def _hazard(story: Story, tensor: int, first: str, second: str | None, write: Write, read: CallEvent) -> Hazard:
     mutation, call = write.mutation, write.call
     variable = story.bindings.written_name(call, mutation.tensor) if call is not None and mutation is not None else None
-    gradient = next((name for name in story.names.get(tensor, ()) if name.endswith(".grad")), None)
+    gradient = next((name for name in story.names.get(tensor, ()) if is_gradient(name)), None)
     message = (
         _(
             "`{first}` is read by {read}, but {write} had overwritten it: `{first}` and `{second}` are one tensor, and "

@@ -44,6 +44,7 @@ from inplace_magic.hazards.references.second_sides import (
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import level
@@ -216,7 +217,7 @@ def _stands_for(story: Story, call: CallEvent, name: str | None) -> int | None:
 
 def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, taken: int | None) -> Hazard:
     site, mutation, writer = write.site, write.mutation, write.call
-    gradient = (name for name in story.names.get(read.tensor, ()) if writer is None and name.endswith(".grad"))
+    gradient = (name for name in story.names.get(read.tensor, ()) if writer is None and is_gradient(name))
     variable = story.name_written_by(write) or next(gradient, None) or story.bindings.name(read.tensor)
     return finding(
         CODE,

@@ -111,9 +111,7 @@ def _is_one_run(story: Story, one: CallEvent, other: CallEvent) -> bool:
 
 def _reads(story: Story, storage: int) -> list[CallEvent]:
     """The calls that computed something from a memory, oldest first."""
-    tensors = story.bindings.by_storage.get(storage, ())
-    given = {call.index: call for tensor in tensors for call in story.given_to.get(tensor, ())}
-    reads = (given[at] for at in sorted(given) if given[at].kind == "ordinary" and not given[at].does("copy"))
+    reads = (call for call in story.given_memory(storage) if call.kind == "ordinary" and not call.does("copy"))
     return [call for call in reads if any(meta.storage == storage for meta in call.inputs)]
 
 

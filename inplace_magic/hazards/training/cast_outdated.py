@@ -92,7 +92,7 @@ def _write_between(story: Story, weight: TensorMetadata, before: CallEvent, call
     if not between or weight.storage is None:
         return None
     seen = [(write.call, write.mutation) for write in between if write.call is not None and write.mutation is not None]
-    changed = list(changes(story, weight.storage, region_of(weight), seen))
+    changed = list(changes(story.restorations.get(weight.storage, ()), region_of(weight), seen))
     if len(seen) == len(between) and all(change.until is not None for change in changed):
         return None
     old, new = between[0].mutation, between[-1].mutation

@@ -16,8 +16,8 @@ from inplace_magic.render.comparison.words import (
     flipped_phrase,
     verdict,
 )
+from inplace_magic.render.lettering import padded, printable, width
 from inplace_magic.render.reading import in_its_language
-from inplace_magic.render.words import padded, printable, width
 
 MOST_ROWS = 40
 """Rows of a table that are shown; the frames hold all."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from inplace_magic.comparing.comparison import Comparison, Variant
 from inplace_magic.language import N_, _, clauses, listed, ngettext, sentences, together
 from inplace_magic.record.outcomes import Agreement, Cost, Difference, Group
+from inplace_magic.render.lettering import first_sentence, shortened
 from inplace_magic.render.reading import in_its_language
-from inplace_magic.render.words import bytes_of, first_sentence, shortened
+from inplace_magic.render.words import bytes_of
 
 _GROUPS: tuple[Group, ...] = ("output", "gradient", "state")
 GROUPS: dict[Group, str] = {"output": N_("output"), "gradient": N_("gradient"), "state": N_("state")}

@@ -12,7 +12,7 @@ from itertools import pairwise
 from inplace_magic.analysis.folding import LIMIT
 from inplace_magic.analysis.graph import CallVertex, Edge, TensorVertex
 from inplace_magic.language import N_, _, clauses
-from inplace_magic.render import style, words
+from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.folds import draw_frames, fold_box
 from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, tail, tooltip_of
@@ -181,7 +181,7 @@ def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[
     attributes = {"style": "filled", "fillcolor": style.ZEBRA}
     if call.key in roles.guilty or call.key in roles.savers:
         # The reader looks for the line, so the code itself stands first here, and the call's name after it.
-        code = words.shortened(words.code_of(call.site), CODE_LENGTH)
+        code = lettering.shortened(words.code_of(call.site), CODE_LENGTH)
         said = [roles.guilty.get(call.key, ""), roles.savers.get(call.key, "")]
         remark = _(" and ").join(part for part in said if part)
         lines = [f"{symbol} {remark}" if call.key in roles.guilty else remark]
@@ -189,7 +189,7 @@ def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[
         lines.append(", ".join(part for part in (call.name, nodes) if part))
     else:
         lines = [f"{symbol} {call.name}", ", ".join(part for part in (place, nodes) if part)]
-    lines += [words.shortened(note, CODE_LENGTH) for note in notes]
+    lines += [lettering.shortened(note, CODE_LENGTH) for note in notes]
     if call.error is not None:
         lines.append(_("raised {error}").format(error=call.error.split(":", 1)[0]))
         attributes.update(color=style.VERMILION)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from inplace_magic.analysis.tree.folds import Fold, Frame
 from inplace_magic.language import _, clauses, ngettext
-from inplace_magic.render import style, words
+from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, tail, tooltip_of
 from inplace_magic.render.reading import Reading
@@ -51,7 +51,7 @@ def _name(group: Fold | Frame) -> str:
         return f"{where}{': ' if where else ''}{named}{passes}"
     code = words.code_of(group.site) if isinstance(group, Fold) and not group.name and _one_line(group) else ""
     if code:
-        return words.shortened(code, CODE_LENGTH)
+        return lettering.shortened(code, CODE_LENGTH)
     times = _("{count} passes").format(count=group.passes) if group.passes > 1 else ""
     name = f"{group.name} × {group.passes}" if group.name and times else group.name or times
     return ": ".join(part for part in (where, name) if part)

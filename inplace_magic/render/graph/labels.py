@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import ceil
 
-from inplace_magic.render import words
+from inplace_magic.render import lettering
 
 CODE_LENGTH = 44
 LINE_LENGTH = 120
@@ -24,17 +24,17 @@ stand over the edges of a box.
 
 def label_of(lines: list[str]) -> str:
     """Several lines as one label to be drawn; empty ones are left out, long ones cut."""
-    return _escaped(_with_room(words.shortened(line, LINE_LENGTH)) for line in lines if line)
+    return _escaped(_with_room(lettering.shortened(line, LINE_LENGTH)) for line in lines if line)
 
 
 def tooltip_of(lines: list[str]) -> str:
     """Several lines as one tooltip."""
-    return _escaped(words.shortened(line, ABOUT_LENGTH) for line in lines if line)
+    return _escaped(lettering.shortened(line, ABOUT_LENGTH) for line in lines if line)
 
 
 def _with_room(line: str) -> str:
     """With spaces around it where its letters are wider than Graphviz takes them; :mod:`.svg` takes them off again."""
-    spaces = " " * ceil(SPACES * (words.width(line) - len(line)))
+    spaces = " " * ceil(SPACES * (lettering.width(line) - len(line)))
     return f"{spaces}{line}{spaces}"
 
 
@@ -42,7 +42,7 @@ def _escaped(lines: Iterable[str]) -> str:
     import graphviz
 
     # nohtml: a label that begins with < and ends with > would otherwise be taken as markup.
-    shown = (words.printable(line) for line in lines)
+    shown = (lettering.printable(line) for line in lines)
     escaped = (graphviz.escape(line.replace("&", "&amp;")) for line in shown)
     escaped_label: str = graphviz.nohtml("\\n".join(escaped))
     return escaped_label

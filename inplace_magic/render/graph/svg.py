@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 from inplace_magic.language import N_, _
 from inplace_magic.render import style
 from inplace_magic.render.graph.columns import in_columns
-from inplace_magic.render.words import width
+from inplace_magic.render.lettering import width
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK_TITLE = "{http://www.w3.org/1999/xlink}title"

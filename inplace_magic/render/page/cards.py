@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext, sentences
 from inplace_magic.record.places import Callsite
-from inplace_magic.render import diffs, proofs, style, words
+from inplace_magic.render import diffs, lettering, proofs, style, words
 from inplace_magic.render.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from inplace_magic.render.markup import CODE, code, details, esc, prose, reached, tag
 from inplace_magic.render.page.rule_page import rule_page
@@ -91,7 +91,9 @@ def _cards(findings: Sequence[Hazard], report: Report, most: int, more: str) -> 
 def _one_line(finding: Hazard) -> str:
     _accent, ink, _tint = style.SEVERITY_COLOURS[finding.severity]
     title = f"{style.SEVERITY_SYMBOL[finding.severity]} {finding.code}{words.times(finding.count)}: "
-    return tag("li", "", tag("b", f"color:{ink}", esc(title)), prose(words.shortened(headline(finding), MAX_HEADLINE)))
+    return tag(
+        "li", "", tag("b", f"color:{ink}", esc(title)), prose(lettering.shortened(headline(finding), MAX_HEADLINE))
+    )
 
 
 def _card(finding: Hazard, report: Report, *, explained: bool) -> str:

@@ -15,12 +15,13 @@ from inplace_magic.analysis.effects import is_own_write
 from inplace_magic.analysis.folding import LIMIT
 from inplace_magic.analysis.graph import CallVertex, TensorVertex
 from inplace_magic.analysis.tree.folds import Fold
-from inplace_magic.language import N_, _, clauses
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
-from inplace_magic.render import style, words
+from inplace_magic.render import lettering, style, words
 from inplace_magic.render.diffs import is_tried
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.paths import path_between
+from inplace_magic.render.page.about import MAX_FACT, about_call, about_fold, about_tensor, facts, tensor_title
 from inplace_magic.render.page.packing import packed_text
 from inplace_magic.render.page.source_panel import Sources
 from inplace_magic.render.reading import Reading
@@ -35,9 +36,6 @@ MAX_PLACES = 12
 """Lines of one folded box."""
 MAX_HELD = 400
 """Names of what is in one folded box, by which a search finds it."""
-MAX_FACT = 300
-"""Characters of one fact of a vertex."""
-
 PARTS = ("themed.js", "picture.js", "camera.js", "keys.js", "source.js", "steps.js", "explorer.js")
 """The live view, each file after those that it uses."""
 
@@ -132,8 +130,8 @@ def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tup
         yield (
             tensor.key,
             {
-                "title": _tensor_title(tensor),
-                "facts": _facts(_about_tensor(tensor, maker, drawing, reading)),
+                "title": tensor_title(tensor),
+                "facts": facts(about_tensor(tensor, maker, drawing, reading)),
                 "at": sources.places(maker.callsite if maker is not None else None),
                 "call": -1 if tensor.made_by is None else tensor.made_by,
             },
@@ -143,8 +141,8 @@ def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tup
         yield (
             call.key,
             {
-                "title": words.printable(call.name),
-                "facts": _facts(_about_call(call, event, drawing, reading)),
+                "title": lettering.printable(call.name),
+                "facts": facts(about_call(call, event, drawing, reading)),
                 "at": sources.places(call.site),
                 "call": call.call,
             },
@@ -157,8 +155,8 @@ def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tup
         yield (
             fold.key,
             {
-                "title": words.printable(fold.path or fold.name or words.code_of(fold.site) or fold.key),
-                "facts": _facts(_about_fold(fold, reading)),
+                "title": lettering.printable(fold.path or fold.name or words.code_of(fold.site) or fold.key),
+                "facts": facts(about_fold(fold, reading)),
                 "at": [list(place) for place in places],
                 "call": fold.calls[0],
                 "fold": True,
@@ -174,7 +172,7 @@ def _held(fold: Fold, calls: dict[int, CallVertex], tensors: dict[str, TensorVer
     others = [*(call.name for call in inside), *(tensors[key].name for key in fold.tensors)]
     parameters = [name for call in inside for name in call.parameters]
     names = list(dict.fromkeys(filter(None, [*rooms, *others, *parameters])))[:MAX_HELD]
-    return words.printable(" ".join(names))
+    return lettering.printable(" ".join(names))
 
 
 def _first(drawing: Drawing, reading: Reading) -> str | None:
@@ -183,82 +181,6 @@ def _first(drawing: Drawing, reading: Reading) -> str | None:
         if tensor.mutated and tensor.made_by is not None and is_own_write(reading.calls[tensor.made_by]):
             return tensor.key
     return None
-
-
-def _facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
-    return [[label, words.printable(words.shortened(value, MAX_FACT))] for label, value in pairs if value]
-
-
-def _tensor_title(tensor: TensorVertex) -> str:
-    label = words.tensor_label(tensor.tensor, {tensor.tensor: tensor.name})
-    step = (
-        words.version_step(tensor.version_before, tensor.version) if tensor.mutated else words.version(tensor.version)
-    )
-    return words.printable(f"{label} {step}")
-
-
-def _about_tensor(
-    tensor: TensorVertex, maker: CallEvent | None, drawing: Drawing, reading: Reading
-) -> Iterable[tuple[str, str]]:
-    facts = tensor.facts
-    yield _("came by"), _origin(tensor, maker, reading)
-    if facts is not None:
-        yield _("shape"), _("unknown") if facts.shape is None else str(list(facts.shape))
-        yield "dtype", facts.dtype.removeprefix("torch.")
-        yield _("device"), facts.device
-        yield "id", _("unknown") if facts.python_id is None else str(facts.python_id)
-        yield "data_ptr", _("unknown") if facts.data_ptr is None else hex(facts.data_ptr)
-        yield _("storage"), _("unknown") if facts.storage is None else f"S{facts.storage}"
-        yield "grad_fn", reading.node_name(facts.node) or "None"
-        yield _("traits"), words.traits(facts)
-    saved = [edge.name for edge in drawing.graph.edges if edge.kind == "saved" and edge.source == tensor.key]
-    yield _("kept for backward as"), ", ".join(dict.fromkeys(saved))
-    for mutation in maker.mutations if maker is not None else ():
-        if mutation.tensor == tensor.tensor and mutation.version_after == tensor.version:
-            yield _("values before"), words.values(mutation.values_before)
-            yield _("values after"), words.values(mutation.values_after)
-
-
-def _origin(tensor: TensorVertex, maker: CallEvent | None, reading: Reading) -> str:
-    if tensor.origin == "inside" and maker is not None:
-        place = words.place_in(maker.callsite, reading.trace)
-        return _("made inside {call}, {place}").format(call=maker.name, place=place)
-    if maker is not None:
-        return _("{origin} by {call}, {place}").format(
-            origin=words.one_of(words.ORIGINS, tensor.origin),
-            call=maker.name,
-            place=words.place_in(maker.callsite, reading.trace),
-        )
-    if tensor.origin == "given":
-        return _("from before the watch")
-    if tensor.origin == "unseen":
-        return _("written unseen by the watch")
-    return words.one_of(words.ORIGINS, tensor.origin)
-
-
-def _about_call(call: CallVertex, event: CallEvent, drawing: Drawing, reading: Reading) -> Iterable[tuple[str, str]]:
-    yield _("kind"), words.one_of(words.KINDS, call.kind)
-    yield _("where"), words.place(call.site)
-    yield _("code"), words.code_of(call.site)
-    yield _("role"), clauses((drawing.roles.savers.get(call.key, ""), drawing.roles.guilty.get(call.key, "")))
-    yield _("reads"), _tensors((facts.tensor for facts in event.inputs), reading)
-    yield _("gives"), _tensors((facts.tensor for facts in event.outputs), reading)
-    yield _("writes"), _tensors((mutation.tensor for mutation in event.mutations), reading)
-    yield _("autograd node"), ", ".join(dict.fromkeys(call.nodes))
-    yield _("modules"), " › ".join(call.modules)
-    yield _("raised"), call.error or ""
-
-
-def _tensors(tensors: Iterable[int], reading: Reading) -> str:
-    return ", ".join(words.tensor_label(tensor, reading.names) for tensor in dict.fromkeys(tensors))
-
-
-def _about_fold(fold: Fold, reading: Reading) -> Iterable[tuple[str, str]]:
-    yield _("what"), fold.name
-    yield _("calls"), str(len(fold.calls))
-    yield _("where"), words.place(fold.site)
-    yield _("writes"), _tensors((vertex.tensor for vertex in fold.mutated), reading)
-    yield _("gives"), _tensors((vertex.tensor for vertex in fold.results), reading)
 
 
 def _paths(drawing: Drawing, reading: Reading) -> list[list[str]]:
@@ -305,4 +227,4 @@ def _steps(drawing: Drawing, reading: Reading, sources: Sources) -> list[list[An
 
 def _phrase(call: CallEvent, reading: Reading) -> str:
     where = words.place_in(call.callsite, reading.trace)
-    return words.printable(words.shortened(f"{call.name}, {where}", MAX_FACT))
+    return lettering.printable(lettering.shortened(f"{call.name}, {where}", MAX_FACT))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from inplace_magic.language import _
 from inplace_magic.record.places import Callsite
-from inplace_magic.render import style, words
+from inplace_magic.render import lettering, style, words
 from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, prose, table, tag
 from inplace_magic.render.page.embedded import embedded
 from inplace_magic.render.page.sections import code_cell, more_rows
@@ -24,7 +24,7 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
     lines = reading.memory
     if not lines or not reading.knows_memory:
         return ""
-    shown = words.rows_shown(len(lines), reading.rows if reading.rows >= MANY_ROWS else SCREEN_ROWS)
+    shown = lettering.rows_shown(len(lines), reading.rows if reading.rows >= MANY_ROWS else SCREEN_ROWS)
     elsewhere = any(row.device != "cpu" for row in lines)  # that it is the CPU's memory need not be said
     rows = [
         (
@@ -65,7 +65,7 @@ def saved_section(reading: Reading, *, opened: bool = False) -> str:
     saved = reading.saved
     if not saved or not reading.knows_memory:
         return ""
-    shown = words.rows_shown(len(saved), reading.rows)
+    shown = lettering.rows_shown(len(saved), reading.rows)
     rows: list[Sequence[str]] = []
     before: tuple[bool, Callsite | None] | None = None
     for kept in saved[:shown]:

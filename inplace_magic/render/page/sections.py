@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from inplace_magic.analysis.graph import TensorVertex
 from inplace_magic.language import _, clauses, ngettext
 from inplace_magic.record.places import Callsite
-from inplace_magic.render import style, words
+from inplace_magic.render import lettering, style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
 from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, prose, table, tag
 from inplace_magic.render.reading import Reading
@@ -45,7 +45,7 @@ def line_section(reading: Reading, *, opened: bool = False) -> str:
     return details(
         _("What each line did"),
         body,
-        more_rows(steps, "calls", words.rows_shown(len(steps), LINE_ROWS * reading.rows)),
+        more_rows(steps, "calls", lettering.rows_shown(len(steps), LINE_ROWS * reading.rows)),
         opened=opened,
     )
 
@@ -62,7 +62,7 @@ def _guilty(reading: Reading) -> set[int | None]:
 def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
     """The first rows; of a longer table also all of the lines that findings name, in the order of the table."""
     steps = [(story, step) for story in reading.lines for step in story.steps]
-    most = words.rows_shown(len(steps), LINE_ROWS * reading.rows)
+    most = lettering.rows_shown(len(steps), LINE_ROWS * reading.rows)
     if len(steps) <= most:
         return steps
     serious = [finding for finding in reading.report.findings if finding.is_alarm]
@@ -91,7 +91,7 @@ def tensor_section(reading: Reading, *, opened: bool = False) -> str:
     )  # fmt: skip
     title = _("Tensors and versions ({count})").format(count=len(graph.tensors))
     body = table(header, rows, tints=tints, name="im-tensors")
-    more = more_rows(graph.tensors, "tensors", words.rows_shown(len(graph.tensors), reading.rows))
+    more = more_rows(graph.tensors, "tensors", lettering.rows_shown(len(graph.tensors), reading.rows))
     return details(title, body, more, opened=opened)
 
 
@@ -105,7 +105,7 @@ def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
     tensors = reading.graph.tensors
     named = roles_of(reading.graph, reading.report.findings).tensors
     kept = sorted(range(len(tensors)), key=lambda n: tensors[n].key not in named)
-    kept = kept[: words.rows_shown(len(tensors), reading.rows)]
+    kept = kept[: lettering.rows_shown(len(tensors), reading.rows)]
     return [tensors[n] for n in sorted(kept)]
 
 
@@ -126,7 +126,7 @@ def _step(story: LineStory, step: Step, place: str, first: bool, reading: Readin
     grad_fn = reading.node_name(after.node) if after is not None else ""
     length = MAX_ERROR if step.kind == "raised" else MAX_PHRASE
     facts = words.shape(after) if step.kind in ("created", "viewed") and step.one_shape else ""
-    what = clauses((words.shortened(step_phrase(step, reading.names), length), facts))
+    what = clauses((lettering.shortened(step_phrase(step, reading.names), length), facts))
     text = prose(f"{style.EFFECT_SYMBOL[step.kind]} {what}")
     return (
         place if first else "",
@@ -169,7 +169,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
         esc(words.shape(facts)),
         esc(reading.node_name(facts.node) or "None"),
         esc(words.traits(facts)),
-        esc(words.shortened(", ".join(savers.get(vertex.key, {})), MAX_SAVERS)),
+        esc(lettering.shortened(", ".join(savers.get(vertex.key, {})), MAX_SAVERS)),
         esc(_("unknown") if facts.storage is None else f"S{facts.storage}"),
         esc(_("unknown") if facts.python_id is None else str(facts.python_id)),
         esc(_("unknown") if facts.data_ptr is None else hex(facts.data_ptr)),
@@ -179,7 +179,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
 def code_cell(site: Callsite | None) -> str:
     """The source line of a place, shortened."""
     text = words.code_of(site)
-    return esc(words.shortened(text, MAX_CODE))
+    return esc(lettering.shortened(text, MAX_CODE))
 
 
 def more_rows(rows: Sequence[object], view: str, shown: int) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.render import words
+from inplace_magic.render import lettering
 from inplace_magic.render.excerpt import source_name
 
 MAX_LINES = 200
@@ -44,7 +44,7 @@ class Sources:
             {
                 "name": self.names[key],
                 "lines": [
-                    [number, words.printable(words.shortened(text.rstrip().expandtabs(4), MAX_CODE))]
+                    [number, lettering.printable(lettering.shortened(text.rstrip().expandtabs(4), MAX_CODE))]
                     for number, text in sorted(self.lines[key].items())
                 ],
             }
@@ -54,7 +54,7 @@ class Sources:
     def _source(self, site: Callsite) -> tuple[int | None, str | None]:
         key = (site.cell, site.file)
         if key not in self.names:
-            self.names[key] = words.printable(source_name(site))
+            self.names[key] = lettering.printable(source_name(site))
             self.lines[key] = {}
             self.order.append(key)
         return key

@@ -6,7 +6,7 @@ from inplace_magic.analysis.memory import LineMemory
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _, clauses, listed, sentences
 from inplace_magic.record.trace import Trace
-from inplace_magic.render import words
+from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.tables.memory_rows import unplaced
 
@@ -107,7 +107,7 @@ def kept_remark(kept: Kept) -> str:
         )
     told = [_(_ORIGIN[kept.origin])] if kept.origin in _ORIGIN else []
     if kept.also_kept_by:
-        others = words.shortened(words.counted(kept.also_kept_by), 60)
+        others = lettering.shortened(words.counted(kept.also_kept_by), 60)
         told.append(_("shared with {nodes}").format(nodes=others))
     return clauses(told)
 

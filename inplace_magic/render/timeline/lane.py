@@ -8,7 +8,7 @@ from inplace_magic.analysis.keepings import Keeping
 from inplace_magic.analysis.lanes import Lane, Mark
 from inplace_magic.analysis.timeline import Focus
 from inplace_magic.hazards import Hazard
-from inplace_magic.render import words
+from inplace_magic.render import lettering, words
 from inplace_magic.render.markup import esc
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline import words as say
@@ -146,9 +146,9 @@ class LaneDrawing:
         if mark.kind in ("mutated", "reshaped") or begins:
             inner += self.text(words.version(mark.after) if mark.after is not None else "", x, y)
         elif mark.kind == "viewed" and mark.tensor is not None and self.roomy:
-            inner += self.text(words.shortened(self.reading.names.get(mark.tensor, ""), 12), x, y)
+            inner += self.text(lettering.shortened(self.reading.names.get(mark.tensor, ""), 12), x, y)
         elif mark.kind == "rebound" and self.roomy:
-            inner += self.text(words.shortened(mark.name, 12), x, y)
+            inner += self.text(lettering.shortened(mark.name, 12), x, y)
         return self.group(SHAPES[kind].cls, mark.call, mark.key, mark.tensor, say.of_mark(mark, self.reading), inner)
 
     def text(self, text: str, x: int, y: int) -> str:

@@ -11,7 +11,7 @@ from inplace_magic.analysis.timeline import Column
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
 from inplace_magic.record.places import Callsite
-from inplace_magic.render import words
+from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import Reading
 
 LONGEST_NAME = 24
@@ -35,7 +35,7 @@ def of_mark(mark: Mark, reading: Reading) -> str:
         tensor=_label(mark.tensor, reading),
         versions=words.version_step(mark.before, mark.after),
         place=words.place_in(mark.site, reading.trace),
-        name=words.shortened(mark.name, LONGEST_NAME),
+        name=lettering.shortened(mark.name, LONGEST_NAME),
     )
 
 
@@ -64,7 +64,9 @@ def of_keepings(kept: Sequence[Keeping], reading: Reading) -> str:
     return said.format(
         node=of_savers(kept),
         version="/".join(dict.fromkeys(words.version(each.version) for each in kept)),
-        names=words.shortened(", ".join(dict.fromkeys(name for each in kept for name in each.names)), 2 * LONGEST_NAME),
+        names=lettering.shortened(
+            ", ".join(dict.fromkeys(name for each in kept for name in each.names)), 2 * LONGEST_NAME
+        ),
         place=words.place_in(reading.calls[keeping.call].callsite, reading.trace),
         line=last.callsite.line if last is not None and last.callsite is not None else "?",
     )

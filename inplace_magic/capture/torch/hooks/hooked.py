@@ -31,7 +31,8 @@ from torch.utils.hooks import RemovableHandle
 
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.records import RECORD, SITE, ClosedCall, Log, TensorRecord, closed_call
+from inplace_magic.capture.log import SITE, ClosedCall, Log, closed_call
+from inplace_magic.capture.records import RECORD, TensorRecord
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch.hooks.held_by_hooks import Held, function_of, held, literals
 from inplace_magic.record.names import KeptByHook
@@ -74,7 +75,7 @@ class HookedLayers:
                 if place is None or place not in self._sites.hooks:
                     continue
                 made = closed_call(raw)
-                if any(seen[RECORD] is record for seen in made.outputs):
+                if any([seen[RECORD] is record for seen in made.outputs]):
                     if write.parent is None:
                         self._note_in_one_line(place, site, made)
                     self._note_held(place, site, made, write, record)
@@ -152,7 +153,7 @@ class HookedLayers:
                 function = function_of(other)
                 if other is hook or function is None:
                     continue
-                if any(each.holder == entry.holder for each in held(other, module)):
+                if any([each.holder == entry.holder for each in held(other, module)]):
                     others = True
                     of_one_code = own is not None and function.__code__ is own.__code__
                     told_apart = of_one_code and entry.key in literals(hook) - literals(other)
@@ -210,7 +211,7 @@ def _state(module: torch.nn.Module) -> dict[str, Any]:
 
 
 def _owns(module: torch.nn.Module, parameter: torch.nn.Parameter) -> bool:
-    return any(item is parameter for item in (_state(module).get("_parameters") or {}).values())
+    return any([item is parameter for item in (_state(module).get("_parameters") or {}).values()])
 
 
 def _hooks(module: torch.nn.Module) -> list[tuple[Any, bool]]:
@@ -223,9 +224,9 @@ def _hooks(module: torch.nn.Module) -> list[tuple[Any, bool]]:
 def _may_keep_later(module: torch.nn.Module) -> bool:
     state = _state(module)
     parameters = (state.get("_parameters") or {}).values()
-    if state.get("_forward_pre_hooks") or all(item is None for item in parameters):
+    if state.get("_forward_pre_hooks") or all([item is None for item in parameters]):
         return True
-    return any(_uses_input(*hook) for hook in _hooks(module))
+    return any([_uses_input(*hook) for hook in _hooks(module)])
 
 
 def _code_of(hook: Any) -> tuple[CodeType, tuple[str, ...]] | None:
@@ -245,13 +246,13 @@ def _keeps(hook: Any, with_kwargs: bool) -> bool:
     if found is None or len(found[1]) <= place or not _loads(found[0], found[1][place]):
         return False
     steps = dis.get_instructions(found[0])
-    return any(s.opname in _KEEPING or (type(s.argval) is str and s.argval in _KEEPING_METHODS) for s in steps)
+    return any([s.opname in _KEEPING or (type(s.argval) is str and s.argval in _KEEPING_METHODS) for s in steps])
 
 
 def _uses_input(hook: Any, with_kwargs: bool) -> bool:
     found = _code_of(hook)
     places = (1, 2) if with_kwargs else (1,)
-    return found is None or any(len(found[1]) <= at or _loads(found[0], found[1][at]) for at in places)
+    return found is None or any([len(found[1]) <= at or _loads(found[0], found[1][at]) for at in places])
 
 
 def _loads(code: CodeType, name: str) -> bool:

@@ -17,8 +17,8 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils.hooks import RemovableHandle
 
+from inplace_magic.capture.log import RawIdleStep
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.records import RawIdleStep
 from inplace_magic.capture.torch import describe
 
 _MOST_NOTED = 1_000
@@ -50,7 +50,7 @@ class IdleSteps:
 
     def _note(self, optimizer: Any) -> None:
         recorder, held = self._recorder, []
-        for tensor in _parameters(optimizer):
+        for tensor in [*_parameters(optimizer)]:
             if type(tensor) not in describe.PLAIN_TYPES or describe.gradient(tensor) is not None:
                 return  # of a subclass it is not known
             held.append(tensor)

@@ -17,11 +17,9 @@ import torch
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.utils.hooks import RemovableHandle
 
+from inplace_magic.capture.log import RawRegistration
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.records import RawRegistration
 from inplace_magic.capture.torch import describe
-
-_MOST_NOTED = 10_000
 
 
 class Registrations:
@@ -43,7 +41,7 @@ class Registrations:
         return register_module_parameter_registration_hook(self._before)
 
     def _before(self, module: Any, name: str, parameter: Any) -> None:
-        if threading.get_ident() != self._thread or len(self._recorder.log.registrations) >= _MOST_NOTED:
+        if threading.get_ident() != self._thread or self._recorder.log.registrations_full:
             return
         try:
             with torch._C.DisableTorchFunction():

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -28,19 +28,17 @@ from inplace_magic.capture.torch.describe import error_text, has_own_sizes, trac
 from inplace_magic.capture.torch.describe_nodes import (
     node_name,
     node_sequence,
-    saved_values,
     sequence_number,
 )
 from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.wrapped import asking_function
 from inplace_magic.capture.torch.writes.node_modules import Behind, behind
+from inplace_magic.capture.torch.writes.refused import fitting_node
 from inplace_magic.record.refusal import Refusal
 
 _PARAMETER = torch.nn.Parameter
 _PLAIN = (torch.Tensor, _PARAMETER)
-_MOST_NODES = 1_000_000
-"""Nodes of a failed graph that are looked at."""
 
 
 class RawWrite(NamedTuple):
@@ -171,7 +169,7 @@ class WriteProbe(probes.CallProbe):
             if refusal is None or refusal.kind != "saved tensor changed":
                 return
             site = self._recorder.sites.note(sys._getframe(2), facts.code)
-            first = args[0] if args else next((kwargs[name] for name in ("tensors", "outputs") if name in kwargs), ())
+            first = args[0] if args else kwargs.get("tensors", kwargs.get("outputs", ()))
             self.count += 1
             with torch._C.DisableTorchFunctionSubclass():  # a tensor of the user's class is asked, and shall not know
                 roots = [tensor.grad_fn for tensor in tensors_in((first,), [])]
@@ -247,56 +245,6 @@ def examined(
     if len(rivals) > 1:  # ``.data`` counts for itself: which of them moved the version that was saved is not known
         writes = []
     return replace(named, writes=tuple(writes), whole=first == expected + 1, forgotten=forgotten)
-
-
-def fitting_node(roots: Iterable[Any], refusal: Refusal, text: str) -> tuple[Any, str, Any] | None:
-    """The node of a failed graph that refused, its name for what it had saved, and that tensor; None where none fits.
-
-    The graph is walked once. A node fits when what it keeps has the version that the error found and the sizes that it
-    names. Of several, those count whose own ``_saved_…`` raises the very error; reading it unpacks, which is safe where
-    nobody's hooks packed, and others are not read. The engine goes from the youngest node to the oldest, so of those
-    the youngest is the one.
-
-    Args:
-        roots: nodes with which the backward began.
-        refusal: what its error told.
-        text: the error's.
-    """
-    fitting = [found for found in _kept(roots) if _fits(found[2], refusal)]
-    if len(fitting) > 1:
-        fitting = [found for found in fitting if _refuses(found, text)]
-    return max(fitting, key=lambda found: node_sequence(found[0]) or 0) if fitting else None
-
-
-def _kept(roots: Iterable[Any]) -> list[tuple[Any, str, Any]]:
-    """(node, name, tensor) of everything that a graph keeps, but for what somebody's hooks packed."""
-    waiting = [root for root in roots if root is not None]
-    seen = set(waiting)
-    found = []
-    while waiting and len(seen) < _MOST_NODES:
-        node = waiting.pop()
-        found += [(node, name, tensor) for name, tensor, hooked in saved_values(node) if not hooked]
-        for further, _ in node.next_functions:
-            if further is not None and further not in seen:
-                seen.add(further)
-                waiting.append(further)
-    return found
-
-
-def _fits(tensor: Any, refusal: Refusal) -> bool:
-    try:
-        return tensor._version == refusal.found and refusal.shape in (None, tuple(tensor.shape))
-    except RuntimeError:
-        return False
-
-
-def _refuses(found: tuple[Any, str, Any], text: str) -> bool:
-    node, name, _tensor = found
-    try:
-        getattr(node, f"_saved_{name.partition('[')[0]}" if name[:13] != "saved_tensors" else "saved_tensors")
-    except RuntimeError as error:
-        return error_text(error) == text
-    return False
 
 
 probes.keep_out_of_dynamo(WriteProbe.__torch_function__)

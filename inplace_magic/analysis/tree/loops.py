@@ -1,0 +1,128 @@
+"""The loops of a list of parts, told by steps that come again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from inplace_magic.analysis.tree.branches import Branch, Step, branch_of, module_path
+
+
+class Level:
+    """The parts of a group, or of the current pass of a loop, while they are being found."""
+
+    def __init__(self) -> None:
+        self.parts: list[Branch] = []
+        self.seen: dict[Step, int] = {}
+        self.passes: list[tuple[Branch, ...]] = []
+        """The passes before this one; none at the level of the group itself."""
+        self.body: set[Step] = set()
+        self.last: Step | None = None
+        self.end: Step | None = None
+        """The last step of the first pass."""
+        self.alike = False
+        """Whether it is a loop only if all passes are alike."""
+
+    def add(self, step: Step, branch: Branch) -> None:
+        """Adds a part."""
+        self.seen.setdefault(step, len(self.parts))
+        self.parts.append(branch)
+        self.body.add(step)
+        self.last = step
+
+    def ends_before(self, step: Step) -> bool:
+        """Whether the loop is over when this step comes."""
+        if step.kind != "line":
+            return step not in self.body
+        lines = [known.line for known in self.body if known.kind == "line" and known.where == step.where]
+        return not lines or not min(lines) <= step.line <= max(lines)
+
+
+def add_part(levels: list[Level], step: Step, branch: Branch, repeats: Literal["yes", "alike", "no"]) -> None:
+    """Puts a part where it belongs.
+
+    Args:
+        levels: the group and the loops that are open in it.
+        step: that of the part.
+        branch: the part.
+        repeats: whether it begins another pass if it was there before; ``alike``: only of passes that are all alike.
+    """
+    while len(levels) > 1 and levels[-1].ends_before(step):
+        close_loop(levels)
+    level = levels[-1]
+    start = level.seen.get(step) if repeats != "no" else None
+    if start is None:
+        level.add(step, branch)
+        return
+    if start == 0 and len(levels) > 1:
+        level.passes.append(tuple(level.parts))
+        level.parts, level.seen = [], {}
+        level.end = level.end or level.last
+    else:
+        inner = Level()
+        inner.alike = repeats == "alike"
+        inner.passes.append(tuple(level.parts[start:]))
+        inner.end = level.last
+        inner.body = {known for known, position in level.seen.items() if position >= start}
+        del level.parts[start:]
+        level.seen = {step: position for step, position in level.seen.items() if position < start}
+        levels.append(inner)
+        level = inner
+    level.add(step, branch)
+
+
+def close_loop(levels: list[Level]) -> None:
+    """Puts the innermost open loop, with all of its passes, where it belongs."""
+    level = levels.pop()
+    outer = levels[-1]
+    rest: list[Branch] = []
+    if len(level.parts) < len(level.passes[0]) and level.last != level.end:
+        # A last pass that broke off, or no loop at all but a chain such as conv, relu, conv.
+        rest = level.parts
+        level.parts = list(level.passes.pop())
+    if level.alike and any(_steps(each) != _steps(level.parts) for each in level.passes):
+        outer.parts += [part for each in level.passes for part in each]
+        outer.parts += level.parts
+    elif level.passes:
+        first_pass = (*_first_lines(outer, level), *level.passes[0])
+        passes = tuple(map(_pass, (first_pass, *level.passes[1:], tuple(level.parts))))
+        calls = tuple(call for each in passes for call in each.calls)
+        first = passes[0].step
+        outer.parts.append(branch_of("loop", Step("line", "", first.line, first.where), calls, passes, passes[0].site))
+    else:
+        outer.parts += level.parts
+    outer.parts += rest
+    outer.last = level.last
+    for step in level.body:  # the loop's lines are passed: the same line again is another pass of what is around it
+        outer.seen.setdefault(step, len(outer.parts) - 1)
+        outer.body.add(step)
+
+
+def _first_lines(outer: Level, level: Level) -> list[Branch]:
+    """What ran right before a loop and belongs to its first pass after all; it is taken off `outer`.
+
+    The first of two blocks may run lines that the second leaves out, such as a residual block's ``downsample``. They
+    look like what stands before a loop, but read parameters of the very module that the first pass reads, and the
+    other passes do not.
+    """
+    first, second = (_path_of((*level.passes, tuple(level.parts))[number]) for number in (0, 1))
+    found: list[Branch] = []
+    while first and first != second and outer.parts and f"{module_path(outer.parts[-1])}.".startswith(f"{first}."):
+        found.insert(0, outer.parts.pop())
+    outer.seen = {step: min(position, len(outer.parts)) for step, position in outer.seen.items()}
+    return found
+
+
+def _steps(parts: Sequence[Branch]) -> list[tuple[str, str]]:
+    return [(part.step.name, part.step.path) for part in parts]
+
+
+def _path_of(parts: tuple[Branch, ...]) -> str:
+    return module_path(_pass(parts))
+
+
+def _pass(parts: tuple[Branch, ...]) -> Branch:
+    if len(parts) == 1:
+        return parts[0]
+    calls = tuple(call for part in parts for call in part.calls)
+    return branch_of("pass", Step("line", "", parts[0].step.line), calls, parts, parts[0].site)

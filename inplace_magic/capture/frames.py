@@ -1,0 +1,68 @@
+"""Whose code a frame runs: the user's, a framework's, a library's, or this package's."""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType, ModuleType
+
+OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+"""Where the code of this package lies."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworkFrames:
+    """Which frames of a framework mean what to a chain of callers."""
+
+    module_file: str
+    """Where the code is that runs the ``forward`` of a module."""
+    runs_hooks: str
+    """Name of the function there that runs the ``forward`` of a module with hooks, and those."""
+    is_passed_over: Callable[[str], bool]
+    """Of a file: whether its frames are part of the call itself, as those of override machinery are."""
+    is_stand_in: Callable[[CodeType], bool]
+    """Of a code: whether it stands for the frame above it."""
+
+
+def imported(framework: str) -> ModuleType | None:
+    """The framework, if it was imported; a module of the user's that has the same name, as a game's ``paddle.py``, is
+    none."""
+    module = sys.modules.get(framework)
+    return module if hasattr(module, "Tensor") else None
+
+
+def library_folders() -> tuple[str, ...]:
+    """Where code lies that is not the user's; a framework that was imported is there too, wherever it lies."""
+    paths = sysconfig.get_paths()
+    folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+    folders.update(site.getsitepackages() if hasattr(site, "getsitepackages") else ())
+    folders.add(site.getusersitepackages())
+    folders.add(OURS)
+    for framework in ("torch", "paddle"):
+        file = getattr(imported(framework), "__file__", None)
+        if file:
+            folders.add(os.path.dirname(os.path.abspath(file)))
+    return tuple(os.path.join(folder, "") for folder in sorted(folders) if folder)
+
+
+def belongs_to_user(filename: str, libraries: tuple[str, ...]) -> bool:
+    """Whether code that was compiled under a name is the user's, where libraries lie in these folders."""
+    if filename.startswith("<"):
+        return filename.startswith(("<ipython-input", "<stdin", "<string", "<cell", "<doctest"))
+    return not os.path.abspath(filename).startswith(libraries)
+
+
+def class_of(forward: CodeType) -> str:
+    """The class whose ``forward`` this is."""
+    # Python 3.10 has no qualified name; the class is not read from `f_locals`, which would keep tensors alive.
+    return class_in(str(getattr(forward, "co_qualname", "forward")))
+
+
+def class_in(qualified: str) -> str:
+    """The class in the qualified name of a method; ``Module`` where it tells none."""
+    parts = qualified.split(".")
+    return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else "Module"

@@ -1,0 +1,103 @@
+"""Raw records of operators, storages and autograd nodes -> frozen ones, after the watch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+
+from inplace_magic.capture.graph.node_records import NodeRecord, saved_by
+from inplace_magic.capture.log import RawOp, accesses_of, outputs_of
+from inplace_magic.capture.past.packed import PastNode, PastStorage
+from inplace_magic.capture.records import StorageRecord
+from inplace_magic.capture.torch.layouts import readable
+from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import Access, OpEvent
+from inplace_magic.record.filled import filled
+from inplace_magic.record.memory import Resize, Storage
+from inplace_magic.record.traits import Trait
+
+_access, _op_event, _storage = filled(Access), filled(OpEvent), filled(Storage)
+_node, _saved = filled(AutogradNode), filled(SavedTensor)
+
+
+def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
+    """All aten operators."""
+    return tuple(
+        [
+            _op_event(
+                op[0],
+                op[1],
+                tuple(
+                    [_access(~serial, "WRITE") if serial < 0 else _access(serial, "READ") for serial in accesses_of(op)]
+                ),
+                outputs_of(op),
+                op[2],
+            )
+            for op in raw
+        ]
+    )
+
+
+def frozen_storages(records: Iterable[StorageRecord | PastStorage]) -> tuple[Storage, ...]:
+    """All blocks of memory met."""
+    devices: dict[torch.device | None, str] = {}
+    found = []
+    for r in records:
+        device = devices.get(r.device)
+        if device is None:
+            device = devices[r.device] = str(r.device)
+        resizes = tuple(Resize(*resize) for resize in r.resizes) if r.resizes else ()
+        found.append(_storage(r.serial, r.nbytes, device, r.born, r.ended, r.born_op, r.ended_op, r.foreign, resizes))
+    return tuple(found)
+
+
+def frozen_nodes(records: Iterable[NodeRecord | PastNode], pending: set[int]) -> tuple[AutogradNode, ...]:
+    """All autograd nodes met; `pending` are those that a backward could still use."""
+    known: dict[str, tuple[tuple[Trait, ...], str | None]] = {}
+    found = []
+    for r in records:
+        facts = known.get(r.name)
+        if facts is None:
+            facts = known[r.name] = node_traits(r.name), function_behind(r.name)
+        found.append(
+            _node(r.serial, r.name, r.sequence, r.next, r.call, r.variable, r.ended, r.serial in pending, *facts)
+        )
+    return tuple(found)
+
+
+def frozen_saved(records: Iterable[NodeRecord | PastNode]) -> tuple[SavedTensor, ...]:
+    """All that the nodes saved."""
+    found = []
+    for node in records:
+        if not node.saved:
+            continue
+        for name, tensor, storage, counter, version, layout, digest in saved_by(node):
+            if layout is None:
+                found.append(SavedTensor(node.serial, name, hooked=True, role=saved_role(name)))
+                continue
+            shape, strides, offset, dtype, device, nbytes, _is_view, _cls = readable(layout)
+            flips = node.changed.get(name, ()) if node.changed else ()
+            found.append(
+                _saved(
+                    node.serial,
+                    name,
+                    storage.serial if storage is not None else None,
+                    counter.serial if counter is not None else None,
+                    version,
+                    tensor,
+                    shape,
+                    strides,
+                    offset,
+                    dtype,
+                    device,
+                    nbytes,
+                    False,  # packed by no hooks
+                    digest is not None,
+                    flips[0] if flips else None,
+                    tuple(flips[1:]),
+                    saved_role(name),
+                )
+            )
+    return tuple(found)

@@ -1,0 +1,78 @@
+"""Raw records of writes that no call made -> frozen ones, each with its line where only one can have made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from inplace_magic.capture.log import RawForeignWrite, RawUnseenWrite
+from inplace_magic.record.events import ForeignWrite, UnseenWrite
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.places import Sources
+
+
+def frozen_foreign(
+    raws: Iterable[RawForeignWrite],
+    sites: list[Callsite],
+    sources: Sources,
+    arrays: Mapping[int, tuple[str, ...]],
+    giving: set[int | None],
+) -> tuple[ForeignWrite, ...]:
+    """The writes from outside torch. Where the lines of all those to one memory, and to no other, are not known, they
+    are looked for in the functions that ran and made no call.
+
+    Args:
+        raws: the writes.
+        sites: all places, by number.
+        sources: the texts.
+        arrays: names by which the namespace reaches the arrays, by storage.
+        giving: numbers of the places that gave a memory to other libraries.
+    """
+    pairs = [(raw, _foreign(raw, sites, sources, arrays.get(raw.storage.serial, ()), giving)) for raw in raws]
+    unknown = {write.storage for raw, write in pairs if write.callsite is None and raw.after_site is not None}
+    if len(unknown) != 1:
+        return tuple(write for _, write in pairs)
+    lines: dict[tuple[int, int | None], Callsite | None] = {}
+    found = []
+    for raw, write in pairs:
+        if write.callsite is None and raw.after_site is not None and not raw.beside:
+            between = raw.after_site, raw.before_site
+            if between not in lines:  # a loop writes between the same two places again and again
+                after = None if raw.before_site is None else sites[raw.before_site]
+                lines[between] = sources.between.filling_line(sites[raw.after_site], after)
+            write = replace(write, callsite=lines[between])
+        found.append(write)
+    return tuple(found)
+
+
+def _foreign(
+    raw: RawForeignWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...], giving: set[int | None]
+) -> ForeignWrite:
+    """The write with the only statement that can have made it, where there is just one.
+
+    Args:
+        raw: the write.
+        sites: all places, by number.
+        sources: the texts.
+        names: by which the namespace reaches the array.
+        giving: numbers of the places that gave a memory to other libraries.
+    """
+    before = None if raw.after_site is None else sites[raw.after_site]
+    after = None if raw.before_site is None else sites[raw.before_site]
+    statement = None
+    if before is not None:
+        held = tuple(name for name in before.targets or () if name) if raw.after_site in giving else ()
+        statement = sources.between.only_statement(before, after, (*names, *held), sites, alone=not raw.beside)
+        if statement is None and held and not any([before.same_run(place) for place in (after.chain if after else ())]):
+            statement = sources.between.only_write_below(before, held, sites)
+    return ForeignWrite(raw.storage.serial, raw.noticed, names, statement, raw.beside)
+
+
+def frozen_unseen(raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...]) -> UnseenWrite:
+    """The write with the only statement that can have made it, where there is just one."""
+    first = None if raw.after_site is None else sites[raw.after_site]
+    last = None if raw.before_site is None else sites[raw.before_site]
+    statement = None
+    if first is not None:
+        statement = sources.between.only_statement(first, last, names, sites, alone=not raw.beside)
+    return UnseenWrite(raw.record.counter.serial, raw.before, raw.after, raw.noticed, statement, raw.beside)

@@ -1,0 +1,108 @@
+"""The nodes that a backward would use: those reached from a live tensor that still hold what they saved."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import torch
+
+from inplace_magic.capture.graph.node_records import KEY, NodeRecord, saved_by
+from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.nodes import NodeMap
+from inplace_magic.capture.records import NODE, UNREAD, VERSION, TensorRecord
+from inplace_magic.capture.torch import describe, describe_nodes, unpacking
+
+
+def pending_nodes(nodes: NodeMap, identity: IdentityMap, *, forget: bool) -> set[int]:
+    """The numbers of those nodes, reached from a live tensor, that still hold what they saved: backward would use
+    them. Not those behind which a backward has been already and let go of what it used: another one will raise.
+
+    Args:
+        nodes: those met so far.
+        identity: the tensors met so far.
+        forget: also take our tokens out of the nodes; at the end of the watch.
+    """
+    holding: dict[int, int] = {}  # our number by id
+    users: dict[int, list[int]] = {}
+    spent: list[int] = []
+    strangers = 0
+    nodes.bury()
+    met: dict[int, Any] = {}  # by id; holding the nodes keeps the ids theirs
+    todo: list[Any] = []
+    for tensor, record in identity.live():
+        todo.append(describe.grad_fn(tensor) if _may_be_read(nodes, tensor, record) else None)
+        gradient = describe.gradient(tensor)  # with `create_graph` it has a graph of its own
+        todo.append(describe.grad_fn(gradient) if gradient is not None and not nodes.full else None)
+    todo = [grad_fn for grad_fn in todo if grad_fn is not None]
+    while todo:
+        node = todo.pop()
+        if id(node) in met:
+            continue
+        met[id(node)] = node
+        token = node.metadata.get(KEY)
+        if token is not None and token.owner is nodes:
+            if _still_saves(node, token.record):
+                holding[id(node)] = token.record.serial
+            if forget:
+                del node.metadata[KEY]
+            if not token.record.next:
+                continue  # nothing is behind it, or what is was left alone
+        else:
+            strangers += 1
+            if nodes.are_too_many(strangers):
+                continue
+            wide = describe_nodes.node_name(node) in describe_nodes.OF_MANY
+            if wide and describe_nodes.most_behind(node) > nodes.shallow:
+                continue
+        if describe_nodes.is_spent(node):
+            spent.append(id(node))
+        for behind, _ in node.next_functions:
+            if behind is not None:
+                users.setdefault(id(behind), []).append(id(node))
+                todo.append(behind)
+    while spent:
+        key = spent.pop()
+        holding.pop(key, None)
+        spent += users.pop(key, ())
+    if forget:
+        token = None  # else this very frame would keep the last one alive
+        _unmark_the_rest(nodes)
+    return set(holding.values())
+
+
+def _may_be_read(nodes: NodeMap, tensor: torch.Tensor, record: TensorRecord) -> bool:
+    latest = record.latest
+    if latest is None or latest[NODE] is None:
+        return not nodes.full and _up_to_date(tensor, record)
+    if latest[NODE] == UNREAD and nodes.unread:
+        return False
+    return _up_to_date(tensor, record)
+
+
+def _unmark_the_rest(nodes: NodeMap) -> None:
+    """Takes our tokens out of nodes that no tensor of ours leads to without a read that would change the graph.
+    The garbage collector knows the ``metadata`` dicts that hold them; asked for the referrers of many tokens, it
+    would compare every reference in the process with each of them."""
+    left = {id(token): token for record in nodes.records if (token := record()) is not None}
+    for holder in gc.get_objects() if left else ():
+        token = holder.get(KEY) if type(holder) is dict else None
+        if token is not None and left.get(id(token)) is token:
+            del holder[KEY]
+
+
+def _still_saves(node: Any, record: NodeRecord) -> bool:
+    if not unpacking.NEEDED:
+        return describe_nodes.still_saves(node)
+    was_read = any([layout is not None for *_, layout, _ in saved_by(record)])
+    return was_read and unpacking.still_saves(node)
+
+
+def _up_to_date(tensor: torch.Tensor, record: TensorRecord) -> bool:
+    """Whether reading ``grad_fn`` changes nothing: not so for a view whose base was written since it was last read."""
+    if not describe.is_view(tensor):
+        return True
+    version = describe.version(tensor)
+    latest = record.latest
+    read_at = latest[VERSION] if latest is not None and latest[NODE] not in (None, UNREAD) else None
+    return version is not None and version in (read_at, record.used_at)

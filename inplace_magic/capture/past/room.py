@@ -1,0 +1,60 @@
+"""Makes room for more calls: what is over is packed, and where there is too much of it, a part is forgotten."""
+
+from __future__ import annotations
+
+from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.log import Log
+from inplace_magic.capture.nodes import NodeMap
+from inplace_magic.capture.past.forgetting import forget
+from inplace_magic.capture.past.packed import Packed
+from inplace_magic.capture.torch.memory import MemoryMeter
+
+_AT_ONCE = 512
+"""Calls that are packed together."""
+_RECENT = 32
+"""Calls that are not packed yet: a hook asks who made what is written now."""
+
+
+class Room:
+    """What a watch has room for.
+
+    Args:
+        log: its calls.
+        identity: its storages.
+        nodes: the autograd nodes.
+        most: how many calls may be kept.
+    """
+
+    def __init__(self, log: Log, identity: IdentityMap, nodes: NodeMap, most: int) -> None:
+        self._log = log
+        self._identity = identity
+        self._nodes = nodes
+        self._most = self._forget_at = most
+        self.packed = Packed()
+        self.look_at = min(most, _AT_ONCE)
+        """How many calls that are not packed make it worth while to do something about them."""
+        self._is_plain = True
+        """Whether everything could be packed so far."""
+
+    def make_room(self, meter: MemoryMeter) -> int:
+        """Packs what is over, and where there is too much of it, forgets.
+
+        Args:
+            meter: forgets with it.
+
+        Returns:
+            :attr:`look_at`, from now on.
+        """
+        log, packed = self._log, self.packed
+        if len(log.calls) + packed.count >= self._forget_at:
+            packed.give_back(log, self._identity, self._nodes)
+            self._forget_at = forget(log, self._identity, self._nodes, self._most)
+            meter.forget({raw[0] for raw in log.calls})
+        elif self._is_plain:
+            try:
+                packed.take(log, self._identity, self._nodes, _RECENT)
+            except ValueError:
+                self._is_plain = False
+        more = self._forget_at - packed.count
+        self.look_at = min(more, len(log.calls) + _AT_ONCE) if self._is_plain else more
+        return self.look_at

@@ -1,0 +1,54 @@
+"""What a call announces to write, looked at before it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.log import Log
+from inplace_magic.capture.records import LAYOUT, STORAGE
+from inplace_magic.capture.running import OpenCall, written_region
+from inplace_magic.capture.torch import describe_memory
+from inplace_magic.capture.torch.arguments import Keywords, tensors_in
+
+
+class Targets:
+    """Looks at the tensors that a call is about to write.
+
+    Args:
+        identity: the tensors met.
+        log: where values are noted that a write drops.
+        limit: up to how many elements the values of a written tensor are kept.
+    """
+
+    def __init__(self, identity: IdentityMap, log: Log, limit: int) -> None:
+        self._identity = identity
+        self._log = log
+        self._limit = limit
+
+    def look(self, call: OpenCall, args: tuple[Any, ...], kwargs: Keywords) -> None:
+        """Notes what a call with these arguments says that it will write, with the values of small ones."""
+        facts = call.facts
+        if kwargs and "out" in kwargs:
+            call.keeps_layout = False
+        if facts.uncounted is not None:
+            call.uncounted = facts.uncounted(args, kwargs)
+        announced = facts.announced_writes(args, kwargs)
+        if not announced:
+            return
+        call.targets = tensors_in(announced, [])
+        limit = self._limit
+        for tensor in call.targets:
+            latest = self._identity.register(tensor).latest
+            if latest is None:
+                continue
+            storage = latest[STORAGE]
+            values = describe_memory.values(tensor, latest[LAYOUT], limit, storage() if storage is not None else None)
+            if values is not None:
+                call.values = {**call.values, id(tensor): values}
+        if facts.sets_item and call.before:
+            call.region = written_region(call.before[0], args)
+        if facts.dropped is not None:
+            dropped = facts.dropped(args, kwargs)
+            if dropped is not None:
+                self._log.dropped[call.index] = dropped

@@ -1,0 +1,145 @@
+"""Values that autograd saved and that were changed without moving their version, and the backward that used them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inplace_magic.analysis import put_back
+from inplace_magic.analysis.overlap import region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation
+from inplace_magic.record.places import Callsite
+
+
+@dataclass(frozen=True)
+class Change:
+    """One write that moved no version of the saved tensor."""
+
+    at: int
+    call: CallEvent | None = None
+    mutation: Mutation | None = None
+    foreign: ForeignWrite | None = None
+
+    @property
+    def callsite(self) -> Callsite | None:
+        if self.call is not None:
+            return self.call.callsite
+        return self.foreign.callsite if self.foreign is not None else None
+
+
+def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change | None:
+    """The first write after a node saved a tensor that changed its values and that PyTorch did not notice."""
+    if saved.hooked:
+        return None
+    if saved.storage is None:
+        return _through_data(story, saved, node)
+    replaced = _data_replaced(story, saved, node)
+    if replaced is not None or (saved.checked and saved.changed is None and not _within_backward(story, saved)):
+        return replaced
+    since = node.call if node.call is not None else _late_call(story, node)
+    if since is None:
+        return None
+    if saved.role == "statistics" and story.wrote(since, saved.storage):
+        return None  # BatchNorm in training: it writes its statistics, and its backward does not read them
+    restoring = story.restorations.get(saved.storage, ())
+    written = list(put_back.changes(restoring, region_of(saved), story.silent_writes(saved, since)))
+    changes = [Change(one.call.index, one.call, one.mutation) for one in written if _used_within(story, node, one)][:1]
+    changes += [Change(f.noticed, foreign=f) for f in story.foreign_writes.get(saved.storage, ()) if f.noticed > since]
+    if not written and not changes and saved.changed is not None and not story.writes_after(saved, saved.version):
+        noticed = story.calls.get(saved.changed)
+        if noticed is None or not noticed.was_refused("saved tensor changed"):  # else PyTorch did notice
+            changes.append(Change(saved.changed))
+    return min(changes, key=lambda change: change.at) if changes else None
+
+
+def _used_within(story: Story, node: AutogradNode, change: put_back.Change) -> bool:
+    """Whether a backward can have met the changed values: one that ran before they were put back, if they were."""
+    uses = story.ran_through.get(node.node, ())
+    within = change.call.parent is not None
+    return change.until is None or within or any(change.call.index <= use < change.until for use in uses)
+
+
+def _through_data(story: Story, saved: SavedTensor, node: AutogradNode) -> Change | None:
+    """Under ``torch.func``, where no tensor has memory of its own: a write of what ``.data`` gave of the saved one."""
+    if saved.tensor is None or node.call is None:
+        return None
+    for tensor in story.data_of.get(saved.tensor, ()):
+        for call, mutation in story.writes_to_tensor.get(tensor, ()):
+            if call.index > node.call and mutation.counter != saved.counter:
+                return Change(call.index, call=call, mutation=mutation)
+    return None
+
+
+def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> Change | None:
+    """``w.data = other`` gives the very tensor that was saved other memory."""
+    for call in story.data_setters.get(saved.tensor, ()) if saved.tensor is not None else ():
+        if node.call is not None and call.index > node.call and call.inputs[0].storage == saved.storage:
+            return Change(call.index, call=call)
+    return None
+
+
+def _within_backward(story: Story, saved: SavedTensor) -> bool:
+    """Whether somebody wrote the memory while a backward ran; its content was compared only before that."""
+    return saved.storage in story.written_within_backward
+
+
+def _late_call(story: Story, node: AutogradNode) -> int | None:
+    call, _ = story.saver_site(node)
+    return call.index if call is not None else None
+
+
+def used_after(story: Story, node: AutogradNode, change: Change, saved: SavedTensor) -> int | None:
+    """The backward that used the changed values: one that ran, or the end of the watch where one is still meant."""
+    if change.call is not None and change.call.parent is not None and _comes_after(story, node, change.call):
+        return change.call.parent
+    for index in story.ran_through.get(node.node, ()):
+        if not saved.guarded and not _read_within(story, saved, index):
+            continue  # the user's own `backward` may well not need it
+        if index >= change.at and (saved.changed is None or saved.differs_at(index)):
+            return index
+    if not saved.guarded or (saved.changed is not None and not saved.differs_at(None)):
+        return None
+    if story.executed and is_of_a_leaf(story, saved):
+        return None  # after a training, a parameter is set: what is left of its graphs is that of a look at the model
+    parameter = _is_parameter(story, saved, change)
+    saved_at = node.call if node.call is not None else -1
+    if node.pending and story.another_backward_is_meant(node, change.at, saved_at if parameter else None):
+        return len(story.trace.calls)
+    return None
+
+
+def _read_within(story: Story, saved: SavedTensor, backward: int) -> bool:
+    """Whether a call inside a backward computed something from the memory that was saved."""
+    return any(
+        call.parent == backward and call.kind != "query" and any(meta.storage == saved.storage for meta in call.inputs)
+        for call in story.trace.calls
+    )
+
+
+def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
+    """True if `call` wrote in the ``backward`` of a custom ``Function`` and `node` lies behind that function's node:
+    the same backward came to it afterwards."""
+    nodes = story.executed.get(call.parent if call.parent is not None else -1, set())
+    site = call.callsite
+    while site is not None:
+        owner, _, method = site.function.rpartition(".")
+        if method == "backward":
+            name = f"{owner.rpartition('.')[2]}Backward"
+            running = {number for number in nodes if story.nodes[number].name == name}
+            return node.node in nodes and node.node in story.reached(running) and node.node not in running
+        site = site.caller
+    return False
+
+
+def _is_parameter(story: Story, saved: SavedTensor, change: Change) -> bool:
+    tensor = change.mutation.tensor if change.mutation is not None else saved.tensor
+    meta = story.observations.get(tensor) if tensor is not None else None
+    return meta is not None and meta.is_trainable
+
+
+def is_of_a_leaf(story: Story, saved: SavedTensor) -> bool:
+    """Whether the memory that was saved is that of a leaf that requires grad: of a parameter, or of a view of it."""
+    tensors = story.bindings.by_storage.get(saved.storage, ()) if saved.storage is not None else ()
+    known = (story.observations.get(tensor) for tensor in tensors)
+    return any(meta is not None and meta.is_trainable for meta in known)

@@ -1,0 +1,236 @@
+"""A tensor was written by way of one object, and read by way of another one that holds it under the same key.
+
+In ``nodes = [node.copy() for node in chain]`` each new node is an object of its own around the old tensor. A line that
+writes ``node.tensor`` says the same of either; which of them it was, and who else held the tensor just then, is in the
+record (:class:`~inplace_magic.record.names.Holding`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.objects.ways import assigned, names_in, way_to
+from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.names import Holding
+from inplace_magic.record.paths import before_first_step, before_last_step
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import texts, whole_listing
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class PastAnother:
+    """A write past another object that holds the tensor, too."""
+
+    call: CallEvent
+    tensor: int
+    copy: Holding
+    """By way of which it was written."""
+    original: Holding
+    """What held it, too."""
+    read: CallEvent | None = None
+    """Reads by way of the original; None where the line writes for another copy, on top of what it wrote for the first.
+    """
+
+
+def written_past_another(story: Story) -> Iterator[PastAnother]:
+    """Yields the writes of each line that another holder of the same class gets to see."""
+    before: dict[tuple[object, ...], tuple[Holding, list[Holding]]] = {}
+    copied: dict[tuple[int, _Key], bool] = {}
+    for call in story.in_place:
+        held = story.holdings.get(call.index, ())
+        for mutation in call.mutations if held and call.error is None else ():
+            tensor = _tensor(story, mutation, held)
+            copy = _through(story, call, story.bindings.written_operand(call, mutation.tensor), tensor, held)
+            if tensor is None or copy is None:
+                continue
+            asked = tensor, _key(copy)
+            if asked not in copied:
+                copied[asked] = _is_copied(story, tensor, copy)
+            if not copied[asked]:
+                continue
+            originals = [h for h in held if h.object != copy.object and _key(h) == _key(copy) and h.tensor == tensor]
+            read = next(_reads_of(story, call, mutation, tensor, copy, originals), None)
+            if read is not None:
+                yield PastAnother(call, tensor, copy, *read)
+                continue
+            first = before.setdefault((_line(call.callsite), tensor), (copy, originals))
+            again = _of_both(originals, first[1]) if first[0].object != copy.object else None
+            if again is not None and builds_on_itself(story, call, mutation):
+                yield PastAnother(call, tensor, copy, again)
+
+
+def comes_by_copies(story: Story, call: CallEvent, later: CallEvent, tensor: int) -> bool:
+    """Whether a later call comes to a tensor that a line writes by nothing but what the line has written it by, as in
+    ``state = step(state)``, where each copy is made of the one before; or nobody looked by what it comes."""
+    line = (later for later in story.given_to.get(tensor, ()) if later.callsite == call.callsite)
+    copies = {h.object for each in line for h in _written_by(story, each, tensor)}
+    if not copies:
+        return False
+    held = [holding for holding in story.holdings.get(later.index, ()) if holding.tensor == tensor]
+    if later.callsite == call.callsite:
+        first = {h.object for h in story.holdings.get(call.index, ()) if h.tensor == tensor} - copies
+        return not first & {holding.object for holding in held}
+    return {holding.object for holding in held if holding.level == 0} <= copies
+
+
+def _written_by(story: Story, call: CallEvent, tensor: int) -> list[Holding]:
+    held = story.holdings.get(call.index, ())
+    found = _through(story, call, story.bindings.written_operand(call, tensor), tensor, held)
+    return [found] if found is not None else []
+
+
+def _tensor(story: Story, mutation: Mutation, held: Sequence[Holding]) -> int | None:
+    """The tensor that was written: a held one, or one that the written tensor is a view of."""
+    of_memory = (h.tensor for h in held if (meta := story.observations.get(h.tensor)) is not None)
+    found = [tensor for tensor in of_memory if story.observations[tensor].storage == mutation.storage]
+    meta = story.observations[found[0]] if found else None
+    return None if meta is None or meta.is_trainable or story.is_gradient(mutation) else found[0]
+
+
+def _key(holding: Holding) -> _Key:
+    """Class of what holds a tensor, and under which key it does."""
+    return holding.kind, before_last_step(holding.path)[1]
+
+
+def _is_copied(story: Story, tensor: int, copy: Holding) -> bool:
+    """Whether nothing but objects of one class was seen to hold a tensor, under one key, and no name of it was handed
+    out more than once: layers that share a cache got it from somebody."""
+    if any(_key(holding) != _key(copy) for holding in story.holdings_of.get(tensor, ())):
+        return False
+    if _is_tied(story, copy):
+        return False
+    made = story.bindings.made_at.get(tensor)
+    name = made.targets[0] if made is not None and made.targets and len(made.targets) == 1 else None
+    if made is None or name is None or not name.isidentifier() or name == "return":
+        return True
+    listing = whole_listing(story.trace, made)
+    statement = listing.statement_at(made) if listing is not None else None
+    if listing is None or statement is None:
+        return False
+    scope = listing.scope_of(statement)
+    loads = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+    repeated = (*_LOOPS, ast.ListComp, ast.DictComp, ast.GeneratorExp)
+    return len(loads) == 1 and not any(isinstance(node, repeated) for node in listing.around(loads[0]))
+
+
+def _is_tied(story: Story, copy: Holding) -> bool:
+    """Whether the text hands the entry on by itself, as ``second.table = first.table`` and ``Layer(4, first.table)``.
+    ``Node(node.tensor, node.name)``, of whose arguments each is an attribute of one object, copies that object."""
+    key = before_last_step(copy.path)[1]
+    for alias in story.aliases.statements:
+        if alias.target != alias.source and alias.target.endswith(key) and alias.source.endswith(key):
+            return True
+    for listing in texts(story.trace) if key.startswith(".") else ():
+        for node in ast.walk(listing.tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == copy.kind:
+                given = [*node.args, *(keyword.value for keyword in node.keywords)]
+                handed = {ast.unparse(e.value) for e in given if isinstance(e, ast.Attribute) and e.attr == key[1:]}
+                owners = {ast.unparse(e.value) if isinstance(e, ast.Attribute) else "" for e in given}
+                if handed and handed != owners:
+                    return True
+    return False
+
+
+def _reads_of(
+    story: Story, call: CallEvent, mutation: Mutation, tensor: int, copy: Holding, originals: Sequence[Holding]
+) -> Iterator[tuple[Holding, CallEvent]]:
+    """(original, the call that reads by way of it) before somebody else writes. A function that takes a copy of the
+    original for itself, as the one that writes has done, reads by way of it, too."""
+    later = (write.at for write in story.writes_to_memory(mutation.storage) if write.at > call.index)
+    until = next(later, len(story.trace.calls)) if originals else call.index
+    for read in story.given_between(tensor, call.index, until):
+        held = story.holdings.get(read.index, ())
+        if not held or not read.looks_at_values or read.mutations:
+            continue
+        for node in _operands(read, tensor):
+            through = _through(story, read, node, tensor, held)
+            for original in originals if through is not None else ():
+                if through is not None and through.object == original.object and _lives(story, call, read, original):
+                    yield original, read
+            again = _of_both(originals, [h for h in held if h.level == 0])
+            if through is None or again is None or through.object in (copy.object, again.object):
+                continue
+            if _takes_a_copy(story, call, copy, again) and _takes_a_copy(story, read, through, again):
+                yield again, read
+
+
+def _takes_a_copy(story: Story, call: CallEvent, copy: Holding, original: Holding) -> bool:
+    """Whether a function made the object that it has a holder in of the object that another holder is in: ``g =
+    graph.local()`` and then ``g.weights["flow"]``, where ``graph.weights`` is another dict. The text tells it: the
+    record knows which object holds a tensor, and not of which other object that one was made."""
+    site = call.callsite
+    listing = whole_listing(story.trace, site) if site is not None else None
+    statement = listing.statement_at(site) if listing is not None and site is not None else None
+    mine, others = (before_first_step(holding.path)[0] for holding in (copy, original))
+    if listing is None or statement is None or mine == others or copy.level or copy.path == mine:
+        return False
+    made = assigned(listing, statement, mine)
+    return isinstance(made, ast.Call) and others in names_in(made)
+
+
+def _operands(read: CallEvent, tensor: int) -> list[ast.expr | None]:
+    """What a call says of a tensor that it reads; one None where the text does not tell which operand it is."""
+    site = read.callsite
+    if site is None or not site.direct:
+        return [None]
+    listed = expressions.operands(site.expression, method=read.does("method"))
+    if len(listed) == len(read.inputs):
+        return [node for meta, node in zip(read.inputs, listed, strict=True) if meta.tensor == tensor]
+    inner = [entry for node in listed if isinstance(node, (ast.List, ast.Tuple)) for entry in node.elts]
+    if len(inner) == len(read.inputs):
+        return [node for meta, node in zip(read.inputs, inner, strict=True) if meta.tensor == tensor]
+    return list(listed[:1]) if listed and len(read.inputs) == 1 else [None]
+
+
+def _through(
+    story: Story, call: CallEvent, node: ast.expr | None, tensor: int | None, held: Sequence[Holding]
+) -> Holding | None:
+    """By way of which object the line of a call comes to a tensor; None where the text fits several."""
+    here = [holding for holding in held if holding.level == 0 and holding.tensor == tensor]
+    if len({holding.object for holding in here}) > 1:
+        prefix, step = way_to(story, call.callsite, node)
+        fitting = [
+            h for h in here if before_last_step(h.path)[0] == prefix and step in ("", before_last_step(h.path)[1])
+        ]
+        here = fitting if fitting or prefix else []
+    return here[0] if len({holding.object for holding in here}) == 1 else None
+
+
+def _of_both(originals: Sequence[Holding], others: Sequence[Holding]) -> Holding | None:
+    """One that held the tensor both times, as far as that can be told."""
+    for one in originals:
+        if any(one.object == other.object and (one.is_sure or one.path == other.path) for other in others):
+            return one
+    return None
+
+
+def _lives(story: Story, call: CallEvent, read: CallEvent, original: Holding) -> bool:
+    """Whether what has the number of the original at a read is the original: a dict that dies leaves its number to
+    another one. A name that its function did not bind anew meanwhile kept it."""
+    if original.is_sure:
+        return True
+    root, chain = before_last_step(original.path)[0], call.callsite.chain if call.callsite is not None else ()
+    place = chain[-1 - original.level] if original.level < len(chain) else None
+    listing = whole_listing(story.trace, place) if place is not None and root.isidentifier() else None
+    statement = listing.statement_at(place) if listing is not None and place is not None else None
+    there = next((p for p in read.callsite.chain if p.same_run(place)), None) if read.callsite is not None else None
+    if listing is None or statement is None or place is None or there is None:
+        return False
+    scope = listing.scope_of(statement)
+    stores = [node.lineno for node in listing.stores.get(root, ()) if listing.scope_of(node) is scope]
+    if there.line > place.line:
+        return not any(place.line <= line < there.line for line in stores)
+    loops = [loop for loop in listing.around(statement) if isinstance(loop, _LOOPS)]
+    return not any(loop.lineno <= line <= (loop.end_lineno or line) for loop in loops for line in stores)
+
+
+def _line(site: Callsite | None) -> tuple[object, ...]:
+    return (site.cell, site.file, site.line, site.function) if site is not None else ()

@@ -1,0 +1,81 @@
+"""By way of which object and key a function's text comes to what a name or an expression stands for."""
+
+from __future__ import annotations
+
+import ast
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.record.paths import before_last_step
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import Listing, whole_listing
+
+
+def way_to(story: Story, site: Callsite | None, node: ast.expr | None) -> tuple[str, str]:
+    """(object, key) by which a function comes to what an expression is: of ``frame`` below ``frame = self.frames[k]``
+    ``self.frames``, and of ``g`` in ``for g in grads`` ``grads``. The key is empty where it is not plain text."""
+    listing = whole_listing(story.trace, site) if site is not None and node is not None else None
+    statement = listing.statement_at(site) if listing is not None and site is not None else None
+    for _ in range(3):
+        text = expressions.path_text(node)
+        if listing is None or statement is None or text is None or node is None:
+            break
+        if not isinstance(node, ast.Name):
+            plain = not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Constant)
+            prefix, step = before_last_step(text)
+            return prefix, step if plain else ""
+        over = next((found for loop in listing.around(statement) if (found := _gone_through(loop, node.id))), None)
+        if over is not None:
+            return over, ""
+        node = assigned(listing, statement, node.id)
+    return "", ""
+
+
+def _gone_through(loop: ast.AST, name: str) -> str | None:
+    """`grads` of ``for i, name in enumerate(grads)``, and of ``for key, name in grads.items()``."""
+    if not isinstance(loop, (ast.For, ast.AsyncFor)):
+        return None
+    target, over = loop.target, loop.iter
+    while not isinstance(target, ast.Name) or target.id != name:
+        called = over.func if isinstance(over, ast.Call) else None
+        if not isinstance(target, ast.Tuple) or not isinstance(over, ast.Call):
+            return None
+        place = next((i for i, each in enumerate(target.elts) if name in names_in(each)), None)
+        if place is None:
+            return None
+        kind = getattr(called, "id", getattr(called, "attr", ""))
+        if kind == "zip" and place < len(over.args):
+            target, over = target.elts[place], over.args[place]
+        elif kind == "enumerate" and place == 1 and over.args:
+            target, over = target.elts[1], over.args[0]
+        elif kind == "items" and place == 1 and isinstance(called, ast.Attribute):
+            target, over = target.elts[1], called.value
+        else:
+            return None
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute) and over.func.attr == "values":
+        over = over.func.value
+    return expressions.path_text(over)
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The variables in a piece of text."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def assigned(listing: Listing, statement: ast.stmt, name: str) -> ast.expr | None:
+    """What a name was last bound to above a statement of its function; by ``m, v = state["m"], state["v"]`` too."""
+    scope, found = listing.scope_of(statement), None
+    for stored in listing.stores.get(name, ()):
+        around = listing.parents.get(stored)
+        bound = listing.parents.get(around) if isinstance(around, ast.Tuple) else around
+        if isinstance(bound, ast.Assign) and bound.lineno < statement.lineno and listing.scope_of(bound) is scope:
+            value = _entry(around, stored, bound.value) if isinstance(around, ast.Tuple) else bound.value
+            found = (bound, value) if found is None or found[0].lineno < bound.lineno else found
+    return found[1] if found is not None else None
+
+
+def _entry(target: ast.Tuple, stored: ast.Name, value: ast.expr) -> ast.expr | None:
+    """Of the entries that are assigned one by one, that of a name."""
+    if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
+        return None
+    return next(entry for name, entry in zip(target.elts, value.elts, strict=True) if name is stored)

@@ -1,0 +1,266 @@
+"""A list or dict holds one tensor several times, and it was written as if the slots were separate.
+
+``[t] * n`` and ``dict.fromkeys(keys, t)`` repeat a reference, a generator that fills and yields one buffer hands out
+the same tensor each time, and appending a tensor that the next step writes in place stores the same tensor again.
+Stacked afterwards, or gone through one by one, all entries are equal.
+
+Bad::
+
+    for t in range(4):
+        history.append(state)
+        state += velocity           # every entry follows
+    torch.stack(history)
+
+Good::
+
+    history.append(state.clone())
+
+Found where one memory is several times in the list that a call stacks or joins, and was written between; or where the
+namespace, or a function's names, reach the written tensor, or one object around it, by several slots of one container,
+and it is read there after the write; or where one call gave it for two of its results (``torch.autograd.grad`` does so
+for both summands of a sum, https://github.com/pytorch/pytorch/issues/46168), and it is read after a write that builds
+on its values.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.overlap import region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.where_kept import in_each_slot
+from inplace_magic.hazards.references.objects.slots import kept_and_read, slots_of
+from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import whole_listing
+
+CODE = "one-tensor-many-slots"
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place."""
+    seen: set[Callsite | None] = set()
+    for call in story.doing("gathers"):
+        if call.error is None and not _says_so(call):
+            for write, tensor, times in _gathered(story, call):
+                if write.site not in seen:
+                    seen.add(write.site)
+                    yield _hazard(story, write, tensor, _reads(call, times))
+    told: set[int] = set()
+    for call in story.in_place:
+        for mutation in call.mutations if call.callsite not in seen else ():
+            slots = _slots_of(story, call, mutation) or _slots_filled(story, call, mutation)
+            slots = slots or _slots_gone_through(story, call.callsite, mutation.tensor)
+            slots = slots or _results_of_one_call(story, call, mutation)
+            if slots is None and mutation.tensor not in told:
+                told.add(mutation.tensor)  # asked once for each tensor
+                slots = kept_and_read(story, mutation)
+                call, mutation = _repeated(story, mutation.tensor) if slots is not None else (call, mutation)
+            if slots is not None:
+                seen.add(call.callsite)
+                evidence = _("{one} and {other} are one and the same").format(one=slots[0], other=slots[1])
+                write = Write(None, None, call.index, call, mutation, call.callsite)
+                yield _hazard(story, write, mutation.tensor, evidence, keyed=_is_keyed(*slots))
+
+
+def _gathered(story: Story, call: CallEvent) -> Iterator[tuple[Write, int, int]]:
+    """(write between the times at which one memory was put into the list that is stacked, a tensor on it, how often it
+    is there)."""
+    alike: dict[tuple[int | None, Region | None], list[int]] = {}
+    for meta in call.inputs:
+        alike.setdefault((meta.storage, region_of(meta)), []).append(meta.tensor)
+    for (storage, region), tensors in alike.items():
+        if len(tensors) > 1:
+            tensor, times = Counter(tensors).most_common(1)[0]
+            found = _written_repeatedly(story, storage, tensor, call.index) if times > 1 else None
+            if found is None and storage is not None and region is not None:
+                found, times = _written_between(story, storage, tensors), len(tensors)
+            if found is not None:
+                yield found, tensor, times
+
+
+def _says_so(call: CallEvent) -> bool:
+    """Whether the line itself puts a tensor there several times: ``torch.cat([x, x])``, ``torch.stack([x] * 3)``."""
+    node = expressions.parse(call.callsite.expression) if call.callsite is not None else None
+    given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    if isinstance(given, ast.BinOp) and isinstance(given.op, ast.Mult):
+        return isinstance(given.left, ast.List) or isinstance(given.right, ast.List)
+    entries = [ast.dump(entry) for entry in given.elts] if isinstance(given, (ast.List, ast.Tuple)) else []
+    return len(set(entries)) < len(entries)
+
+
+def _written_between(story: Story, storage: int, tensors: list[int]) -> Write | None:
+    """The first write between the makings of two aliases, such as ``state_dict()`` gives in each epoch. What code
+    outside PyTorch wrote is told by `buffer-gathered`."""
+    made = [maker.index for tensor in tensors if (maker := story.innermost_new(tensor, len(story.trace.calls)))]
+    if len(made) < 2:
+        return None
+    writes = (write for write in story.writes_to_memory(storage) if min(made) < write.at < max(made))
+    foreign = {entry.noticed for entry in story.foreign_writes.get(storage, ())}
+    return next((write for write in writes if write.site is not None and write.at not in foreign), None)
+
+
+def _written_repeatedly(story: Story, storage: int | None, tensor: int, before: int) -> Write | None:
+    """The write of `tensor` that one place made at least twice before call `before`; backwards that add to a gradient
+    are such places."""
+    places: Counter[Callsite] = Counter()
+    for write in story.writes_to_memory(storage):
+        if write.at >= before:
+            break
+        added = write.call is None and write.at in story.added_to.get(storage or 0, ())
+        if write.site is not None and (added or (write.mutation is not None and write.mutation.tensor == tensor)):
+            places[write.site] += 1
+            if places[write.site] > 1:
+                return write
+    return None
+
+
+def _repeated(story: Story, tensor: int) -> tuple[CallEvent, Mutation]:
+    """Of the writes of a tensor the first one by a line that wrote it again; else the last."""
+    writes = story.writes_to_tensor[tensor]
+    lines = Counter(call.callsite for call, _mutation in writes)
+    return next((entry for entry in writes if lines[entry[0].callsite] > 1), writes[-1])
+
+
+def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
+    """Two slots of the list or dict through which a line wrote (``states[i] += …``) that hold the written tensor."""
+    if len(story.names.get(mutation.tensor, ())) < 2 or story.bindings.written_operand(call, mutation.tensor) is None:
+        return None
+    match = re.fullmatch(r"([\w.]+)\[-?\w+\]", story.bindings.written_name(call, mutation.tensor) or "")
+    return _two_slots(story, mutation.tensor, match[1]) if match is not None else None
+
+
+def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
+    """The names of ``by_a, by_b = torch.autograd.grad(loss, (a, b))`` where both are one tensor, as the gradients of a
+    sum are, and another line reads it after a write that builds on its values."""
+    made = story.given_twice.get(mutation.tensor)
+    if made is None or made.callsite is None or not builds_on_itself(story, call, mutation):
+        return None
+    later = (read for read in story.given_to.get(mutation.tensor, ()) if read.index > call.index)
+    if all(read.callsite is None or read.callsite.same_line(call.callsite) for read in later):
+        return None
+    places = [place for place, output in enumerate(made.outputs) if output.tensor == mutation.tensor]
+    names = made.callsite.targets or ()
+    said = [names[place] if place < len(names) else None for place in places[:2]]
+    expression = made.callsite.expression
+    shown = [
+        f"`{name}`" if name else wording.code(f"{expression}[{place}]")
+        for name, place in zip(said, places, strict=False)
+    ]
+    return shown[0], shown[1]
+
+
+def _slots_gone_through(story: Story, site: Callsite | None, tensor: int) -> tuple[str, str] | None:
+    """Two slots of a list of a function's that hold the tensor, where a loop over that list writes it: ``for cell,
+    state in zip(cells, states): state.copy_(…)`` with ``states = [torch.zeros(n)] * k``."""
+    if site is None or site.caller is None:
+        return None
+    held: dict[str, list[str]] = {}
+    for local in story.local_names.get((site.function, site.cell, site.file, tensor), ()) if story.local_names else ():
+        match = re.fullmatch(r"(\w+)\[\d+\]", local)
+        if match is not None:
+            held.setdefault(match[1], []).append(local)
+    several = {container: slots for container, slots in held.items() if len(slots) > 1}
+    listing = whole_listing(story.trace, site) if several else None
+    statement = listing.statement_at(site) if listing is not None else None
+    for loop in listing.around(statement) if listing is not None and statement is not None else ():
+        if isinstance(loop, (ast.For, ast.AsyncFor)):
+            over = {node.id for node in ast.walk(loop.iter) if isinstance(node, ast.Name)}
+            for container in over & several.keys():
+                return f"`{several[container][0]}`", f"`{several[container][1]}`"
+    return None
+
+
+def _slots_filled(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
+    """Two slots of a list whose entries a helper gave (``batches = [collate(i) for i in …]``), which wrote the same
+    tensor for each of them; and the list is gone through when all are there."""
+    site = call.callsite.caller if call.callsite is not None else None
+    if site is None or len(story.names.get(mutation.tensor, ())) < 2:
+        return None
+    several = {held for held, slots in slots_of(story, mutation.tensor).items() if len(slots) > 1}
+    if not several:
+        return None
+    while site is not None:
+        filled = _list_filled(site)
+        slots = _two_slots(story, mutation.tensor, filled) if filled in several else None
+        if filled is not None and slots is not None:
+            last = story.writes_to_tensor[mutation.tensor][-1][0].index
+            reads = Counter(read.callsite for read in story.readers(mutation.tensor, last, partial(_mentions, filled)))
+            return slots if max(reads.values(), default=0) > 1 else None
+        site = site.caller
+    return None
+
+
+def _list_filled(site: Callsite) -> str | None:
+    """The list of ``c = [f(i) for i in …]`` and ``c.append(f(i))``, for the place of ``f(i)``."""
+    statement, value = expressions.parse(site.statement), expressions.parse(site.expression)
+    entry, name = None, None
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.ListComp):
+        entry, name = statement.value.elt, expressions.path_text(statement.targets[0])
+    elif isinstance(statement, ast.Call) and isinstance(statement.func, ast.Attribute) and len(statement.args) == 1:
+        appends = statement.func.attr == "append"
+        entry, name = statement.args[0], expressions.path_text(statement.func.value) if appends else None
+    same = entry is not None and value is not None and ast.dump(entry) == ast.dump(value)
+    return name if same else None
+
+
+def _mentions(name: str, site: Callsite | None) -> bool:
+    said = re.compile(rf"\b{re.escape(name)}\b")
+    return site is not None and any(said.search(place.statement) for place in site.chain)
+
+
+def _two_slots(story: Story, tensor: int, container: str) -> tuple[str, str] | None:
+    names = slots_of(story, tensor).get(container, ())
+    return (f"`{names[0]}`", f"`{names[1]}`") if len(names) > 1 else None
+
+
+def _is_keyed(one: str, other: str) -> bool:
+    """Whether two slots differ in a text, and so in a key of a dict: ``rates["a"]`` and ``rates["b"]``."""
+    differ = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    return one[one.rfind("[", 0, differ) :].startswith('["')
+
+
+def _reads(call: CallEvent, times: int) -> str:
+    return _("{line} reads it {count} times").format(line=wording.line_of(call.callsite), count=times)
+
+
+def _hazard(story: Story, write: Write, tensor: int, evidence: str, *, keyed: bool = False) -> Hazard:
+    variable = story.name_written_by(write) or story.bindings.name(tensor)
+    what = f"`{variable}`" if variable else _("A tensor")
+    if keyed:
+        message = _(
+            "{tensor} was written in place by {line}, and a dict holds that very tensor more than once: {evidence}. A "
+            "dict keeps references, not copies, so every entry shows the last values."
+        )
+        fix = _("Give each key a tensor of its own (`{key: torch.zeros(n) for key in keys}`).")
+    else:
+        message = _(
+            "{tensor} was written in place by {line}, and a list holds that very tensor more than once: {evidence}. A "
+            "list keeps references, not copies, so every entry shows the last values."
+        )
+        fix = _(
+            "Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`)."
+        )
+    return finding(
+        CODE,
+        "warning",
+        message=message.format(tensor=what, line=wording.spot(write.site), evidence=evidence),
+        fix=fix,
+        variable=variable,
+        tensor=tensor,
+        write=write,
+    )
+
+
+RULE = Rule(check, {CODE: Cures((in_each_slot,), another_name_sees_it=True)})

@@ -1,0 +1,40 @@
+"""How the record writes what holds a tensor, such as ``self.frames["warmth"]``: its steps, and what the last one is."""
+
+from __future__ import annotations
+
+import re
+
+_FIRST_STEP = re.compile(r"([^.\[]+)(.*)", re.DOTALL)
+_LAST_STEP = re.compile(r"(.+)(\.\w+|\[[^\[\]]*\])")
+
+
+def before_first_step(path: str) -> tuple[str, str]:
+    """``("self", '.frames["warmth"]')``; a path without a step is followed by nothing."""
+    match = _FIRST_STEP.fullmatch(path)
+    return (match[1], match[2]) if match is not None else (path, "")
+
+
+def before_last_step(path: str) -> tuple[str, str]:
+    """``("self.frames", '["warmth"]')``; a path without a step is followed by nothing."""
+    match = _LAST_STEP.fullmatch(path)
+    return (match[1], match[2]) if match is not None else (path, "")
+
+
+def is_entry(path: str) -> bool:
+    """Whether it is an entry of a container: ``kept["pre"]``, ``kept[0]``, ``kept[]``."""
+    return path.endswith("]")
+
+
+def is_entry_of_text(path: str) -> bool:
+    """Whether it is an entry under a key that is text: ``kept["pre"]``."""
+    return path.endswith('"]')
+
+
+def is_some_entry(path: str) -> bool:
+    """Whether it is an entry without a plain key: ``kept[]``."""
+    return path.endswith("[]")
+
+
+def is_gradient(path: str) -> bool:
+    """Whether it is where a backward puts a gradient: ``net.weight.grad``."""
+    return path.endswith(".grad")

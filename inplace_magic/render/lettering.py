@@ -1,0 +1,59 @@
+"""Text made to fit a line, a column or a table."""
+
+from __future__ import annotations
+
+from unicodedata import east_asian_width
+
+JOINERS = "\u200c\u200d"
+"""Invisible, but part of the spelling of Persian words and of many emoji."""
+
+
+def printable(text: str) -> str:
+    """The text on one line, with what is not a letter to see replaced.
+
+    Neither XML nor UTF-8 can carry control characters and lone surrogates; a terminal obeys escape sequences; and marks
+    that turn the direction of writing show code in another order than Python reads it.
+    """
+    if text.isprintable():
+        return text
+    return "".join(map(_printable, text))
+
+
+def _printable(letter: str) -> str:
+    if letter.isprintable() or letter in JOINERS:
+        return letter
+    return " " if letter.isspace() else "\ufffd"
+
+
+def shortened(text: str, length: int) -> str:
+    """At most ``length`` characters; an ellipsis stands for what is left out at the end."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def width(text: str) -> int:
+    """Columns that the text takes where all letters are equally wide: two for each Chinese one."""
+    return len(text) if text.isascii() else sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def padded(text: str, columns: int, *, right: bool = False) -> str:
+    """The text with spaces up to a number of columns, at its right, or at its left to stand `right`."""
+    spaces = " " * (columns - width(text))
+    return spaces + text if right else text + spaces
+
+
+def rows_shown(count: int, most: int) -> int:
+    """How many of a table's rows to show: all up to `most`; of more a sixth less than that, since it is cut anyway."""
+    return most if count <= most else most * 5 // 6
+
+
+def first_sentence(message: str) -> str:
+    """The message up to the first full stop outside backticks; a Latin one ends a sentence where a space follows."""
+    quoted = False
+    for position, letter in enumerate(message):
+        if letter == "`":
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif letter == "。" or (letter == "." and message[position + 1 : position + 2] in ("", " ", "\n")):
+            return message[: position + 1]
+    return message

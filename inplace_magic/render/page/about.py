@@ -1,0 +1,97 @@
+"""What stands beside a box of the picture when a reader picks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from inplace_magic.analysis.graph import CallVertex, TensorVertex
+from inplace_magic.analysis.tree.folds import Fold
+from inplace_magic.language import _, clauses
+from inplace_magic.record.events import CallEvent
+from inplace_magic.render import lettering, words
+from inplace_magic.render.drawing import Drawing
+from inplace_magic.render.reading import Reading
+
+MAX_FACT = 300
+"""Characters of one fact of a vertex."""
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """What a script shows of facts: those that are known, short."""
+    return [[label, lettering.printable(lettering.shortened(value, MAX_FACT))] for label, value in pairs if value]
+
+
+def tensor_title(tensor: TensorVertex) -> str:
+    """``T4 probs v0→v1``."""
+    label = words.tensor_label(tensor.tensor, {tensor.tensor: tensor.name})
+    step = (
+        words.version_step(tensor.version_before, tensor.version) if tensor.mutated else words.version(tensor.version)
+    )
+    return lettering.printable(f"{label} {step}")
+
+
+def about_tensor(
+    tensor: TensorVertex, maker: CallEvent | None, drawing: Drawing, reading: Reading
+) -> Iterable[tuple[str, str]]:
+    """Facts of a version of a tensor."""
+    facts = tensor.facts
+    yield _("came by"), _origin(tensor, maker, reading)
+    if facts is not None:
+        yield _("shape"), _("unknown") if facts.shape is None else str(list(facts.shape))
+        yield "dtype", facts.dtype.removeprefix("torch.")
+        yield _("device"), facts.device
+        yield "id", _("unknown") if facts.python_id is None else str(facts.python_id)
+        yield "data_ptr", _("unknown") if facts.data_ptr is None else hex(facts.data_ptr)
+        yield _("storage"), _("unknown") if facts.storage is None else f"S{facts.storage}"
+        yield "grad_fn", reading.node_name(facts.node) or "None"
+        yield _("traits"), words.traits(facts)
+    saved = [edge.name for edge in drawing.graph.edges if edge.kind == "saved" and edge.source == tensor.key]
+    yield _("kept for backward as"), ", ".join(dict.fromkeys(saved))
+    for mutation in maker.mutations if maker is not None else ():
+        if mutation.tensor == tensor.tensor and mutation.version_after == tensor.version:
+            yield _("values before"), words.values(mutation.values_before)
+            yield _("values after"), words.values(mutation.values_after)
+
+
+def _origin(tensor: TensorVertex, maker: CallEvent | None, reading: Reading) -> str:
+    if tensor.origin == "inside" and maker is not None:
+        place = words.place_in(maker.callsite, reading.trace)
+        return _("made inside {call}, {place}").format(call=maker.name, place=place)
+    if maker is not None:
+        return _("{origin} by {call}, {place}").format(
+            origin=words.one_of(words.ORIGINS, tensor.origin),
+            call=maker.name,
+            place=words.place_in(maker.callsite, reading.trace),
+        )
+    if tensor.origin == "given":
+        return _("from before the watch")
+    if tensor.origin == "unseen":
+        return _("written unseen by the watch")
+    return words.one_of(words.ORIGINS, tensor.origin)
+
+
+def about_call(call: CallVertex, event: CallEvent, drawing: Drawing, reading: Reading) -> Iterable[tuple[str, str]]:
+    """Facts of a call."""
+    yield _("kind"), words.one_of(words.KINDS, call.kind)
+    yield _("where"), words.place(call.site)
+    yield _("code"), words.code_of(call.site)
+    yield _("role"), clauses((drawing.roles.savers.get(call.key, ""), drawing.roles.guilty.get(call.key, "")))
+    yield _("reads"), _tensors((facts.tensor for facts in event.inputs), reading)
+    yield _("gives"), _tensors((facts.tensor for facts in event.outputs), reading)
+    yield _("writes"), _tensors((mutation.tensor for mutation in event.mutations), reading)
+    yield _("autograd node"), ", ".join(dict.fromkeys(call.nodes))
+    yield _("modules"), " › ".join(call.modules)
+    yield _("raised"), call.error or ""
+
+
+def _tensors(tensors: Iterable[int], reading: Reading) -> str:
+    return ", ".join(words.tensor_label(tensor, reading.names) for tensor in dict.fromkeys(tensors))
+
+
+def about_fold(fold: Fold, reading: Reading) -> Iterable[tuple[str, str]]:
+    """Facts of a folded box."""
+    yield _("what"), fold.name
+    yield _("calls"), str(len(fold.calls))
+    yield _("where"), words.place(fold.site)
+    yield _("writes"), _tensors((vertex.tensor for vertex in fold.mutated), reading)
+    yield _("gives"), _tensors((vertex.tensor for vertex in fold.results), reading)

@@ -1,0 +1,140 @@
+"""The places of statements that no call told: they can have written memory between two recorded calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from inplace_magic.record.places import Callsite, where_they_part
+from inplace_magic.source.between.filled import filled_between
+from inplace_magic.source.between.statements import only_between
+from inplace_magic.source.statements import indent_of, innermost, segment, statement_text
+from inplace_magic.source.targets import targets_at
+from inplace_magic.source.text import Text
+
+Whose = tuple[str, int | None, str | None]
+"""Function, cell, file."""
+
+
+def whose(site: Callsite) -> Whose:
+    """Of which function of which text a place is."""
+    return site.function, site.cell, site.file
+
+
+class Between:
+    """Finds them, each pair of places once.
+
+    Args:
+        texts: the text of each function that was met.
+        line_in: a line of the text that holds a place, as the user sees it.
+    """
+
+    def __init__(self, texts: Mapping[Whose, Text], line_in: Callable[[Callsite, Text, int], str]) -> None:
+        self._texts = texts
+        self._line_in = line_in
+        self._known: dict[tuple[Callsite, Callsite | None, tuple[str, ...], bool], Callsite | None] = {}
+
+    def only_statement(
+        self,
+        before: Callsite,
+        after: Callsite | None,
+        names: tuple[str, ...],
+        called: Iterable[Callsite],
+        *,
+        alone: bool = True,
+    ) -> Callsite | None:
+        """The one statement that runs between two places of straight-line code and can have written memory; None when
+        there are several or none. Of several that all assign in place to the same name it is the first, if that one
+        ran for sure. Where a loop came round between the two places, it is one that assigns in place below the first.
+
+        Args:
+            before: place of the last call before.
+            after: place of the first call after it; None at the end of the block.
+            names: names of what was written; if any candidate mentions one, only those count.
+            called: all places of recorded calls: what was seen is no candidate.
+            alone: no other thread of the user's ran meanwhile. Else only a statement counts that assigns to one of the
+                names itself: whoever sleeps between two calls is no more to blame than what ran beside him.
+        """
+        key = before, after, names, alone
+        if key not in self._known:
+            self._known[key] = self._only(before, after, names, called, alone)
+        return self._known[key]
+
+    def _only(
+        self,
+        before: Callsite,
+        after: Callsite | None,
+        names: tuple[str, ...],
+        called: Iterable[Callsite],
+        alone: bool,
+    ) -> Callsite | None:
+        first, last = before.outermost, None
+        if after is not None:
+            if not before.outermost.same_function(after.outermost):
+                return None  # in two cells: what else ran between them, nobody saw
+            first, last = where_they_part(before.chain, after.chain)
+        return self._within_lines(first, last, names, called, alone)
+
+    def only_write_below(self, before: Callsite, names: tuple[str, ...], called: Iterable[Callsite]) -> Callsite | None:
+        """The one statement below a place, in its own function, that writes to one of the names; None when there are
+        several or none. For a function that has returned before the next recorded call.
+
+        Args:
+            before: place of the last call before.
+            names: local names of what was written.
+            called: all places of recorded calls.
+        """
+        return self._within_lines(before, None, names, called, alone=False)
+
+    def filling_line(self, before: Callsite, after: Callsite | None) -> Callsite | None:
+        """The line that fills an array of which the text makes tensors, in a function that ran between two places and
+        made no call; None where several can have done so, or none.
+
+        Args:
+            before: place of the last call before.
+            after: place of the first call after it; None at the end of the block.
+        """
+        key = before, after, ("",), False
+        if key not in self._known:
+            first, last = (before, None) if after is None else where_they_part(before.chain, after.chain)
+            text = self._texts.get(whose(first)) if not first.outdated else None
+            found = filled_between(text, first, last) if text is not None else None
+            if text is not None and found is not None:
+                place = self._place_in(text, first, found.node)
+                holding = innermost(text.statements_on(found.node.lineno), found.node.lineno, found.node.col_offset)
+                within = statement_text(holding, text.lines)
+                own = replace(place, function=found.function, caller=None, parameters=(), shared_defaults=())
+                self._known[key] = replace(own, statement=within)
+            else:
+                self._known[key] = None
+        return self._known[key]
+
+    def _within_lines(
+        self, first: Callsite, last: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite], alone: bool
+    ) -> Callsite | None:
+        text = self._texts.get(whose(first)) if not first.outdated else None
+        seen = {site.expression for site in called if whose(site) == whose(first)}
+        node = only_between(text, first, last, names, seen, alone=alone) if text is not None else None
+        return self._place_in(text, first, node) if text is not None and node is not None else None
+
+    def _place_in(self, text: Text, first: Callsite, node: ast.expr | ast.stmt) -> Callsite:
+        """A place in the text of another one, which no call told."""
+        end, statement = node.end_lineno or node.lineno, node if isinstance(node, ast.stmt) else None
+        code = segment(text.lines, node.lineno, end, node.col_offset, node.end_col_offset or 0)
+        return replace(
+            first,
+            line=node.lineno,
+            end_line=node.end_lineno,
+            column=node.col_offset,
+            end_column=node.end_col_offset,
+            text=self._line_in(first, text, node.lineno),
+            indent=indent_of(statement, node.lineno, text.lines),
+            expression=code,
+            statement=code,
+            targets=targets_at(
+                node if isinstance(node, ast.stmt) else None,
+                (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
+            ),
+            direct=True,
+        )
