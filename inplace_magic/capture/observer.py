@@ -73,8 +73,11 @@ class Observer:
         counter.seen_at = self.site
         layout = record.layout
         if layout is None or record.layout_at != version or (call is not None and call.facts.metadata_only):
+            pointer = describe_memory.pointer(tensor)
+            if pointer != record.pointer is not None:  # ``set_`` gave it another memory, and no call tells
+                self._identity.rebase(tensor, record, None)
             layout = record.layout = describe.layout(tensor)
-            record.pointer = describe_memory.pointer(tensor)
+            record.pointer = pointer
             record.layout_at = version
         node = None
         requires_grad = tensor.requires_grad if plain else describe.requires_grad(tensor)
