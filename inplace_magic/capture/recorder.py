@@ -27,11 +27,11 @@ from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
 from inplace_magic.capture.past.room import Room
 from inplace_magic.capture.records import NODE, RECORD, UNREAD, VERSION
-from inplace_magic.capture.results import Results
+from inplace_magic.capture.results import NO_OUTPUTS, Results
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.targets import Targets
 from inplace_magic.capture.torch import describe, describe_nodes
-from inplace_magic.capture.torch.arguments import Keywords, tensors_in
+from inplace_magic.capture.torch.arguments import WITHOUT_TENSORS, Keywords, tensors_in
 from inplace_magic.capture.torch.callers import TORCH_FRAMES
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.capture.torch.hooks.hooked import HookedLayers
@@ -177,7 +177,11 @@ class Recorder:
             self.identity.bury()
         if self._node_deaths:
             self.nodes.bury()
-        produced = _NONE if result is None else [result] if type(result) in _PLAIN_TYPES else tensors_in((result,), [])
+        kind_of = type(result)
+        if kind_of in _PLAIN_TYPES:
+            produced = [result]
+        else:
+            produced = _NONE if kind_of in WITHOUT_TENSORS else tensors_in((result,), [])
         if not call.tensors:
             if not produced:
                 return
@@ -211,7 +215,7 @@ class Recorder:
             if self.sites.hooks:
                 self._hooked.note(call)
         else:
-            outputs, fresh, shared = results.outputs(call, produced)
+            outputs, fresh, shared = results.outputs(call, produced) if produced else NO_OUTPUTS
             mutations = _NONE
         if nodes.made != call.nodes_before:
             for place, seen in enumerate(call.before):
