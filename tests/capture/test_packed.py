@@ -62,9 +62,9 @@ def test_a_record_that_was_packed_on_the_way_is_the_record(program: Any, level: 
     session.start(None, root_file=__file__)
     try:
         program()
-        gc.collect()  # what the raised error's frames hold dies now, and not between two of the readings below
     finally:
         session.leave()
+    gc.collect()  # what hangs in circles (a model, the frames of an error) dies now, and not between two readings
     recorder = session._recorder
 
     def trace() -> Any:

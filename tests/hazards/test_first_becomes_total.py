@@ -9,9 +9,8 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import example
 
-from inplace_magic.hazards.stale import first_becomes_total as rule
-
 from inplace_magic.hazards.stale import first_becomes_total
+from inplace_magic.hazards.stale import first_becomes_total as rule
 
 CODE = first_becomes_total.CODE
 

@@ -9,9 +9,8 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import example
 
-from inplace_magic.hazards.shared import written_as_two as rule
-
 from inplace_magic.hazards.shared import written_as_two
+from inplace_magic.hazards.shared import written_as_two as rule
 
 CODE = written_as_two.CODE
 
