@@ -34,7 +34,9 @@ export PYTHONDONTWRITEBYTECODE :=
 check: lint
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-test: lint browser $(OLDEST_INSTALLED) paddle
+# Beside each other: mypy takes one core, installing waits for a network.
+test: $(INSTALLED)
+	@$(MAKE) --no-print-directory --jobs lint browser $(OLDEST_INSTALLED) paddle
 	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 # In processes of their own: whoever tests PyTorch shall not have Paddle beside it.

@@ -1,12 +1,14 @@
 """Whether what is told of a program as a cell is told of it as a file and as a script, for every labelled program.
 
-    python benchmarks/ways.py [--programs FOLDER ...] [--only NAME ...] [--scripts]
+    python benchmarks/ways.py [--programs FOLDER ...] [--only NAME ...] [--scripts [--own-every N]]
 
 Each program runs as a watched cell and as a file of its own inside ``with watch()``, in this process; the figures of
-``tests/programs/score.py`` and all alarms with their lines must be the same. With ``--scripts`` each runs besides as
-``python program.py`` and under ``python -m inplace_magic``, in processes of their own: the exit status, standard output
-and standard error must be the same but for the report at the end of the latter, and the figures those of the cell.
-The healthy programs of ``tests/healthy`` have no labels; of them nothing but the alarms is compared.
+``tests/programs/score.py`` and all alarms with their lines must be the same. With ``--scripts`` each runs as a file, as
+``python program.py`` and under ``python -m inplace_magic``, the latter two in children of processes that have imported
+torch (``benchmarks/forked.py``): their exit status, standard output and standard error must be the same but for the
+report at the end of the latter, and the figures those of the file. With ``--own-every N`` each Nth runs as both in
+processes of its own, too, which must end and be told the same as the children. The healthy programs of
+``tests/healthy`` have no labels; of them nothing but the alarms is compared.
 
 Printed is a line for each folder, and each difference. The exit status is 0 where there is none.
 """
@@ -14,14 +16,15 @@ Printed is a line for each folder, and each difference. The exit status is 0 whe
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
+from forked import Ended, Forked, in_a_process_of_its_own
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -34,6 +37,7 @@ from inplace_magic.report import Report  # noqa: E402
 
 ROUNDS = sorted((TESTS / "programs" / "rounds").iterdir(), key=lambda folder: int(folder.name))
 FOLDERS = [TESTS / "programs", *(TESTS / "programs" / name for name in ("further", "held_out")), *ROUNDS]
+UNDER_US = ["-m", "inplace_magic", "--quiet", "--save", "report.json"]
 HEALTHY = TESTS / "healthy" / "programs"
 
 
@@ -77,23 +81,32 @@ def as_file(case: dict[str, Any], source: str) -> tuple[Any, ...]:
     return (score.said(error), wrong), told(case, source, names.get("report"), 0)
 
 
-def as_script(case: dict[str, Any], source: str) -> tuple[list[str], tuple[Any, ...]]:
-    """What differs between the processes of ``python program.py`` and of the watched script, and what is told."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "program.py").write_text(source, encoding="utf-8")
-        words = ["-m", "inplace_magic", "--quiet", "--save", "report.json"]
-        plain, watched = (
-            subprocess.run([sys.executable, *given, "program.py"], cwd=folder, capture_output=True, text=True)
-            for given in ([], words)
-        )
-        saved = Path(folder, "report.json")
+def as_script(
+    run: Callable[[Path, list[str]], Ended], case: dict[str, Any], source: str
+) -> tuple[Ended, Ended, tuple[Any, ...]]:
+    """How ``python program.py`` and the watched script end, and what is told of the latter."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "program.py").write_text(source, encoding="utf-8")
+        plain, watched = (run(folder, [*words, "program.py"]) for words in ([], UNDER_US))
+        saved = folder / "report.json"
         report = Report.from_json(saved.read_bytes()) if saved.exists() else None
+    return without_folder(plain, name), without_folder(watched, name), told(case, source, report, 0)
+
+
+def without_folder(ended: Ended, folder: str) -> Ended:
+    """With another name for a folder that is a new one each time."""
+    return replace(ended, out=ended.out.replace(folder, "FOLDER"), err=ended.err.replace(folder, "FOLDER"))
+
+
+def unlike(plain: Ended, watched: Ended) -> list[str]:
+    """What of a watched script is not as without a watch."""
     pairs = {
-        "exit status": plain.returncode == watched.returncode,
-        "standard output": plain.stdout == watched.stdout,
-        "standard error": watched.stderr.startswith(plain.stderr),
+        "exit status": plain.status == watched.status,
+        "standard output": plain.out == watched.out,
+        "standard error": watched.err.startswith(plain.err),
     }
-    return [what for what, same in pairs.items() if not same], told(case, source, report, 0)
+    return [what for what, same in pairs.items() if not same]
 
 
 def programs(folder: Path, only: list[str]) -> Iterator[tuple[str, dict[str, Any], str]]:
@@ -109,42 +122,59 @@ def programs(folder: Path, only: list[str]) -> Iterator[tuple[str, dict[str, Any
             yield name, case, path.read_text(encoding="utf-8")
 
 
-def differences(shell: Any, case: dict[str, Any], source: str, *, scripts: bool) -> Iterator[str]:
-    """What differs between the ways of one program."""
+def differences(shell: Any, case: dict[str, Any], source: str) -> Iterator[str]:
+    """What differs between a program as a cell and as a file."""
     plain, cell, file = score.plainly(source), as_cell(shell, case, source), as_file(case, source)
     for way, outcome in (("cell", cell), ("file", file)):
         if outcome[0] != plain:
             yield f"as a {way} it ends otherwise: {outcome[0]}, and unwatched {plain}"
     if cell[1] != file[1]:
         yield f"told of the cell {cell[1]}, of the file {file[1]}"
-    if scripts:
-        ends, script = as_script(case, source)
-        yield from (f"the watched script has another {what}" for what in ends)
-        if script != cell[1]:
-            yield f"told of the cell {cell[1]}, of the script {script}"
+
+
+def differences_of_script(forked: Forked, case: dict[str, Any], source: str, *, own: bool) -> Iterator[str]:
+    """What differs between a program as a file and as a script; and between a child and a process of its own."""
+    plain, watched, script = found = as_script(forked.run, case, source)
+    yield from (f"the watched script has another {what}" for what in unlike(plain, watched))
+    file = as_file(case, source)[1]
+    if script != file:
+        yield f"told of the file {file}, of the script {script}"
+    if own:
+        real = as_script(in_a_process_of_its_own, case, source)
+        if real != found:
+            yield f"in a process of its own {real}, in a child {found}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=Path, nargs="*", default=[*FOLDERS, HEALTHY])
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--scripts", action="store_true", help="run each as a script, too; seconds each")
+    parser.add_argument("--scripts", action="store_true", help="compare files with scripts")
+    parser.add_argument("--own-every", type=int, metavar="N", help="hold each Nth script against processes of its own")
     options = parser.parse_args()
     torch.set_num_threads(1)
     config = Config()
     config.HistoryManager.hist_file = ":memory:"
     shell = InteractiveShell.instance(config=config)
     shell.Completer.use_jedi = False
-    wrong = 0
-    for folder in map(Path.resolve, options.programs):
-        count = same = 0
-        for name, case, source in programs(folder, options.only):
-            found = list(differences(shell, case, source, scripts=options.scripts))
-            count, same = count + 1, same + (not found)
-            for line in found:
-                print(f"  {name}: {line}", flush=True)
-        wrong += count - same
-        print(f"{folder.relative_to(TESTS)}: {same} of {count} the same", flush=True)
+    wrong = owned = 0
+    with Forked() as forked:
+        for folder in map(Path.resolve, options.programs):
+            count = same = 0
+            for name, case, source in programs(folder, options.only):
+                own = options.scripts and bool(options.own_every) and count % options.own_every == 0
+                if options.scripts:
+                    found = list(differences_of_script(forked, case, source, own=own))
+                else:
+                    found = list(differences(shell, case, source))
+                owned += own
+                count, same = count + 1, same + (not found)
+                for line in found:
+                    print(f"  {name}: {line}", flush=True)
+            wrong += count - same
+            print(f"{folder.relative_to(TESTS)}: {same} of {count} the same", flush=True)
+    if owned:
+        print(f"{owned} of the scripts ran in processes of their own, too")
     return 1 if wrong else 0
 
 

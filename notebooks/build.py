@@ -4,8 +4,8 @@
     python notebooks/build.py 01 zh/03     build some: a beginning of the path in notebooks/, the language may be left out
     python notebooks/build.py paddle       build the lesson on Paddle, where paddle is installed (`.venv-paddle`)
     python notebooks/build.py --check      build and write nothing; fail where a kept notebook differs from what was built
-    python notebooks/build.py --run        run and write nothing; fail where a cell fails (another version of the tools
-                                           than the one whose outputs are kept)
+    python notebooks/build.py --run        run and write nothing, in as many kernels as there are cores; fail where a cell
+                                           fails (another version of the tools than the one whose outputs are kept)
 
 All of them ask before they show, so what a cell gave is not kept in the notebook but in ``outputs/en/01_….json``, from where
 the documentation site takes it.
@@ -85,10 +85,14 @@ def main() -> int:
         os.environ.setdefault("GLOG_minloglevel", "3")  # else Paddle says on stderr at what time a node raised
     chosen = [text for text in known if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
     began = time.perf_counter()
+    kernels = os.cpu_count() or 1
+    shares = [chosen[at::kernels] for at in range(kernels)] if arguments.run else [[text] for text in chosen]
     with ProcessPoolExecutor() as processes:
-        results = list(processes.map(_timed, chosen))
+        done = processes.map(_of_one_kernel if arguments.run else _of_fresh_kernels, filter(None, shares))
+        results = {text: result for share in done for text, result in share.items()}
     failures = 0
-    for text, (content, failure, seconds) in zip(chosen, results, strict=True):
+    for text in chosen:
+        content, failure, seconds = results[text]
         kept = text.with_suffix(".ipynb")
         problem = failure
         for path, made in _files(kept, content) if not failure else ():
@@ -173,7 +177,9 @@ def _as_new(folder):
     import gc, os, sys
     shell = get_ipython()
     shell.extension_manager.unload_extension("inplace_magic")
+    counted = shell.execution_count - len(shell.history_manager.input_hist_raw) + 1  # this cell, yet: 1, in IPython 7: 0
     shell.reset(new_session=True)
+    shell.execution_count = counted
     shell.InteractiveTB.set_mode("Context")
     for name in [name for name in sys.modules if name.partition(".")[0] == "inplace_magic"]:
         del sys.modules[name]
@@ -211,9 +217,16 @@ def _executed(client: NotebookClient, notebook: Any, **settings: Any) -> tuple[s
     return nbformat.writes(notebook) + "\n", ""
 
 
-def _timed(text: Path) -> tuple[str, str, float]:
-    began = time.perf_counter()
-    return *built(text), time.perf_counter() - began
+def _of_fresh_kernels(texts: list[Path]) -> dict[Path, tuple[str, str, float]]:
+    results = {}
+    for text in texts:
+        began = time.perf_counter()
+        results[text] = (*built(text), time.perf_counter() - began)
+    return results
+
+
+def _of_one_kernel(texts: list[Path]) -> dict[Path, tuple[str, str, float]]:
+    return dict(zip(texts, built_in_one_kernel(texts), strict=True))
 
 
 def clean(value: Any) -> Any:

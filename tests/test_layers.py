@@ -54,7 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
-FAMILIES = ("rules", "stale", "arrays", "handed", "gradients", "losses", "training")
+FAMILIES = ("rules", "stale", "shared", "arrays", "handed", "gradients", "losses", "training")
 """The folders of rules: none knows another one, nor the notes, and nothing that serves them knows one."""
 
 NEVER = [

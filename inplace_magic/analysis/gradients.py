@@ -58,10 +58,11 @@ def _events(story: Story, leaf: int, storage: int) -> list[GradientEvent]:
 
 def _reads(story: Story, storage: int, among: Collection[Callsite] | None = None) -> list[CallEvent]:
     """The calls that computed something from a gradient, oldest first; of all places, or of some."""
-    given = (call for tensor in story.bindings.by_storage.get(storage, ()) for call in story.given_to.get(tensor, ()))
-    calls = given if among is None else (call for call in given if call.callsite in among)
-    found = (call for call in calls if call.kind not in ("query", "view") and not story.wrote(call.index, storage))
-    return sorted(found, key=attrgetter("index"))
+    tensors = story.bindings.by_storage.get(storage, ())
+    given = [call for tensor in tensors for call in story.given_to.get(tensor, ())]
+    computing = [call for call in given if call.kind not in ("query", "view")]
+    calls = computing if among is None else [call for call in computing if call.callsite in among]
+    return sorted([call for call in calls if not story.wrote(call.index, storage)], key=attrgetter("index"))
 
 
 def steps_by(story: Story, storage: int) -> list[CallEvent]:

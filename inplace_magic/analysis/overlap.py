@@ -15,17 +15,21 @@ from itertools import combinations, product
 
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
+from inplace_magic.record.filled import filled
 
 _CLIP = 8
 _MOST = 65_536
 _MOST_TRIED = 10_000
 
 
+_region = filled(Region)
+
+
 def region_of(meta: TensorMetadata | SavedTensor) -> Region | None:
     """All elements of a tensor; None when its layout is unknown."""
     if meta.shape is None or meta.strides is None or meta.offset is None:
         return None
-    return Region(meta.offset, meta.shape, meta.strides)
+    return _region(meta.offset, meta.shape, meta.strides)
 
 
 def reach_of_write(call: CallEvent, mutation: Mutation) -> Region | None:

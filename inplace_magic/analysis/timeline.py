@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from inplace_magic.analysis.call_tree import call_tree
 from inplace_magic.analysis.graph import CallVertex
@@ -29,6 +30,7 @@ SHORT = 8
 BEFORE, AFTER = 12, 6
 """Calls shown around what a finding is about, where not all fit."""
 
+_CALL = attrgetter("call")
 _call = filled(CallVertex)
 
 
@@ -84,7 +86,7 @@ def timeline_of(
         most: lanes to show.
         columns: calls to show; between any two of them there may be a gap.
     """
-    own = {lane.key: {mark.call for mark in lane.marks} | {kept.call for kept in lane.kept} for lane in lanes}
+    own = {lane.key: {*map(_CALL, lane.marks), *map(_CALL, lane.kept)} for lane in lanes}
     failed = [call.index for call in trace.calls if call.error is not None]
     wanted = [index for each in focus for index in (each.call, each.saved_call) if index is not None] + failed
     tree = _columns(trace, set().union(*own.values(), *map(_reads, lanes), failed), set(wanted))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from inplace_magic.capture.log import Log, RawForeignWrite
 from inplace_magic.capture.observer import Observer
-from inplace_magic.capture.records import STORAGE, Log, RawForeignWrite
+from inplace_magic.capture.records import STORAGE
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.witness import SharedMemory
 

@@ -10,24 +10,15 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.frozen_maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
-from inplace_magic.capture.frozen_writes import frozen_foreign, frozen_unseen
+from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
+from inplace_magic.capture.frozen.writes import frozen_foreign, frozen_unseen
 from inplace_magic.capture.graph.pending import pending_nodes
+from inplace_magic.capture.log import FACTS, HEAD, SITE, Log, RawCall, RawIdleStep, mutations_of
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.records import (
-    FACTS,
-    HEAD,
-    SITE,
-    UNREAD,
-    Log,
-    Observation,
-    RawCall,
-    RawIdleStep,
-    mutations_of,
-)
+from inplace_magic.capture.records import UNREAD, Observation
 from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations

@@ -16,7 +16,7 @@ import torch
 from inplace_magic.capture.graph.depth import DEEP, levels
 from inplace_magic.capture.graph.node_records import KEY, NodeRecord, SavedRecord, Token, saved_by
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.records import UNREAD, CounterRecord, TensorRecord
+from inplace_magic.capture.records import UNREAD, CounterRecord, StorageRecord, TensorRecord
 from inplace_magic.capture.torch import describe, describe_nodes, unpacking
 from inplace_magic.capture.torch.layouts import Layout
 from inplace_magic.capture.witness import saved_digest, still_equal
@@ -207,11 +207,15 @@ class NodeMap:
         Args:
             before: index of the backward call that is about to begin.
         """
+        equal_now: dict[tuple[StorageRecord, Layout, int], bool] = {}  # what one node saved another mostly saved, too
         for record in list(self._witnessed):
             for name, _, storage, _, _, layout, digest in saved_by(record):
                 if digest is None or storage is None or layout is None:
                     continue
-                equal = still_equal(storage, layout, digest)
+                what = storage, layout, digest
+                equal = equal_now.get(what)
+                if equal is None:
+                    equal = equal_now[what] = still_equal(storage, layout, digest)
                 if equal and record.changed is None:
                     continue
                 flips = (record.changed or {}).get(name, [])

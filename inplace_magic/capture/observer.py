@@ -7,17 +7,9 @@ from collections.abc import Iterator
 import torch
 
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.log import Log, RawUnseenWrite
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import (
-    RECORD,
-    SWAPPED,
-    UNREAD,
-    VERSION,
-    Log,
-    Observation,
-    RawUnseenWrite,
-    TensorRecord,
-)
+from inplace_magic.capture.records import RECORD, SWAPPED, UNREAD, VERSION, Observation, TensorRecord
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 
@@ -81,8 +73,11 @@ class Observer:
         counter.seen_at = self.site
         layout = record.layout
         if layout is None or record.layout_at != version or (call is not None and call.facts.metadata_only):
+            pointer = describe_memory.pointer(tensor)
+            if pointer != record.pointer is not None:  # ``set_`` gave it another memory, and no call tells
+                self._identity.rebase(tensor, record, None)
             layout = record.layout = describe.layout(tensor)
-            record.pointer = describe_memory.pointer(tensor)
+            record.pointer = pointer
             record.layout_at = version
         node = None
         requires_grad = tensor.requires_grad if plain else describe.requires_grad(tensor)

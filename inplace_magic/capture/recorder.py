@@ -18,6 +18,7 @@ from inplace_magic.capture.foreign import ForeignWrites
 from inplace_magic.capture.graph.backward import backward_of
 from inplace_magic.capture.graph.gradients import gradients_before, gradients_written
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import Holdings
 from inplace_magic.capture.naming.methods import Methods
@@ -25,12 +26,12 @@ from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
 from inplace_magic.capture.past.room import Room
-from inplace_magic.capture.records import NODE, RECORD, UNREAD, VERSION, Log
-from inplace_magic.capture.results import Results
+from inplace_magic.capture.records import NODE, RECORD, UNREAD, VERSION
+from inplace_magic.capture.results import NO_OUTPUTS, Results
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.targets import Targets
 from inplace_magic.capture.torch import describe, describe_nodes
-from inplace_magic.capture.torch.arguments import Keywords, tensors_in
+from inplace_magic.capture.torch.arguments import WITHOUT_TENSORS, Keywords, tensors_in
 from inplace_magic.capture.torch.callers import TORCH_FRAMES
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.capture.torch.hooks.hooked import HookedLayers
@@ -176,7 +177,11 @@ class Recorder:
             self.identity.bury()
         if self._node_deaths:
             self.nodes.bury()
-        produced = _NONE if result is None else [result] if type(result) in _PLAIN_TYPES else tensors_in((result,), [])
+        kind_of = type(result)
+        if kind_of in _PLAIN_TYPES:
+            produced = [result]
+        else:
+            produced = _NONE if kind_of in WITHOUT_TENSORS else tensors_in((result,), [])
         if not call.tensors:
             if not produced:
                 return
@@ -210,7 +215,7 @@ class Recorder:
             if self.sites.hooks:
                 self._hooked.note(call)
         else:
-            outputs, fresh, shared = results.outputs(call, produced)
+            outputs, fresh, shared = results.outputs(call, produced) if produced else NO_OUTPUTS
             mutations = _NONE
         if nodes.made != call.nodes_before:
             for place, seen in enumerate(call.before):

@@ -13,6 +13,8 @@ from inplace_magic.capture.running import OpenCall, Written, is_among
 from inplace_magic.capture.torch import describe, describe_memory
 
 _NONE: list[Any] = []
+NO_OUTPUTS: tuple[list[Any], bool, bool] = (_NONE, False, False)
+"""Of a call that gave no tensor."""
 _PLAIN_TYPES = describe.PLAIN_TYPES
 
 
@@ -90,7 +92,7 @@ class Results:
     def outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:
         """The outputs; whether one has a storage of its own, and whether one shares an input's."""
         if not produced:
-            return _NONE, False, False
+            return NO_OUTPUTS
         entered: list[tuple[torch.Tensor, TensorRecord, bool]] = []
         fresh = shared = False
         identity = self._identity

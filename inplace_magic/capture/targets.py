@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.records import LAYOUT, STORAGE, Log
+from inplace_magic.capture.log import Log
+from inplace_magic.capture.records import LAYOUT, STORAGE
 from inplace_magic.capture.running import OpenCall, written_region
 from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in

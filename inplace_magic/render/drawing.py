@@ -127,11 +127,13 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
     if len(whole) > SMALL:
         graph, results = without_temporaries(graph, set(roles.keys))
         graph = _without(graph, set(), roles)  # views of which a folded box holds all that came of them
+    said_of = {call.key: [*_moved_into(call.key, outline), *results.get(call.key, ())] for call in graph.calls}
+    notes = {key: told for key, told in said_of.items() if told}
     return Drawing(
         graph,
         roles,
         makers,
-        {call.key: [*_moved_into(call.key, outline), *results.get(call.key, ())] for call in graph.calls},
+        notes,
         captions,
         cut.folds,
         cut.frames,

@@ -48,7 +48,8 @@ SVG_SOURCE = "data:image/svg+xml,"
 _BARE = re.compile(r"[\w:;#-]+")
 """What needs no quotation marks (https://html.spec.whatwg.org/multipage/syntax.html#unquoted): most cells' styles."""
 _TAG = re.compile("<[^>]*>")
-_ENCODED = {ord(letter): f"%{ord(letter):02X}" for letter in '%#&"\n\r\t'}
+_ENCODED = {letter: f"%{ord(letter):02X}" for letter in '%#&"\n\r\t'}
+"""What is encoded in an address; the percent sign before those that are encoded with one."""
 
 
 def esc(text: str) -> str:
@@ -89,8 +90,10 @@ def image(svg: str, alt: str, css: str, **attributes: str) -> str:
     an attribute would read is encoded (https://www.rfc-editor.org/rfc/rfc3986#section-2.1).
     """
     plain = _TAG.sub(lambda tag: tag[0].replace("'", "&apos;").replace('"', "'"), svg)
+    for letter, encoded in _ENCODED.items():
+        plain = plain.replace(letter, encoded)
     more = "".join(_attribute(*each) for each in attributes.items())
-    return f'<img alt="{esc(alt)}" style="{esc(css)}"{more} src="{SVG_SOURCE}{plain.translate(_ENCODED)}">'
+    return f'<img alt="{esc(alt)}" style="{esc(css)}"{more} src="{SVG_SOURCE}{plain}">'
 
 
 def card(*children: str) -> str:

@@ -143,7 +143,7 @@ def test_what_nobody_writes_is_asked_of_nobody(kind: type) -> None:
         ("inplace_magic.capture.naming.holdings", "_MOST"),
         ("inplace_magic.capture.naming.holders", "_MOST"),
         ("inplace_magic.capture.naming.passing_names", "_MOST_STEPS"),
-        ("inplace_magic.capture.records", "_MOST_REGISTRATIONS"),
+        ("inplace_magic.capture.log", "_MOST_REGISTRATIONS"),
     ],
 )
 def test_what_is_noted_up_to_a_limit_is_said_to_be_limited_once_it_is_reached(

@@ -118,6 +118,20 @@ def test_a_tensor_that_is_given_other_memory_is_found_on_it() -> None:
     assert call_of(watch, "Tensor.add_").inputs[0].storage == call_of(watch, "Tensor.mul").inputs[0].storage
 
 
+def test_a_tensor_that_was_met_and_is_given_other_memory_then_is_found_on_it() -> None:
+    """``set_`` is no call that a probe sees."""
+    x, other = torch.ones(2), torch.zeros(3)
+    with inplace_magic.watch() as watch:
+        x.neg()
+        x.set_(other)  # type: ignore[call-overload]  # torch's stubs do not know of it
+        x.add_(1)
+        other.mul(2)
+    on_it = call_of(watch, "Tensor.mul").inputs[0].storage
+    assert call_of(watch, "Tensor.neg").inputs[0].storage != on_it
+    assert call_of(watch, "Tensor.add_").inputs[0].storage == on_it
+    assert call_of(watch, "Tensor.add_").mutations[0].storage == on_it
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_tensors_storages_and_graphs_die_at_the_line_where_they_die_unwatched(level: str) -> None:
     plain = _deaths()

@@ -249,3 +249,17 @@ def test_it_is_no_finding_where_there_are_two_tensors_or_the_old_name_is_not_rea
 def test_a_choice_between_two_names_says_which_is_meant(tmp_path: Path) -> None:
     chosen = "other = x * 3\ny = x if flag else other\ny.mul_(2)\nz = x * y\n"
     assert rule.CODE not in watched(tmp_path, GIVEN_BACK, chosen).codes()
+
+
+def test_a_name_to_work_by_that_hands_on_to_another_one_is_done_with(tmp_path: Path) -> None:
+    """As ``torch.optim.LBFGS`` does: ``d = r = torch.mul(q, H_diag)``."""
+    program = """
+q = torch.ones(3)
+direction = work = torch.mul(q, 2)
+for step in torch.ones(2, 3):
+    work.add_(step, alpha=-float(step.dot(work)))
+slope = q.dot(direction)
+"""
+    assert [h.code for h in watched(tmp_path, program).report.hazards if h.is_alarm] == []
+    both = watched(tmp_path, program + "print(work - slope)\n").report
+    assert [h.code for h in both.hazards if h.is_alarm] == ["alias-written"]

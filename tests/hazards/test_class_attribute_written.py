@@ -9,7 +9,7 @@ from cells import run_cell
 from hazards.running import example
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.hazards.stale import class_attribute_written as rule
+from inplace_magic.hazards.shared import class_attribute_written as rule
 
 TWO = """
 import torch

@@ -7,8 +7,13 @@ from typing import Any
 
 import pytest
 from hazards.both_ways import told
+from hazards.running import example
 
-CODE = "first-becomes-total"
+from inplace_magic.hazards.stale import first_becomes_total as rule
+
+from inplace_magic.hazards.stale import first_becomes_total
+
+CODE = first_becomes_total.CODE
 
 MADE = {
     "a branch": ("total = None", "if total is None:\n{0}total = x COPY\n{1}else:\n{0}total += x  # here"),
@@ -150,3 +155,14 @@ def _is_told(shell: Any, folder: Path, program: str) -> None:
         assert hazard.mutation is not None
         assert hazard.mutation.text.endswith("# here")
     assert told(shell, folder, program.replace(" COPY", ".clone()")).alarms == [[], []]
+
+
+def test_the_page_is_true(loaded_shell: Any, tmp_path: Path) -> None:
+    setup = """
+from collections import namedtuple
+Holding = namedtuple("Holding", "name values")
+holdings = [Holding("ore", torch.ones(2)), Holding("tea", torch.ones(2)), Holding("ore", torch.ones(2) * 2)]
+total = {}
+"""
+    told(loaded_shell, tmp_path, setup + example(rule, "Bad") + "\n").the(CODE)
+    assert told(loaded_shell, tmp_path, setup + example(rule, "Good") + "\n").alarms == [[], []]

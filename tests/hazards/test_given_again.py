@@ -10,7 +10,8 @@ import pytest
 from hazards.both_ways import told
 
 from inplace_magic.hazards.handed import argument_written
-from inplace_magic.hazards.stale import kept_then_written, one_tensor_many_slots
+from inplace_magic.hazards.shared import one_tensor_many_slots
+from inplace_magic.hazards.stale import kept_then_written
 
 WRONG = {
     "a view of one buffer that each run returns": (

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 
-from inplace_magic.hazards.stale import copy_shares_parameters, initial_value_written, objects_share_state
+from inplace_magic.hazards.shared import copy_shares_parameters, objects_share_state
+from inplace_magic.hazards.stale import initial_value_written
 
 WRONG = {
     "nodes that a method copies around the old tensors": (

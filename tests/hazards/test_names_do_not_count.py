@@ -13,12 +13,8 @@ from hazards.both_ways import told
 from hazards.running import watched
 
 from inplace_magic.hazards.handed import argument_written
-from inplace_magic.hazards.stale import (
-    alias_written,
-    copy_shares_parameters,
-    initial_value_written,
-    results_share_memory,
-)
+from inplace_magic.hazards.shared import copy_shares_parameters
+from inplace_magic.hazards.stale import alias_written, initial_value_written, results_share_memory
 
 FOLDER = Path(__file__).parents[1] / "programs"
 RULES = {

@@ -10,7 +10,7 @@ from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards.stale import one_tensor_many_slots as rule
+from inplace_magic.hazards.shared import one_tensor_many_slots as rule
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.trace import Trace
 

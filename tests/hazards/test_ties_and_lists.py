@@ -13,7 +13,8 @@ from hazards.running import example, plainly, watched
 from hazards.tied import AUTO, BANK, BUCKET, LEVELS, NET, of
 
 from inplace_magic.hazards.gradients import bucket_left_behind, step_without_gradients
-from inplace_magic.hazards.stale import copy_shares_parameters, same_memory_compared, taken_memory_trained, tie_undone
+from inplace_magic.hazards.shared import copy_shares_parameters
+from inplace_magic.hazards.stale import same_memory_compared, taken_memory_trained, tie_undone
 from inplace_magic.hazards.training import counted_twice
 
 PAGES: dict[str, tuple[ModuleType, str, str, str]] = {

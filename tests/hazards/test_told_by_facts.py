@@ -42,16 +42,15 @@ from inplace_magic.hazards.losses import (
     updated_again,
     values_cut_off,
 )
+from inplace_magic.hazards.shared import objects_share_state, state_of_two
 from inplace_magic.hazards.stale import (
     cache_outdated,
     choice_of_one_tensor,
     conversion_written,
     joined_with_itself,
     kept_then_written,
-    objects_share_state,
     ring_overrun,
     row_overwritten_first,
-    state_of_two,
     taken_memory_trained,
     view_outdated,
     view_overwritten_unread,
@@ -406,7 +405,7 @@ def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_p
 
 
 def test_every_rule_of_these_families_has_its_page_run_here_or_in_a_file_beside() -> None:
-    families = ("arrays", "gradients", "handed", "losses", "stale", "training")
+    families = ("arrays", "gradients", "handed", "losses", "shared", "stale", "training")
     modules = (rule.check.__module__.split(".") for rule in RULES)
     known = {name for *_package, family, name in modules if family in families}
     known.discard("history_missed")  # with Paddle: tests/of_paddle

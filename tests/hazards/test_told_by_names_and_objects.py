@@ -8,7 +8,8 @@ from hazards.running import plainly, watched
 
 from inplace_magic.hazards.handed import argument_written
 from inplace_magic.hazards.losses import overwritten_unread
-from inplace_magic.hazards.stale import choice_of_one_tensor, objects_share_state
+from inplace_magic.hazards.shared import objects_share_state
+from inplace_magic.hazards.stale import choice_of_one_tensor
 
 
 def test_a_choice_between_an_argument_and_what_the_function_gave_for_it_is_none(tmp_path: Path) -> None:

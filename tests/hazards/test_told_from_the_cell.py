@@ -15,7 +15,8 @@ from inplace_magic.hazards.rules import (
     recomputed_with_other_values,
     swapped_through_views,
 )
-from inplace_magic.hazards.stale import copy_shares_parameters, initial_value_written, results_share_memory
+from inplace_magic.hazards.shared import copy_shares_parameters
+from inplace_magic.hazards.stale import initial_value_written, results_share_memory
 
 START = IMPORTS.replace("import inplace_magic\n", "import numpy as np\nfrom torch.utils.checkpoint import checkpoint\n")
 PROGRAMS: dict[ModuleType, tuple[str, str, str]] = {

@@ -7,8 +7,13 @@ from typing import Any
 
 import pytest
 from hazards.both_ways import told
+from hazards.running import example
 
-CODE = "written-as-two"
+from inplace_magic.hazards.shared import written_as_two as rule
+
+from inplace_magic.hazards.shared import written_as_two
+
+CODE = written_as_two.CODE
 
 BEGUN = {
     "names that a call gives": ("def begin():\n    z = torch.zeros(2)\n    return z, z\na, b = begin()", "a", "b"),
@@ -253,3 +258,11 @@ def _is_told(shell: Any, folder: Path, program: str) -> None:
         site = hazards[0].mutation
         assert site is not None
         assert site.text.endswith("# here")
+
+
+def test_the_page_is_true(loaded_shell: Any, tmp_path: Path) -> None:
+    setup, rest = "forget, new = torch.full((3,), 0.5), torch.ones(3)\n", "\nprint(hidden, cell)\n"
+    bad = example(rule, "Bad")
+    good = example(rule, "Good") + bad[bad.index("\n\nhidden") :]
+    told(loaded_shell, tmp_path, setup + bad + rest).the(CODE)
+    assert told(loaded_shell, tmp_path, setup + good + rest).alarms == [[], []]

@@ -12,38 +12,13 @@ import pytest
 from cells import REPORT_WORDS, Ran, run_cell
 from conftest import shell_hooks, torch_modes
 from IPython.core.error import UsageError
+from magics.stories import BACKWARD, FORWARD, STEP, run
 from talking_to_kernels import execute, kinds, text_of
 
 import inplace_magic
 from inplace_magic.magics.tracebacks import in_lines
 from inplace_magic.render.theme import theme_script
 from inplace_magic.report import Report
-
-FORWARD = """\
-torch.manual_seed(0)
-model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-x = torch.ones(2, 3)
-loss = model(x).sum()
-model(x).sum().backward()
-"""
-STEP = "opt.step()"
-BACKWARD = "loss.backward()"
-
-
-@pytest.fixture
-def ip(loaded_shell: Any) -> Any:
-    """A shell with the extension and torch, switched on in In[2]; the next cell is In[3]."""
-    run(loaded_shell, "import torch")
-    run(loaded_shell, "%inplace_watch on")
-    return loaded_shell
-
-
-def run(shell: Any, text: str, **settings: Any) -> Ran:
-    """Runs a cell, after which no probe may be on."""
-    ran = run_cell(shell, text, **settings)
-    assert torch_modes() == []
-    return ran
 
 
 def card(ran: Ran) -> str:
@@ -285,69 +260,6 @@ def test_the_report_magic_shows_the_story_so_far(ip: Any) -> None:
     run(ip, FORWARD)
     (data,) = run(ip, "%inplace_report").reports
     assert "Cell In[3], line 5: loss = model(x).sum()" in data["text/plain"]
-
-
-def test_status_is_one_line_that_tells_all(ip: Any) -> None:
-    for cell in (FORWARD, STEP, BACKWARD):
-        run(ip, cell)
-    line = run(ip, "%inplace_watch status").out
-    assert line.startswith("inplace_watch is on (level calls), since Cell In[2]: ")
-    assert line.endswith(" calls recorded, 1 finding shown.\n")
-    run(ip, "%inplace_watch off")
-    assert run(ip, "%inplace_watch status").out == (
-        "inplace_watch is off. `%inplace_watch on` watches every cell from there on.\n"
-    )
-
-
-def test_switching_on_or_off_twice_is_one_line_and_no_failure(ip: Any) -> None:
-    twice = run(ip, "%inplace_watch on --level ops")
-    assert twice.error is None
-    assert twice.out.startswith("inplace_watch is on already, since Cell In[2]")
-    run(ip, "%inplace_watch off")
-    off = run(ip, "%inplace_watch off")
-    assert off.error is None
-    assert off.out.startswith("inplace_watch is off.")
-    assert off.displays == []
-
-
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        (
-            "",
-            "%inplace_watch takes on, off or status. To watch one cell, write %%inplace_watch, with two percent signs",
-        ),
-        ("onn", "%inplace_watch takes on, off or status, not 'onn'; did you mean on?"),
-        ("-o r", "%inplace_watch takes on, off or status, not '-o'."),
-        ("on --levle ops", "%inplace_watch on has no option --levle; did you mean --level?"),
-        ("on --level op", "%inplace_watch on: level 'op' does not exist; choose one of calls, ops, writes."),
-        ("on --level", "%inplace_watch on: argument --level: expected one argument."),
-        (
-            "on x = 1",
-            "%inplace_watch on takes options only, not 'x'; put the code to watch into the cells that follow.",
-        ),
-        ("off now", "%inplace_watch off takes nothing more, not 'now'."),
-    ],
-)
-def test_a_wrong_line_gives_one_sentence_and_switches_nothing(loaded_shell: Any, line: str, sentence: str) -> None:
-    ran = run(loaded_shell, f"%inplace_watch {line}\nran = True")
-    assert isinstance(ran.error, UsageError)
-    assert sentence in ran.err
-    assert ran.err.count("\n") == 1
-    assert "ran" not in loaded_shell.user_ns
-    assert run(loaded_shell, "%inplace_watch status").out.startswith("inplace_watch is off.")
-
-
-@pytest.mark.parametrize("line", ["-h", "on --help", "on --level ops -h"])
-def test_help_is_shown_and_switches_nothing(loaded_shell: Any, line: str) -> None:
-    assert "--no-graph" in run(loaded_shell, f"%inplace_watch {line}").out
-    assert run(loaded_shell, "%inplace_watch status").out.startswith("inplace_watch is off.")
-
-
-def test_both_magics_are_known_to_help_and_completion(loaded_shell: Any) -> None:
-    assert "until `%inplace_watch off`" in loaded_shell.object_inspect_text("%inplace_watch")
-    assert "Watch this cell" in loaded_shell.object_inspect_text("%%inplace_watch")
-    assert {"%inplace_watch", "%%inplace_watch"} <= set(loaded_shell.complete("%inplace_w")[1])
 
 
 def test_the_cell_magic_within_a_story_is_one_line_and_the_cell_runs(ip: Any) -> None:

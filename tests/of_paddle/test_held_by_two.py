@@ -8,7 +8,7 @@ from typing import Any
 import paddle
 
 import inplace_magic
-from inplace_magic.hazards.stale import objects_share_state
+from inplace_magic.hazards.shared import objects_share_state
 
 COPIED = """
 class Node:

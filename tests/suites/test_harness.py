@@ -17,6 +17,8 @@ from suites.run import main
 HERE = Path(__file__).parent
 ODD = "odd_tests.py::"
 PASSES = Result("t", "passed", entered=True, random=("a",))
+UNUSED = ("-p", "no:hypothesispytest", "-p", "no:anyio")
+"""Plugins of pytest that happen to be installed; to load them takes a fifth of the time of a process here."""
 DIES = Result("t", records.CRASH, entered=True, error="the process died of SIGSEGV")
 FAILS = replace(PASSES, outcome="failed", error="ValueError: no")
 
@@ -26,7 +28,8 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     """The odd suite, copied out of this project, so that nothing of this project's configuration is about."""
     root = tmp_path_factory.mktemp("odd")
     shutil.copy(HERE / "tiny" / "odd_tests.py", root)
-    return Job("plain", root, ("odd_tests.py",), root / "out" / "odd.plain.jsonl", limit=10)
+    log = root / "out" / "odd.plain.jsonl"
+    return Job("plain", root, ("odd_tests.py",), log, arguments=UNUSED, limit=10)
 
 
 @pytest.fixture(scope="module")

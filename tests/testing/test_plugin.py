@@ -14,6 +14,8 @@ from scripts import ROOT
 NAME = "inplace_magic.testing.plugin"
 INSTALLED = any(point.value == NAME for point in entry_points(group="pytest11"))
 LOADED = () if INSTALLED else ("-p", NAME)
+UNUSED = ("cacheprovider", "randomly", "hypothesispytest", "anyio")
+"""Plugins of pytest that happen to be installed; to load the last two takes a fifth of the time of a process here."""
 
 SUITE = """
 import sys, unittest
@@ -70,7 +72,8 @@ def ran(folder: Path, *words: str, settings: str = "") -> tuple[int, str]:
     if not (folder / "test_it.py").exists():
         (folder / "test_it.py").write_text(SUITE)
     (folder / "pytest.ini").write_text(f"[pytest]\n{settings}\n")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", *LOADED, *words]
+    left_out = [word for name in UNUSED for word in ("-p", f"no:{name}")]
+    command = [sys.executable, "-m", "pytest", *left_out, *LOADED, *words]
     surroundings = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     done = subprocess.run(
         command, cwd=folder, env=surroundings, capture_output=True, text=True, timeout=300, check=False

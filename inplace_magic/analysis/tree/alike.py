@@ -6,8 +6,8 @@ and from nothing else of them. Two groups that agree in this, call by call, diff
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, overload
 
 from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step, branch_of
@@ -28,12 +28,12 @@ class Alike:
     """What was grown so far, by the sorts of the calls."""
 
     def __init__(self) -> None:
-        self._first: dict[object, tuple[Branch, ...]] = {}
+        self._first: dict[object, Sequence[Branch]] = {}
         self._shapes: dict[object, tuple[_Shape, ...]] = {}
 
     def grown(
-        self, placed: list[Placed], depth: int, known: bool, grow: Callable[[list[Placed]], tuple[Branch, ...]]
-    ) -> tuple[Branch, ...]:
+        self, placed: list[Placed], depth: int, known: bool, grow: Callable[[list[Placed]], Sequence[Branch]]
+    ) -> Sequence[Branch]:
         """The parts of a group: as :func:`grow` makes them, or a copy of those of a group that is alike.
 
         Args:
@@ -51,18 +51,39 @@ class Alike:
         shapes = self._shapes.get(key)
         if shapes is None:
             shapes = self._shapes[key] = tuple(map(_shape_of, first))
-        return _with_calls(shapes, tuple([each.call for each in placed]), 0)
+        return _Copy(shapes, tuple([each.call for each in placed]))
+
+
+class _Copy(Sequence[Branch]):
+    """The parts of a group that is like another one, made when somebody asks: few look into each pass of a loop."""
+
+    __slots__ = ("_calls", "_parts", "_shapes")
+
+    def __init__(self, shapes: tuple[_Shape, ...], calls: tuple[CallVertex, ...]) -> None:
+        self._shapes, self._calls = shapes, calls
+        self._parts: tuple[Branch, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    @overload
+    def __getitem__(self, index: int) -> Branch: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Branch]: ...
+
+    def __getitem__(self, index: int | slice) -> Branch | Sequence[Branch]:
+        if not self._parts:
+            self._parts = tuple(self._grown())
+        return self._parts[index]
+
+    def _grown(self) -> Iterator[Branch]:
+        start = 0
+        for kind, step, size, parts, site in self._shapes:
+            calls = self._calls[start : start + size]
+            yield branch_of(kind, step, calls, _Copy(parts, calls) if parts else (), site)
+            start += size
 
 
 def _shape_of(one: Branch) -> _Shape:
     return _Shape(one.kind, one.step, len(one.calls), tuple(map(_shape_of, one.parts)), one.site)
-
-
-def _with_calls(shapes: tuple[_Shape, ...], calls: tuple[CallVertex, ...], start: int) -> tuple[Branch, ...]:
-    found = []
-    for kind, step, size, parts, site in shapes:
-        found.append(
-            branch_of(kind, step, calls[start : start + size], _with_calls(parts, calls, start) if parts else (), site)
-        )
-        start += size
-    return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -32,7 +33,7 @@ class Branch:
     kind: BranchKind
     step: Step
     calls: tuple[CallVertex, ...]
-    parts: tuple[Branch, ...] = ()
+    parts: Sequence[Branch] = ()
     """What it consists of; of a loop: its passes."""
     site: Callsite | None = None
     """The line, or the line that runs the function or module."""

@@ -7,8 +7,9 @@ from operator import itemgetter
 
 from inplace_magic.capture.graph.node_records import saved_by
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.log import Log, RawCall, closed_call
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import RECORD, Log, RawCall, closed_call
+from inplace_magic.capture.records import RECORD
 
 _FIRST_OF_A_LINE = 3
 _FIRST_OF_A_COUNTER = 8

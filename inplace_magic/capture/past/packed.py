@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 from inplace_magic.capture.graph.node_records import saved_by
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.log import FACTS, HEAD, Log, RawCall
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import FACTS, HEAD, Log, Observation, RawCall
+from inplace_magic.capture.records import Observation
 
 _PLAIN = 2
 """The version of ``marshal`` that does not look for objects that occur twice: here there are numbers, which do not."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from inplace_magic.capture.identity import IdentityMap
+from inplace_magic.capture.log import Log
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.forgetting import forget
 from inplace_magic.capture.past.packed import Packed
-from inplace_magic.capture.records import Log
 from inplace_magic.capture.torch.memory import MemoryMeter
 
 _AT_ONCE = 512

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from inplace_magic.capture.log import ACCESSES
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.records import ACCESSES
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.arguments import WITHOUT_TENSORS, Keywords, tensors_in
 from inplace_magic.capture.torch.ops import op_facts_of, restore_versions

@@ -25,6 +25,12 @@ from inplace_magic.capture.torch.wrapped import asking_function
 _function_modes: Callable[[], int] = torch._C._len_torch_function_stack
 """How many function modes would see a call now. If it vanishes: keep them out always, which costs more."""
 
+_function_mode_at: Callable[[int], Any] = torch._C._get_function_stack_at
+_pop_function_mode: Callable[[], Any] = torch._C._pop_torch_function_stack
+_push_function_mode: Callable[[Any], Any] = torch._C._push_on_torch_function_stack
+"""As ``torch.overrides`` uses them. If one vanishes: leave our mode on, which costs a round trip for each operator of
+backward."""
+
 _in_inference_mode: Callable[[], bool] = torch.is_inference_mode_enabled
 
 _AUTOGRAD_FILES = (torch.autograd.__file__, torch.autograd.graph.__file__, torch._tensor.__file__)
@@ -209,25 +215,37 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
                 self._recorder.log.no_room = True
             except Exception as fault:  # containment, as above
                 self._recorder.fault("reading memory", fault)
-        if _in_inference_mode() and type(func) is torch._ops.OpOverload and (facts := op_facts_of(func)).views_below:
-            with as_in_inference_mode():
-                if facts.is_composite:
-                    with self:  # its parts come one by one, as they do outside inference mode
-                        return func._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
-                result = func(*args, **kwargs)
-        else:
-            result = func(*args, **kwargs)
+        ours = None  # our function mode, below a backward: off as torch has it off within its handler
         try:
-            if _function_modes():
-                with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
-                    self._ops.ended(func, args, kwargs, result)
+            modes = _function_modes()
+            if modes:
+                top = _function_mode_at(modes - 1)
+                if type(top) is CallProbe:
+                    ours = top  # first: an interrupt strikes as a function returns
+                    _pop_function_mode()
+                    modes -= 1
+            if _in_inference_mode() and type(func) is torch._ops.OpOverload and op_facts_of(func).views_below:
+                with as_in_inference_mode():
+                    if op_facts_of(func).is_composite:
+                        with self:  # its parts come one by one, as they do outside inference mode
+                            return func._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
+                    result = func(*args, **kwargs)
             else:
-                self._ops.ended(func, args, kwargs, result)
-        except RecursionError:
-            self._recorder.log.no_room = True
-        except Exception as fault:  # containment, as above
-            self._recorder.fault("recording an op", fault)
-        return result
+                result = func(*args, **kwargs)
+            try:
+                if modes:
+                    with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
+                        self._ops.ended(func, args, kwargs, result)
+                else:
+                    self._ops.ended(func, args, kwargs, result)
+            except RecursionError:
+                self._recorder.log.no_room = True
+            except Exception as fault:  # containment, as above
+                self._recorder.fault("recording an op", fault)
+            return result
+        finally:
+            if ours is not None:
+                _push_function_mode(ours)
 
     def _pass_on(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Runs a higher-order operator, which is no aten operator and has no schema."""

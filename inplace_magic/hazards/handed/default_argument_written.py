@@ -35,14 +35,14 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import Again, written_again
-from inplace_magic.hazards.references.runs import run_around
-from inplace_magic.hazards.references.shared_containers import (
+from inplace_magic.hazards.references.objects.shared_containers import (
     SharedContainer,
     default_of,
     entry_root,
     is_container,
     shared_by_objects,
 )
+from inplace_magic.hazards.references.runs import run_around
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent

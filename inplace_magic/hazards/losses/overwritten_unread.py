@@ -50,10 +50,10 @@ def check(story: Story) -> Iterator[Hazard]:
     written = {storage: story.writes_to_storage.get(storage, []) for storage in _parameters(story)}
     reach: dict[object, set[int]] = {}
     for storage, writes in written.items():
-        for call, _mutation in writes:
-            if call.callsite is not None:
-                reach.setdefault(call.callsite, set()).add(storage)
-                reach.setdefault(_run(call.callsite), set()).add(storage)
+        for site in {call.callsite for call, _mutation in writes}:
+            if site is not None:
+                reach.setdefault(site, set()).add(storage)
+                reach.setdefault(_run(site), set()).add(storage)
     seen = set()
     for storage, writes in written.items():
         for place, ((first, before), (second, mutation)) in enumerate(pairwise(writes)):

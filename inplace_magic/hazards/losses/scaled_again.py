@@ -56,12 +56,11 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _changes_a_leaf(call: CallEvent) -> bool:
     """Whether a call changes one trained leaf by numbers alone."""
-    changed = call.mutated[0] if len(call.mutated) == 1 else None
-    alone = changed is not None and {meta.tensor for meta in call.inputs} == {changed.tensor}
-    trained = changed is not None and changed.is_trainable
     site = call.callsite
-    builds = call.does("scales") or call.does("shifts")
-    return alone and trained and builds and site is not None and site.direct and call.error is None
+    if site is None or not site.direct or call.error is not None or len(call.mutated) != 1:
+        return False
+    changed, builds = call.mutated[0], call.does("scales") or call.does("shifts")
+    return changed.is_trainable and builds and {meta.tensor for meta in call.inputs} == {changed.tensor}
 
 
 def _hazard(story: Story, call: CallEvent) -> Hazard:

@@ -43,31 +43,38 @@ CODE = "kept-by-the-graph"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one note for each line that made at least :data:`notes.LEAST_BYTES` which only the graph kept."""
     lines: dict[object, list[tuple[str, TensorMetadata, CallEvent, SavedTensor, Storage]]] = {}
-    reached = {s for s, met in story.bindings.by_storage.items() if any(tensor in story.names for tensor in met)}
-    last_read = _last_reads(story)
     storages = {storage.storage: storage for storage in story.trace.storages}
     savers = _savers(story)
-    counted: set[int] = set()
+    kept_ones = []
     for (_scope, name), bound in story.bindings.scopes.items():
         for (_at, tensor), (again, other) in pairwise(bound):
             meta, new = story.observations.get(tensor), story.observations.get(other)
             storage = storages.get(meta.storage) if meta is not None and meta.storage is not None else None
-            if meta is None or new is None or storage is None or storage.storage in counted:
+            if meta is None or new is None or storage is None:
                 continue
-            rebinding = story.calls[again]
             kept = savers.get(storage.storage)
-            if kept is None or storage.storage in reached or new.storage == meta.storage:
+            if kept is None or new.storage == meta.storage or not _activation(meta, storage):
                 continue
-            if not _activation(meta, storage):
-                continue
-            if last_read.get(storage.storage, -1) <= again and _outlives(storage, rebinding):
-                counted.add(storage.storage)
-                entry = (name, meta, rebinding, kept, storage)
-                lines.setdefault((line_key(rebinding.callsite), name), []).append(entry)
+            if _outlives(storage, story.calls[again]):
+                kept_ones.append((name, meta, story.calls[again], kept, storage))
+    last_read = _last_reads(story) if kept_ones else {}
+    counted: set[int] = set()
+    for entry in kept_ones:
+        name, _meta, rebinding, _kept, storage = entry
+        number = storage.storage
+        if number in counted or last_read.get(number, -1) > rebinding.index or _is_reached(story, number):
+            continue
+        counted.add(number)
+        lines.setdefault((line_key(rebinding.callsite), name), []).append(entry)
     for found in lines.values():
         nbytes, count = note.at_once((again.index, kept.ended, kept.nbytes) for _, _, again, _, kept in found)
         if nbytes >= note.LEAST_BYTES:
             yield _note(story, found, nbytes, count)
+
+
+def _is_reached(story: Story, storage: int) -> bool:
+    """Whether a name of the user's leads to the memory at the end."""
+    return any(tensor in story.names for tensor in story.bindings.by_storage.get(storage, ()))
 
 
 def _activation(meta: TensorMetadata, storage: Storage) -> bool:

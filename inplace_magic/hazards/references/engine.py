@@ -1,4 +1,4 @@
-"""The search behind the rules of ``hazards/stale``: somebody holds a tensor, it is written, it is read as if old.
+"""The search behind rules of ``stale`` and ``shared``: somebody holds a tensor, it is written, it is read as if old.
 
 Take ``top = x[0]``, then ``x[0] += 1``, then ``y * top``. The first statement makes a :class:`Reference` (`top`, these
 elements, since that call), the second writes the elements another way, and the third reads `top`: together they are

@@ -186,7 +186,7 @@ def _reads(story: Story, tensor: int, after: int) -> Iterator[CallEvent]:
     for count, read in enumerate(story.given_between(tensor, after, len(story.trace.calls))):
         if count == _READS or read.mutations:
             return
-        if read.kind != "query" or read.does("reads values"):
+        if read.looks_at_values:
             yield read
 
 

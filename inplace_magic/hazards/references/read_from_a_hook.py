@@ -13,7 +13,7 @@ import ast
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.slots import names, reads_through
+from inplace_magic.hazards.references.objects.slots import names, reads_through
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import KeptByHook
 from inplace_magic.record.places import Callsite

@@ -55,6 +55,7 @@ from inplace_magic.hazards.references.rereading import (
 from inplace_magic.hazards.references.second_names import (
     are_taken_for_two,
     entries_of,
+    goes_on_as_two,
     hands_out_another_name,
     is_one_tensor,
     names_given_at_once,
@@ -189,10 +190,13 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                 if declared_in_place(story, call, read, tensor):
                     continue
                 anew = is_bound_anew(story, owned, path, call.index, read.index, tensor)
-                if names[name] is None and not handed_out and is_over(story, owned, read, at, tensor):
+                alias = names[name]
+                if alias is None and not handed_out and is_over(story, owned, read, at, tensor):
                     continue
-                if not anew and not is_given_again(story, owned, names[name], at, call.index, read.index):
-                    return _hazard(story, call, mutation, owned, read, at, path, names[name])
+                if alias is not None and not goes_on_as_two(story, alias, owned.path, at):
+                    continue
+                if not anew and not is_given_again(story, owned, alias, at, call.index, read.index):
+                    return _hazard(story, call, mutation, owned, read, at, path, alias)
     return None
 
 

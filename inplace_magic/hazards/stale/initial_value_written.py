@@ -45,9 +45,9 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.begun import begun_with_a_copy
-from inplace_magic.hazards.references.defaults import TakenOver, taken_over_and_written
 from inplace_magic.hazards.references.first_passes import StartWritten, start_values_written
-from inplace_magic.hazards.references.ways import assigned
+from inplace_magic.hazards.references.objects.defaults import TakenOver, taken_over_and_written
+from inplace_magic.hazards.references.objects.ways import assigned
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -81,16 +81,17 @@ def check(story: Story) -> Iterator[Hazard]:
         site = call.callsite
         if site is None or call.does("overwrites"):
             continue
-        listing = whole_listing(story.trace, site)
-        if listing is None:
-            continue
         place = (site.cell, site.file, site.line)
         for mutation in call.mutations if place not in told else ():
             key = (place, mutation.tensor)
             if key not in first:
-                first[key] = _first_write(story, listing, call, site, mutation)
+                listing = whole_listing(story.trace, site)
+                if listing is not None:
+                    first[key] = _first_write(story, listing, call, site, mutation)
                 continue
             before = first[key]
+            if before.alias is None and before.maker is None:
+                continue
             ran = before.site.caller != site.caller if before.by_caller else before.again < call.index
             again = before.alias is not None and ran and not _filled(story, mutation, before.at, call.index)
             maker, since = before.maker, last.get(key, before.at)

@@ -87,6 +87,8 @@ def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
     for call in calls:
         if call.error is not None or call.kind == "query" or call.mutations:
             continue
+        if not came and not (call.callsite is not None and call.callsite.direct):
+            continue  # the line names nothing of what library code is given
         given = [(came.get(meta.tensor), meta, name) for meta, name in _given(call)]
         sides = [known or ({_memory(meta): (meta, name)} if name else {}) for known, meta, name in given]
         for one, other in combinations(sides if len(sides) < 3 else _with_a_second_name(sides), 2):

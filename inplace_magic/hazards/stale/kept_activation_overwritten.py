@@ -48,6 +48,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place that rewrote a kept tensor which was read afterwards."""
     seen = set()
     known: dict[int, list[str]] = {}  # a loop may detach one tensor in each of its passes, and write it
+    hooked = story.trace.kept_by_hooks or story.trace.hooked_calls
     for call in story.in_place:
         for mutation in call.mutations if call.error is None else ():
             if call.callsite in seen:
@@ -57,6 +58,8 @@ def check(story: Story) -> Iterator[Hazard]:
                 names = (name for tensor in held for name in story.names.get(tensor, ()))
                 known[mutation.tensor] = [name for name in names if is_entry(name)]
             containers = known[mutation.tensor]
+            if not (containers or hooked):
+                continue
             found = (
                 (_kept_by_a_name(story, call, mutation, held, containers) if containers else None)
                 or _kept_where_a_hook_reaches(story, call, mutation)

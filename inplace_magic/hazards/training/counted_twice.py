@@ -55,9 +55,9 @@ def check(story: Story) -> Iterator[Hazard]:
 def _scaled(story: Story) -> Iterator[Hazard]:
     last: dict[tuple[int, Region | None, tuple[int, ...]], CallEvent] = {}
     seen: set[Callsite] = set()
-    for call in story.trace.calls:
+    for call in story.doing("scales"):
         site = call.callsite
-        if site is None or site.direct or site in seen or not call.does("scales") or call.error is not None:
+        if site is None or site.direct or site in seen or call.error is not None:
             continue
         written = {mutation.tensor for mutation in call.mutations}
         factors = tuple(meta.tensor for meta in call.inputs if meta.tensor not in written)
@@ -94,9 +94,9 @@ def _stepped(story: Story) -> Iterator[Hazard]:
     bent: set[int] = set()
     at: Callsite | None = None
     for call in story.trace.calls:
-        if call.callsite != at:
+        if call.callsite is not at and call.callsite != at:
             at, moved, bent = call.callsite, {}, set()
-        if at is None or at in seen or at not in story.stepping or call.does("overwrites"):
+        if not call.mutated or at is None or at in seen or at not in story.stepping or call.does("overwrites"):
             continue
         for meta in call.mutated:
             if not meta.is_trainable or meta.storage is None:

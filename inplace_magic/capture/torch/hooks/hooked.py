@@ -31,7 +31,8 @@ from torch.utils.hooks import RemovableHandle
 
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.records import RECORD, SITE, ClosedCall, Log, TensorRecord, closed_call
+from inplace_magic.capture.log import SITE, ClosedCall, Log, closed_call
+from inplace_magic.capture.records import RECORD, TensorRecord
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch.hooks.held_by_hooks import Held, function_of, held, literals
 from inplace_magic.record.names import KeptByHook

@@ -17,8 +17,8 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils.hooks import RemovableHandle
 
+from inplace_magic.capture.log import RawIdleStep
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.records import RawIdleStep
 from inplace_magic.capture.torch import describe
 
 _MOST_NOTED = 1_000

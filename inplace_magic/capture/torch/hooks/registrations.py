@@ -18,8 +18,8 @@ import torch
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.utils.hooks import RemovableHandle
 
+from inplace_magic.capture.log import RawRegistration
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.records import RawRegistration
 from inplace_magic.capture.torch import describe
 
 _DICTS = (dict, OrderedDict)

@@ -35,10 +35,10 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.class_state import keeps_both, of_the_class
 from inplace_magic.hazards.references.engine import Again, written_again
+from inplace_magic.hazards.references.objects.class_state import keeps_both, of_the_class
+from inplace_magic.hazards.references.objects.shared_containers import SharedContainer, shared_by_objects
 from inplace_magic.hazards.references.owners import object_of
-from inplace_magic.hazards.references.shared_containers import SharedContainer, shared_by_objects
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent

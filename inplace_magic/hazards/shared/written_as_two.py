@@ -35,7 +35,7 @@ from dataclasses import replace
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.references.two_slots import WrittenAsTwo, written_as_two
+from inplace_magic.hazards.references.objects.two_slots import WrittenAsTwo, written_as_two
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 import torch
 
 from inplace_magic.capture.graph.node_records import NodeRecord, saved_by
+from inplace_magic.capture.log import RawOp, accesses_of, outputs_of
 from inplace_magic.capture.past.packed import PastNode, PastStorage
-from inplace_magic.capture.records import RawOp, StorageRecord, accesses_of, outputs_of
+from inplace_magic.capture.records import StorageRecord
 from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
 from inplace_magic.record.autograd import AutogradNode, SavedTensor

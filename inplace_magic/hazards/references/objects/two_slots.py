@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 
 from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.objects.ways import way_to
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import Owned, owners_of
-from inplace_magic.hazards.references.ways import way_to
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.objects.ways import assigned, names_in, way_to
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.references.ways import assigned, names_in, way_to
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import before_first_step, before_last_step

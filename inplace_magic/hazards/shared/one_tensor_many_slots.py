@@ -36,8 +36,8 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.where_kept import in_each_slot
+from inplace_magic.hazards.references.objects.slots import kept_and_read, slots_of
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.references.slots import kept_and_read, slots_of
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
@@ -135,7 +135,7 @@ def _repeated(story: Story, tensor: int) -> tuple[CallEvent, Mutation]:
 
 def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
     """Two slots of the list or dict through which a line wrote (``states[i] += …``) that hold the written tensor."""
-    if story.bindings.written_operand(call, mutation.tensor) is None:
+    if len(story.names.get(mutation.tensor, ())) < 2 or story.bindings.written_operand(call, mutation.tensor) is None:
         return None
     match = re.fullmatch(r"([\w.]+)\[-?\w+\]", story.bindings.written_name(call, mutation.tensor) or "")
     return _two_slots(story, mutation.tensor, match[1]) if match is not None else None

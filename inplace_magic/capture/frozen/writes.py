@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from inplace_magic.capture.records import RawForeignWrite, RawUnseenWrite
+from inplace_magic.capture.log import RawForeignWrite, RawUnseenWrite
 from inplace_magic.record.events import ForeignWrite, UnseenWrite
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources

@@ -1,0 +1,1 @@
+"""What a watch kept, made readable."""

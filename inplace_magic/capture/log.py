@@ -1,0 +1,162 @@
+"""What a watch collects call by call, not yet made readable: numbers, and the records of what is met."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from inplace_magic.capture.beside import Beside
+from inplace_magic.capture.records import Observation, StorageRecord, TensorRecord
+from inplace_magic.capture.torch.functions import FunctionFacts
+from inplace_magic.record.autograd import AddedTo, Backward
+from inplace_magic.record.events import Dropped, Kind, Region
+from inplace_magic.record.names import KeptByHook
+
+RawCall = tuple[Any, ...]
+"""A :class:`ClosedCall` in one flat tuple: its fields up to `sequence`, how many inputs and outputs it has, these, and
+five entries for each mutation."""
+
+_COUNTS = 8
+HEAD: Final = 10
+_EACH = 5
+FACTS: Final = 1
+SITE: Final = 3
+
+
+class ClosedCall(NamedTuple):
+    """One call after it ran: numbers only."""
+
+    number: int
+    facts: FunctionFacts
+    kind: Kind
+    site: int | None
+    error: str | None
+    parent: int | None
+    grad_enabled: bool
+    sequence: int
+    inputs: tuple[Observation, ...]
+    outputs: tuple[Observation, ...]
+    mutations: tuple[tuple[Observation, int | None, Any, Any, Region | None], ...]
+    """(tensor afterwards, version before, values before, values after, elements written)."""
+
+
+def closed_call(raw: RawCall) -> ClosedCall:
+    """The call, to be read with ease."""
+    inputs = HEAD + raw[_COUNTS]
+    outputs = inputs + raw[_COUNTS + 1]
+    return ClosedCall._make((*raw[:_COUNTS], raw[HEAD:inputs], raw[inputs:outputs], mutations_of(raw)))
+
+
+def mutations_of(raw: RawCall) -> Any:
+    """What stands in :attr:`ClosedCall.mutations`."""
+    first = HEAD + raw[_COUNTS] + raw[_COUNTS + 1]
+    return tuple([raw[i : i + _EACH] for i in range(first, len(raw), _EACH)])
+
+
+class RawForeignWrite(NamedTuple):
+    """Shared memory that changed between two calls."""
+
+    storage: StorageRecord
+    noticed: int
+    after_site: int | None
+    before_site: int | None
+    beside: bool
+    """Whether another thread of the user's ran meanwhile."""
+
+
+class RawUnseenWrite(NamedTuple):
+    """A version that moved between two looks at it."""
+
+    record: TensorRecord
+    before: int | None
+    after: int | None
+    noticed: int
+    after_site: int | None
+    before_site: int | None
+    beside: bool
+
+
+class RawIdleStep(NamedTuple):
+    """A step of an optimizer that found no gradient."""
+
+    call: int
+    site: int | None
+    optimizer: str
+    parameters: int
+    held: tuple[int, ...]
+
+
+class RawRegistration(NamedTuple):
+    """A parameter that a module was given."""
+
+    call: int
+    site: int | None
+    module: int
+    name: str
+    tensor: int | None
+    storage: int | None
+    replaced: int | None
+    shared: bool
+
+
+RawOp = tuple[Any, ...]
+"""(name, call, whether backward ran it, where the outputs begin, then serial numbers: of what it read or, as
+``~serial``, wrote, and of its outputs): plain numbers in one tuple, so that the garbage collector soon drops it."""
+
+ACCESSES: Final = 3
+"""Where a :data:`RawOp` tells the end of its accesses."""
+
+_FIRST_ACCESS = 4
+
+
+def accesses_of(op: RawOp) -> tuple[int, ...]:
+    """What the operator read, and what it wrote."""
+    return op[_FIRST_ACCESS : op[ACCESSES]]
+
+
+def outputs_of(op: RawOp) -> tuple[int, ...]:
+    """What it gave."""
+    return op[op[ACCESSES] :]
+
+
+_MOST_REGISTRATIONS = 10_000
+
+
+class Log:
+    """What a watch collects call by call; tensors, storages and nodes are in their own maps."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        """How many calls have begun."""
+        self.calls: list[RawCall] = []
+        self.ops: list[RawOp] = []
+        self.dropped: dict[int, Dropped] = {}
+        """Values that a call's write did not keep, by its number."""
+        self.hooked: list[int] = []
+        """Numbers of the calls whose output a forward hook kept, see :mod:`.torch.hooks.hooked`."""
+        self.kept: list[KeptByHook] = []
+        self.backwards: list[Backward] = []
+        self.idle_steps: list[RawIdleStep] = []
+        self.registrations: list[RawRegistration] = []
+        self.unseen: list[RawUnseenWrite] = []
+        self.foreign: list[RawForeignWrite] = []
+        self.faults: list[str] = []
+        self.forgotten = 0
+        """How many calls are kept no longer."""
+        self.beside = Beside()
+        self.no_room = False
+        """Whether calls went unrecorded because the user's recursion had used up the stack."""
+        self.not_seen: dict[tuple[str, str, int | None], None] = {}
+        """Work that was not watched: (what the report says of it, name of its call, place)."""
+
+    def note_added(self, call: int, added: tuple[AddedTo, ...]) -> None:
+        """Notes to which gradients the backward of a call added."""
+        for place in range(len(self.backwards) - 1, -1, -1) if added else ():
+            if self.backwards[place].call == call:
+                self.backwards[place] = replace(self.backwards[place], added_to=added)
+                return
+
+    @property
+    def registrations_full(self) -> bool:
+        """Whether nothing more is noted of what modules are given."""
+        return len(self.registrations) >= _MOST_REGISTRATIONS
