@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +12,7 @@ import torch
 from capture.watching import LEVELS, call_of, report_of
 from empty_modes import EmptyDispatchMode
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.multiprocessing.reductions import StorageWeakRef
 
 import inplace_magic
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes, unpacking
@@ -236,3 +239,28 @@ def test_a_tensor_under_a_transform_has_no_memory_of_its_own_however_often_it_is
     assert asked == [(None, None), (None, None)]
     plain = torch.ones(3)
     assert (describe.storage(plain), describe_memory.pointer(plain)) == (plain.untyped_storage(), plain.data_ptr())
+
+
+def test_a_storage_that_only_weak_references_are_left_of_is_not_asked_for_its_address() -> None:
+    """In PyTorch 2.8 its Python object is still there, and the address of it is not asked for with impunity: the
+    storage is freed once more, and a warning says so. In newer ones it has gone."""
+    tensor = torch.ones(3)
+    untyped = tensor.untyped_storage()
+    left, of_python = StorageWeakRef(untyped), weakref.ref(untyped)
+    del untyped, tensor
+    assert left.expired()
+    gone = of_python()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        if gone is not None:
+            assert describe_memory.storage_address(gone) is None
+            assert describe_memory.memory_in(gone, 0, 4) == 0
+    assert not warned
+
+
+def test_a_storage_that_nobody_has_any_more_has_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    untyped = torch.ones(3).untyped_storage()
+    assert describe_memory.storage_address(untyped) == untyped.data_ptr()
+    monkeypatch.setattr(describe_memory, "_users", lambda cdata: 0)
+    assert describe_memory.storage_address(untyped) is None
+    assert describe_memory.memory_in(untyped, 0, 4) == 0

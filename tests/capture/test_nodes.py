@@ -218,6 +218,7 @@ KEEPS = {
 }
 
 
+@pytest.mark.skipif(unpacking.NEEDED, reason="this PyTorch shows what was saved only right after the call")
 @pytest.mark.parametrize("name", KEEPS)
 def test_a_node_is_spent_once_backward_let_go_of_what_it_kept(name: str) -> None:
     result = KEEPS[name](torch.rand(2, 2, requires_grad=True))
@@ -238,6 +239,8 @@ def test_a_node_that_never_kept_anything_is_not_spent() -> None:
 @pytest.mark.parametrize("used", [True, False])
 def test_nobody_runs_backward_behind_which_backward_has_been(used: bool) -> None:
     """The gradient of a cross-entropy by hand: ``dlogits = softmax(logits); dlogits[rows, labels] -= 1``."""
+    if unpacking.NEEDED and not used:
+        pytest.skip("this PyTorch shows what was saved only right after the call")
     logits = torch.rand(3, 4) @ torch.rand(4, 5, requires_grad=True)
     if used:
         torch.nn.functional.cross_entropy(logits, torch.tensor([0, 1, 2])).backward()

@@ -121,6 +121,17 @@ def test_what_pytorch_refused_is_in_the_record_of_the_call_and_of_the_block(prog
     assert watch.report.hazards[0].raised
 
 
+@pytest.mark.parametrize("node", ["Split", "SplitBackward0", "SplitBackward"])
+def test_a_node_has_one_name_whichever_way_this_pytorch_writes_it(node: str) -> None:
+    """PyTorch 2.6 writes ``SplitBackward0`` and ``HalvesBackward``, 2.13 ``Split`` and ``Halves``."""
+    changed = refusal_of(
+        f"has been modified by an inplace operation: [torch.FloatTensor [4]], which is output 0 of {node}, is at "
+        "version 1; expected version 0 instead."
+    )
+    view = refusal_of(f"Output 0 of {node} is a view and is being modified inplace.")
+    assert [told.node for told in (changed, view) if told is not None] == ["Split", "Split"]
+
+
 @pytest.mark.parametrize(
     "text", [None, "", "ValueError: a leaf fell", "RuntimeError: mat1 and mat2 cannot be multiplied"]
 )

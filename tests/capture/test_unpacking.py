@@ -13,7 +13,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import inplace_magic
-from inplace_magic.capture.torch import unpacking
+from inplace_magic.capture.torch import describe_nodes, unpacking
 
 X = torch.tensor([[1.0, -2.0], [3.0, 4.0]])
 
@@ -140,3 +140,17 @@ def test_a_custom_functions_node_is_left_alone() -> None:
     y = Twice.apply(torch.ones(2, requires_grad=True))  # type: ignore[no-untyped-call]  # torch leaves `apply` untyped
     assert unpacking.saved_values(y.grad_fn) == []
     assert not unpacking.still_saves(y.grad_fn)
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_a_backward_is_pending_until_it_has_been(monkeypatch: pytest.MonkeyPatch, used: bool) -> None:
+    monkeypatch.setattr(unpacking, "NEEDED", True)
+    monkeypatch.setattr(describe_nodes, "saved_values", lambda node: [])  # as where `SavedTensor.data` is missing
+    x = torch.ones(2, requires_grad=True)
+    with inplace_magic.watch() as watch:
+        y = x.sigmoid()
+        if used:
+            y.sum().backward()
+        y.mul_(2)
+    assert [node.pending for node in trace_of(watch).nodes if node.name == "SigmoidBackward0"] == [not used]
+    assert [hazard.code for hazard in watch.report.hazards] == ([] if used else ["saved-tensor-overwritten"])

@@ -55,7 +55,7 @@ def pending_nodes(nodes: NodeMap, identity: IdentityMap, *, forget: bool) -> set
             wide = describe_nodes.node_name(node) in describe_nodes.OF_MANY
             if wide and describe_nodes.most_behind(node) > nodes.shallow:
                 continue
-        if describe_nodes.is_spent(node):
+        if _is_spent(node, token.record if token is not None and token.owner is nodes else None):
             spent.append(id(node))
         for behind, _ in node.next_functions:
             if behind is not None:
@@ -94,8 +94,19 @@ def _unmark_the_rest(nodes: NodeMap) -> None:
 def _still_saves(node: Any, record: NodeRecord) -> bool:
     if not unpacking.NEEDED:
         return describe_nodes.still_saves(node)
-    was_read = any([layout is not None for *_, layout, _ in saved_by(record)])
-    return was_read and unpacking.still_saves(node)
+    return _was_read(record) and unpacking.still_saves(node)
+
+
+def _is_spent(node: Any, record: NodeRecord | None) -> bool:
+    """As :func:`describe_nodes.is_spent`. Where PyTorch shows what a node keeps by unpacking alone, one that was not
+    read counts as spent if it may be: a finding about a backward that nobody can run would be false."""
+    if unpacking.NEEDED and record is not None and _was_read(record):
+        return not unpacking.still_saves(node)
+    return describe_nodes.is_spent(node)
+
+
+def _was_read(record: NodeRecord) -> bool:
+    return any([layout is not None for *_, layout, _ in saved_by(record)])
 
 
 def _up_to_date(tensor: torch.Tensor, record: TensorRecord) -> bool:

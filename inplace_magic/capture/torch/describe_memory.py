@@ -30,6 +30,12 @@ _address_only: Callable[[torch.Tensor], int] | None = getattr(torch._C, "_data_a
 """If one of the two vanishes: copy-on-write tensors (``torch._lazy_clone``) are made real by being looked at."""
 
 
+_users: Callable[[int], int] = getattr(torch._C, "_storage_Use_Count", lambda cdata: 1)
+"""How many hold a storage, by its ``_cdata``. In older PyTorch (2.8; not in 2.13) its Python object can be there when
+nobody does: ``torch.multiprocessing`` keeps a weak reference of C++'s to each storage of a loader's batch. If it
+vanishes from such a PyTorch: that one is asked for its address, which frees it once more, with a warning."""
+
+
 class _CopyOnWrite:
     """Whether this process was seen to have copy-on-write tensors; of storages alone it cannot be told."""
 
@@ -129,6 +135,8 @@ def flat(nested: Any) -> tuple[Number, ...] | None:
 def storage_address(untyped: Any) -> int | None:
     """Address of a storage's memory; None or 0 where there is none."""
     try:
+        if not _users(untyped._cdata):
+            return None
         return _address_by_tensor(untyped) if _CopyOnWrite.seen else untyped.data_ptr()
     except Exception:  # as in `attempt`, which costs more; this runs for every saved tensor
         return None
@@ -137,6 +145,8 @@ def storage_address(untyped: Any) -> int | None:
 def memory_in(untyped: Any, begin: int, nbytes: int) -> int:
     """The address of the byte `begin` of a storage, where so many from there on are its own; else 0."""
     try:
+        if not _users(untyped._cdata):
+            return 0
         address = _address_by_tensor(untyped) if _CopyOnWrite.seen else untyped.data_ptr()
         return address + begin if address and begin + nbytes <= untyped.nbytes() else 0
     except Exception:  # as in `attempt`, which costs more; this runs for every saved tensor

@@ -12,13 +12,14 @@ from inplace_magic.record.refusal import Refusal, RefusalKind
 
 _CHANGED = "has been modified by an inplace operation"
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+) instead")
-_NODE = re.compile(r"which is output \d+ of (\w+)")
+_NODE = re.compile(r"which is output \d+ of (\w+?)(?:Backward\d*)?\b")
+"""Older PyTorch (2.6) says ``SplitBackward0`` where newer (2.13) says ``Split``."""
 _SHAPE = re.compile(r"\[torch\.[\w.]+ \[([\d, ]*)\]\]")
 
 _USED_UP = "Trying to backward through the graph a second time"
 _LEAF = re.compile(r"a (view of a )?leaf Variable that requires grad (is being|has been) used in an in-place operation")
 _VIEW = re.compile(
-    r"Output \d+ of (?P<node>\w+) is a view|A view was created in (?P<mode>no_grad|inference) mode"
+    r"Output \d+ of (?P<node>\w+?)(?:Backward\d*)? is a view|A view was created in (?P<mode>no_grad|inference) mode"
     r"|(?P<detached>Can't detach views in-place)"
     r"|(?P<inference>Inplace update to inference tensor outside InferenceMode)"
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
+from collections import OrderedDict
 from typing import Any
 
 import torch
@@ -20,6 +21,9 @@ from torch.utils.hooks import RemovableHandle
 from inplace_magic.capture.log import RawRegistration
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe
+
+_DICTS = (dict, OrderedDict)
+"""What a module keeps its parameters in; the second in PyTorch 2.4."""
 
 
 class Registrations:
@@ -51,7 +55,7 @@ class Registrations:
 
     def _note(self, module: Any, name: str, parameter: Any) -> None:
         held = vars(module).get("_parameters")
-        if type(held) is not dict or type(name) is not str or type(parameter) not in describe.PLAIN_TYPES:
+        if type(held) not in _DICTS or type(name) is not str or type(parameter) not in describe.PLAIN_TYPES:
             return
         recorder, before = self._recorder, held.get(name)
         if before is parameter:
