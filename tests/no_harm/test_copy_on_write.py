@@ -9,17 +9,10 @@ import pytest
 import torch
 
 import inplace_magic
-from inplace_magic.capture.torch import describe_memory
 
 if not hasattr(torch._C, "_is_cow_tensor"):
     pytest.skip("this PyTorch cannot tell copy-on-write tensors", allow_module_level=True)
 is_shared = torch._C._is_cow_tensor
-
-
-@pytest.fixture(autouse=True)
-def _not_seen_by_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That this process has such tensors is forgotten after each test, whichever comes next."""
-    monkeypatch.setattr(describe_memory._CopyOnWrite, "seen", False)
 
 
 def cloned(x: torch.Tensor) -> list[torch.Tensor]:
