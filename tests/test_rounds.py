@@ -139,7 +139,10 @@ NOT_YET_FOUND = {
     "silent_trail_of_a_wind_model": "NumPy arrays in lists of lists, which NumPy alone reads",
 }
 """Failures that no rule gives an alarm for so far, and why."""
-NOT_CURED = {"silent_patch_replaced_by_token": "with `.data` on its right-hand side, too, the token gets no gradient"}
+NOT_CURED = {
+    "silent_patch_replaced_by_token": "with `.data` on its right-hand side, too, the token gets no gradient",
+    "silent_smeared_slices_of_a_core_scan": "with a copy to read from, the caller's scan is still written for the next",
+}
 """Failures for which the diffs that are shown are not enough, and why."""
 
 
