@@ -22,6 +22,9 @@ from inplace_magic.source.text import Text, text_of
 Block = list[ast.stmt]
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
 
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+"""What goes through its body several times."""
+
 _MAX_CHARACTERS = 400_000
 
 

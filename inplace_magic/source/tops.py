@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inplace_magic.record.names import LocalName
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.source.listing import Listing, Scope, whole_listing
+from inplace_magic.source.listing import LOOPS, Listing, Scope, whole_listing
 
 Whose = tuple[int | None, str | None, str]
 """Cell, file, and qualified name of a function; ``<module>`` outside functions."""
@@ -96,11 +96,10 @@ def _runs_straight(trace: Trace, caller: Callsite) -> bool:
     statement = listing.statement_at(caller) if listing is not None else None
     if listing is None or statement is None:
         return False
-    loops = (ast.For, ast.AsyncFor, ast.While)
     for node in listing.around(statement):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             break
-        if isinstance(node, loops):
+        if isinstance(node, LOOPS):
             return False
-    again = (*loops, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+    again = (*LOOPS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
     return not any(isinstance(node, again) for node in ast.walk(statement))

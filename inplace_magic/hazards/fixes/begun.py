@@ -8,6 +8,7 @@ from inplace_magic.hazards.fixes.clone import edits_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.source import expressions
+from inplace_magic.source.listing import Listing
 
 
 def begun_with_a_copy(write: Written) -> Fix | None:
@@ -23,5 +24,10 @@ def begun_with_a_copy(write: Written) -> Fix | None:
     ]
     if not listing.whole or len(bound) != 1:
         return None
-    edits = edits_of(listing, [cloned(listing, bound[0].value)])
+    return copied(write, listing, bound[0].value)
+
+
+def copied(write: Written, listing: Listing, value: ast.expr) -> Fix | None:
+    """A copy in the place of what an expression gives, at the price of the tensor that was written."""
+    edits = edits_of(listing, [cloned(listing, value)])
     return Fix(write.site, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None

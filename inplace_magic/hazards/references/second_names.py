@@ -13,11 +13,10 @@ from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
-from inplace_magic.source.listing import whole_listing
+from inplace_magic.source.listing import LOOPS, whole_listing
 
 _FIRST_WRITES = 100
 """Writes among which the first one under another name is looked for."""
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _VIEWS_OF_VIEWS = 4
 """Steps of ``x.view(-1)[0]`` that are followed back."""
 
@@ -103,7 +102,7 @@ def goes_on_as_two(story: Story, alias: AliasStatement, name: str, at: Callsite)
     statement = listing.statement_at(at) if listing is not None else None
     if listing is None or statement is None:
         return True
-    scope, loops = listing.scope_of(statement), [n for n in listing.around(statement) if isinstance(n, _LOOPS)]
+    scope, loops = listing.scope_of(statement), [n for n in listing.around(statement) if isinstance(n, LOOPS)]
     for node in ast.walk(scope):
         if isinstance(node, ast.Name) and node.id == name:
             again = any(_holds(loop, node.lineno) and not _holds(loop, alias.line) for loop in loops)

@@ -15,12 +15,11 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, texts
+from inplace_magic.source.listing import LOOPS, Listing, texts
 
 Moved = tuple[str, str, CallEvent, Mutation, CallEvent]
 """A network, the one whose parameters it has, the writing call, its mutation, and the run that followed."""
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SHALLOW = ("copy.copy", "copy")
 _MOVES = ("to", "cuda", "cpu", "float", "double", "half", "requires_grad_")
@@ -65,7 +64,7 @@ def is_chosen(listing: Listing, node: ast.Assign, still: str, moving: str) -> bo
         if isinstance(above, _FUNCTIONS):
             return False
         inside.append(above)
-        if isinstance(above, _LOOPS):
+        if isinstance(above, LOOPS):
             break
     else:
         return False

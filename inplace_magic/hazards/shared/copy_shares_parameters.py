@@ -44,9 +44,8 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.fixes.clone import edits_of
+from inplace_magic.hazards.fixes.begun import copied
 from inplace_magic.hazards.fixes.deep_copy import deep_copied
-from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.shared_networks import (
     Moved,
@@ -264,8 +263,7 @@ def data_copied(write: Written) -> Fix | None:
     statement = listing.statement_at(shared) if shared is not None and listing.whole else None
     if not isinstance(statement, ast.Assign) or expressions.path_text(statement.value) is None:
         return None
-    edits = edits_of(listing, [cloned(listing, statement.value)])
-    return Fix(write.site, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None
+    return copied(write, listing, statement.value)
 
 
 def deeply_copied(write: Written) -> Fix | None:

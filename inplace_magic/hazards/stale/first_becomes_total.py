@@ -37,8 +37,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.fixes.clone import edits_of
-from inplace_magic.hazards.fixes.out_of_place import cloned
+from inplace_magic.hazards.fixes.begun import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.first_entries import FirstEntryWritten, beginnings, first_entries_written
 from inplace_magic.hazards.rule import Cures, Rule
@@ -85,8 +84,7 @@ def begun_with_a_copy(write: Written) -> Fix | None:
     found = [entry for *_rest, entry in beginnings(write.story, write.call, write.site)]
     if len(found) != 1 or found[0] is None:
         return None
-    edits = edits_of(listing, [cloned(listing, found[0])])
-    return Fix(write.site, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None
+    return copied(write, listing, found[0])
 
 
 RULE = Rule(check, {CODE: Cures((begun_with_a_copy,))})

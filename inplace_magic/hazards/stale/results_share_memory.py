@@ -41,8 +41,7 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.fixes.clone import edits_of
-from inplace_magic.hazards.fixes.out_of_place import cloned
+from inplace_magic.hazards.fixes.begun import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.two_results import results_of_one_memory
 from inplace_magic.hazards.rule import Cures, Rule
@@ -217,8 +216,7 @@ def first_one_copied(write: Written) -> Fix | None:
     if len(earlier) != 1:
         return None
     value = earlier[0].statement.value
-    edits = edits_of(listing, [cloned(listing, value.elt if isinstance(value, ast.ListComp) else value)])
-    return Fix(write.site, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None
+    return copied(write, listing, value.elt if isinstance(value, ast.ListComp) else value)
 
 
 RULE = Rule(check, {CODE: Cures((first_one_copied,))})

@@ -27,12 +27,11 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.references.objects.slots import LOOPS
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Region
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.listing import whole_listing
+from inplace_magic.source.listing import LOOPS, whole_listing
 
 CODE = "row-overwritten-first"
 

@@ -42,14 +42,13 @@ from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, texts, whole_listing
+from inplace_magic.source.listing import LOOPS, Listing, texts, whole_listing
 
 CODE = "cast-outdated"
 
 _HALF = ("bfloat16", "float16")
 _ASKED = 8
 """Pairs of calls of which it is asked whether one run of a block made both, for each line."""
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _AT = attrgetter("at")
 
 
@@ -166,7 +165,7 @@ def _goes_on(story: Story, ways: list[tuple[Callsite, ...]], within: tuple[int, 
     lines = [way[0].line for way in ways]
     back = {(above, line) for above, line in pairwise(lines) if line < above}
     if len(set(lines)) > 1:
-        loops = [_lines(node) for node in ast.walk(listing.tree) if isinstance(node, _LOOPS)] if listing else []
+        loops = [_lines(node) for node in ast.walk(listing.tree) if isinstance(node, LOOPS)] if listing else []
         inner = [(top, end) for top, end in loops if within[0] < top and end <= within[1]]
         return all(any(top <= line and above <= end for top, end in inner) for above, line in back)
     deeper = [way[1:] for way in ways]

@@ -19,9 +19,8 @@ from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import before_first_step, before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import texts, whole_listing
+from inplace_magic.source.listing import LOOPS, texts, whole_listing
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _Key = tuple[str, str]
 
 
@@ -117,7 +116,7 @@ def _is_copied(story: Story, tensor: int, copy: Holding) -> bool:
         return False
     scope = listing.scope_of(statement)
     loads = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
-    repeated = (*_LOOPS, ast.ListComp, ast.DictComp, ast.GeneratorExp)
+    repeated = (*LOOPS, ast.ListComp, ast.DictComp, ast.GeneratorExp)
     return len(loads) == 1 and not any(isinstance(node, repeated) for node in listing.around(loads[0]))
 
 
@@ -228,7 +227,7 @@ def _lives(story: Story, call: CallEvent, read: CallEvent, original: Holding) ->
     stores = [node.lineno for node in listing.stores.get(root, ()) if listing.scope_of(node) is scope]
     if there.line > place.line:
         return not any(place.line <= line < there.line for line in stores)
-    loops = [loop for loop in listing.around(statement) if isinstance(loop, _LOOPS)]
+    loops = [loop for loop in listing.around(statement) if isinstance(loop, LOOPS)]
     return not any(loop.lineno <= line <= (loop.end_lineno or line) for loop in loops for line in stores)
 
 

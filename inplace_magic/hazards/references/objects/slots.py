@@ -16,9 +16,8 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Listing, listing_of, texts, whole_listing
+from inplace_magic.source.listing import LOOPS, Listing, listing_of, texts, whole_listing
 
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _STEP = re.compile(r"\[[^\]]*\]")
 
 
