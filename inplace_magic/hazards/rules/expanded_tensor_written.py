@@ -15,10 +15,6 @@ Bad::
     frames = torch.arange(6.0).unfold(0, 4, 2)
     frames *= 10                    # the two samples in the middle twice
 
-    rows = torch.ones(4).expand(3, 4)
-    for i in range(3):
-        rows[i].mul_(i)             # the same four numbers each time
-
 Good::
 
     mask = torch.zeros(1, 4).expand(3, 4).clone()

@@ -71,7 +71,9 @@ def check(story: Story) -> Iterator[Hazard]:
             fetching[id(site)], counting[id(site)] = fetched, _counts_fetches(site)
         line = (site.cell, site.file, site.line)
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
-            if line in told or not builds_on_itself(story, call, mutation):
+            if mutation.values_before is not None and mutation.values_before == mutation.values_after:
+                continue  # set right once and for all
+            if line in told or not (builds_on_itself(story, call, mutation) or _edits_anew(call, mutation, site)):
                 continue
             own = counting[id(site)] or (fetched and not arrays.holds(after) and _is_of_the_item(story, after))
             if own if fetched else not _is_stored(story, call, after, site):
@@ -83,6 +85,17 @@ def check(story: Story) -> Iterator[Hazard]:
                 told.add(line)
                 yield _hazard(story, call, mutation.tensor, site)
                 break
+
+
+def _edits_anew(call: CallEvent, mutation: Mutation, site: Callsite) -> bool:
+    """Whether ``row["x"][mask] = 0`` changed something while an item was fetched: what is set right once and for all changes
+    nothing the next time."""
+    if not call.does("assigns") or not _is_fetching(site) or mutation.values_before is None:
+        return False
+    statement = expressions.parse(site.statement)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    own = expressions.root_name(target) in (None, *site.parameters[:1])
+    return not own and mutation.values_before != mutation.values_after
 
 
 def _is_fetching(site: Callsite) -> bool:
