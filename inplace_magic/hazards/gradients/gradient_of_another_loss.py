@@ -30,8 +30,8 @@ gradient there that is to be lowered where the maker's is to be raised::
 
 Told from the record alone: a backward went through a leaf on its way to others, an optimizer moved those, a second
 backward that reached none of them and nothing new added to the leaf's gradient, and an optimizer moved the leaf by the
-sum. So it is where both backwards went through the others to the leaf, the others were moved by the first one, and by the
-second one nobody moved them. Silent where the second backward reaches the others and they are moved by it, as when
+sum. So it is where both backwards went through the others to the leaf, the others were moved by the first one, and by
+the second one nobody moved them. Silent where the second backward reaches the others and they are moved by it, as when
 gradients are accumulated, and where the leaf lies behind those that were moved and the second loss does not go through
 them, as a body that two heads share.
 """

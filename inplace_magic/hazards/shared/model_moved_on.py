@@ -18,8 +18,8 @@ Good::
             least, best = loss(model), copy.deepcopy(model)
     best(x)
 
-Told from what the names led to when an optimizer stepped. ``best`` led to the very module whose parameters were about to
-be moved; they were moved after that; and when it was over, a line that says `best` ran the module, or the function
+Told from what the names led to when an optimizer stepped. ``best`` led to the very module whose parameters were about
+to be moved; they were moved after that; and when it was over, a line that says `best` ran the module, or the function
 returned it. No line had run it by that name for training, and the text binds the name where a condition chooses a
 moment. The same is told of several entries of one list or dict that were put in between steps, where the module is run
 afterwards by another name than that which is trained; and of a module in several entries, or in several objects of one
@@ -151,8 +151,8 @@ def _is_chosen(listing: Listing, entry: ModuleSighting) -> ast.Assign | None:
         if not isinstance(node, ast.Assign) or not _binds(listing, node, entry, last):
             continue
         around = list(listing.around(node))
-        inside = [n for n in around[: next((i for i, n in enumerate(around) if isinstance(n, _FUNCTIONS)), len(around))]]
         function = next((n for n in around if isinstance(n, _FUNCTIONS)), None)
+        inside = around if function is None else around[: around.index(function)]
         loops = any(isinstance(n, LOOPS) for n in inside)
         again = loops or (last is not None and function is not None and function.name != "__init__")
         if again and any(isinstance(n, ast.If) and _chooses(n.test) for n in inside):
@@ -166,8 +166,8 @@ def _binds(listing: Listing, node: ast.Assign, entry: ModuleSighting, last: str 
     """Whether a statement puts a module into the path, or what holds it."""
     paths = []
     for target in node.targets:
-        values = node.value.elts if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple) else [node.value]
-        targets = target.elts if isinstance(target, ast.Tuple) else [target]
+        targets, value = target.elts if isinstance(target, ast.Tuple) else [target], node.value
+        values = value.elts if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) else [value]
         if len(targets) == len(values):
             paths += [expressions.path_text(t) for t, v in zip(targets, values, strict=True) if not _is_none(v)]
         else:
@@ -177,7 +177,9 @@ def _binds(listing: Listing, node: ast.Assign, entry: ModuleSighting, last: str 
     name = entry.place.function.rpartition(".")[2]
     scope = listing.scope_of(node)
     here = (scope.name if isinstance(scope, _FUNCTIONS) else "<module>") == name
-    return here and any(path is not None and (entry.path == path or entry.path.startswith(f"{path}[")) for path in paths)
+    return here and any(
+        path is not None and (entry.path == path or entry.path.startswith(f"{path}[")) for path in paths
+    )
 
 
 def _is_none(value: ast.expr) -> bool:
@@ -263,8 +265,8 @@ def _hazard(story: Story, still: str, write: tuple[CallEvent, Mutation], read: C
         CODE,
         "warning",
         message=_(
-            "{line} moved the model on that `{still}` had been given in the middle of the training: a second name is no "
-            "copy, so {read} runs it as the last step has left it. PyTorch gives no error."
+            "{line} moved the model on that `{still}` had been given in the middle of the training: a second name is "
+            "no copy, so {read} runs it as the last step has left it. PyTorch gives no error."
         ).format(line=wording.spot(call.callsite), still=still, read=wording.spot(read.callsite)),
         fix=_("Keep a copy: `{still} = copy.deepcopy(…)`.").format(still=still),
         variable=still,

@@ -139,8 +139,8 @@ def _hazard(story: Story, place: Callsite, over: ast.expr, one: CallEvent, other
         code=CODE,
         severity="warning",
         message=_(
-            "{line} gave the same result in each pass: all entries of {over} are one and the same model, and it got the "
-            "same input. PyTorch gives no error."
+            "{line} gave the same result in each pass: all entries of {over} are one and the same model, and it got "
+            "the same input. PyTorch gives no error."
         ).format(line=wording.spot(place), over=wording.code(name)),
         fix=_("Make one model for each entry: `[make() for _ in range(n)]`, or `copy.deepcopy(model)`."),
         variable=name,

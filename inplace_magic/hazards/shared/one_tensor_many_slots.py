@@ -58,11 +58,11 @@ def check(story: Story) -> Iterator[Hazard]:
                 if write.site not in seen:
                     seen.add(write.site)
                     yield _hazard(story, write, tensor, _reads(call, times))
-    for write, tensor, slots in gradients_kept_twice(story):
+    for write, tensor, kept in gradients_kept_twice(story):
         if write.site not in seen:
             seen.add(write.site)
-            evidence = _("{one} and {other} are one and the same").format(one=slots[0], other=slots[1])
-            yield _hazard(story, write, tensor, evidence, keyed=_is_keyed(*slots))
+            evidence = _("{one} and {other} are one and the same").format(one=kept[0], other=kept[1])
+            yield _hazard(story, write, tensor, evidence, keyed=_is_keyed(*kept))
     told: set[int] = set()
     for call in story.in_place:
         for mutation in call.mutations if call.callsite not in seen else ():

@@ -22,8 +22,8 @@ Good::
 Told from the record alone: a module was given a child, or a parameter, in the place of another one; an optimizer that
 holds the old one stepped after that, and after a backward had filled the gradient of the new one; no optimizer that
 was seen holds the new one, no backward fills the old one any more, and nobody writes the new one. Silent for a new
-part that is frozen, that another optimizer has or that was handed over by ``add_param_group``. Where the optimizer moves
-nothing at all see `step-without-gradients`.
+part that is frozen, that another optimizer has or that was handed over by ``add_param_group``. Where the optimizer
+moves nothing at all see `step-without-gradients`.
 """
 
 from __future__ import annotations

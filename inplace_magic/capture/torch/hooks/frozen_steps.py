@@ -20,9 +20,7 @@ def frozen_sightings(raws: Iterable[RawSighting], sites: list[Callsite]) -> Iter
     for raw in raws:
         place = _site(raw.site, sites)
         if place is not None:
-            yield ModuleSighting(
-                raw.call, place, raw.path, raw.module, raw.cls, raw.holder, raw.since, raw.parameters
-            )
+            yield ModuleSighting(raw.call, place, raw.path, raw.module, raw.cls, raw.holder, raw.since, raw.parameters)
 
 
 def frozen_replacements(raws: Iterable[RawReplacement], sites: list[Callsite]) -> Iterator[Replacement]:

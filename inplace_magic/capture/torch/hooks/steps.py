@@ -2,9 +2,9 @@
 the place of others.
 
 ``best = model`` calls nothing, and neither does ``model.head = nn.Linear(4, 2)``. PyTorch has places for hooks of its
-own (``register_optimizer_step_pre_hook``, ``register_module_module_registration_hook``); ours read names and tables, and
-run nothing of the user's. Looked at are the first steps, and of later ones a part: a loop of a thousand steps costs a
-few dozen looks.
+own (``register_optimizer_step_pre_hook``, ``register_module_module_registration_hook``); ours read names and tables,
+and run nothing of the user's. Looked at are the first steps, and of later ones a part: a loop of a thousand steps
+costs a few dozen looks.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils.hooks import RemovableHandle
 
 from inplace_magic.capture.log import RawReplacement, RawSighting, RawStepping
+from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import names_of
 from inplace_magic.capture.naming.reach import entries_of
 from inplace_magic.capture.naming.scope import was_executed
-from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.hooks.idle_steps import parameters_held

@@ -44,8 +44,8 @@ def gradients_kept_twice(story: Story) -> Iterator[tuple[Write, int, tuple[str, 
         for entry in backward.added_to:
             if len(story.names.get(entry.leaf, ())) > 1:
                 continue  # a parameter in two places has one gradient in two
-            added = story.added_to.get(entry.storage, ())
-            for tensor in story.bindings.by_storage.get(entry.storage, ()) if added else ():
+            added = story.added_to[entry.storage]
+            for tensor in story.bindings.by_storage.get(entry.storage, ()):
                 for container, slots in slots_of(story, tensor).items():
                     if len(slots) > 1 and next(_reads(story, tensor, added[-1], container), None) is not None:
                         site = story.calls[added[-1]].callsite
