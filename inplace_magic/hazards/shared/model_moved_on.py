@@ -36,20 +36,21 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
+from inplace_magic.analysis.naming.chosen_models import is_chosen, says
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.rule import Rule
+from inplace_magic.hazards.fixes.kept_model import copied_when_taken
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.training import ModuleSighting
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import LOOPS, Listing, whole_listing
+from inplace_magic.source.listing import Listing, whole_listing
 
 CODE = "model-moved-on"
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _FEW_READS = 400
 """Calls that run a module after its last step, of which it is asked by which name they do."""
 
@@ -100,7 +101,7 @@ def _chosen(story: Story, seen: list[ModuleSighting], training: _Training) -> Ha
             continue
         if any(char in entry.path.removesuffix("]").rpartition("[")[2] for char in "0123456789"):
             continue  # entries are asked of below
-        bound = _is_chosen(listing, entry)
+        bound = is_chosen(listing, entry)
         read = _read_by(story, listing, entry, training) if bound is not None else None
         if bound is not None and read is not None:
             return _hazard(story, entry.path, write, read)
@@ -115,87 +116,14 @@ def _is_trained_by(story: Story, entry: ModuleSighting, training: _Training) -> 
             if call.index >= last:
                 break
             trains = any(out.node is not None for out in call.outputs) or call.mutations
-            if call.index >= (entry.since or 0) and trains and _says(call.callsite, entry):
+            if call.index >= (entry.since or 0) and trains and says(call.callsite, entry):
                 return True
     return False
-
-
-def _says(site: Callsite | None, entry: ModuleSighting) -> bool:
-    """Whether a place, or one that led to it, says the name in its function, or the attribute."""
-    if site is None:
-        return False
-    last = _last_step(entry.path)
-    for place in site.chain:
-        tree = expressions.parse(place.expression or place.statement)
-        for node in ast.walk(tree) if tree is not None else ():
-            path = expressions.path_text(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else None
-            if path is None:
-                continue
-            if path == entry.path and place.same_function(entry.place):
-                return True
-            if last is not None and path.endswith(last) and isinstance(node, ast.Attribute):
-                return True
-    return False
-
-
-def _last_step(path: str) -> str | None:
-    """``.model`` of ``stopper.model``."""
-    head, dot, last = path.rpartition(".")
-    return f".{last}" if dot and head and last.isidentifier() else None
-
-
-def _is_chosen(listing: Listing, entry: ModuleSighting) -> ast.Assign | None:
-    """The statement that binds the path where a condition says so; None where another one binds it in each pass."""
-    last, found = _last_step(entry.path), None
-    for node in ast.walk(listing.tree):
-        if not isinstance(node, ast.Assign) or not _binds(listing, node, entry, last):
-            continue
-        around = list(listing.around(node))
-        function = next((n for n in around if isinstance(n, _FUNCTIONS)), None)
-        inside = around if function is None else around[: around.index(function)]
-        loops = any(isinstance(n, LOOPS) for n in inside)
-        again = loops or (last is not None and function is not None and function.name != "__init__")
-        if again and any(isinstance(n, ast.If) and _chooses(n.test) for n in inside):
-            found = node
-        elif again:
-            return None
-    return found
-
-
-def _binds(listing: Listing, node: ast.Assign, entry: ModuleSighting, last: str | None) -> bool:
-    """Whether a statement puts a module into the path, or what holds it."""
-    paths = []
-    for target in node.targets:
-        targets, value = target.elts if isinstance(target, ast.Tuple) else [target], node.value
-        values = value.elts if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) else [value]
-        if len(targets) == len(values):
-            paths += [expressions.path_text(t) for t, v in zip(targets, values, strict=True) if not _is_none(v)]
-        else:
-            paths += [expressions.path_text(t) for t in targets]
-    if last is not None:
-        return any(path is not None and path.endswith(last) for path in paths)
-    name = entry.place.function.rpartition(".")[2]
-    scope = listing.scope_of(node)
-    here = (scope.name if isinstance(scope, _FUNCTIONS) else "<module>") == name
-    return here and any(
-        path is not None and (entry.path == path or entry.path.startswith(f"{path}[")) for path in paths
-    )
-
-
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
-
-
-def _chooses(test: ast.expr) -> bool:
-    """Not ``if net is None``, which asks whether anything is there."""
-    return not (isinstance(test, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in test.ops)) and not (
-        isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance"
-    )
 
 
 def _read_by(story: Story, listing: Listing, entry: ModuleSighting, training: _Training) -> CallEvent | None:
     """The first call after the last step that gets the module by the path, or by what the function returned."""
-    read = next((call for call in training.reads if _says(call.callsite, entry)), None)
+    read = next((call for call in training.reads if says(call.callsite, entry)), None)
     if read is not None or entry.place.function == "<module>":
         return read
     root, name = expressions.root_name(expressions.parse(entry.path)), entry.place.function.rpartition(".")[2]
@@ -230,7 +158,7 @@ def _collected(story: Story, seen: list[ModuleSighting], training: _Training) ->
         if write is None or not trained:
             continue
         for read in training.reads:
-            if not any(_says(read.callsite, each) for each in trained):
+            if not any(says(read.callsite, each) for each in trained):
                 return _hazard(story, entries[0].path, write, read)
     return None
 
@@ -297,4 +225,4 @@ def _of_several(
     )
 
 
-RULE = Rule(check)
+RULE = Rule(check, {CODE: Cures((copied_when_taken,))})
