@@ -19,8 +19,8 @@ Found where both operands of a comparison, difference, copy or running mean (``a
 which then shrinks the live weights) are the same elements of the same memory, reached by two tensors or by two names,
 and that memory was written since the second one was taken: a round trip (``a.cpu()``, ``torch.from_numpy(a.numpy())``)
 that is compared right away compares what it should. Nor is it a mistake to ask whether a parameter that was given to a
-second module by a statement is still in both. Writing ``master`` and then ``p.copy_(master)`` is no mistake either, should they be
-one memory: `p` was to get the new values.
+second module by a statement is still in both. Writing ``master`` and then ``p.copy_(master)`` is no mistake either,
+should they be one memory: `p` was to get the new values.
 """
 
 from __future__ import annotations
