@@ -99,6 +99,19 @@ def _cheap_seeds() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def pythons_rounds() -> Iterator[tuple[int, int, int]]:
+    """Python's own thresholds of the garbage collector, which ``tests/no_harm`` and all processes that tests start keep.
+
+    Here it looks less often: reports, pages and syntax trees are made by the thousand, and to walk through them every
+    700 objects took an eighth of all time.
+    """
+    own = gc.get_threshold()
+    gc.set_threshold(10_000, 10, 100)
+    yield own
+    gc.set_threshold(*own)
+
+
 _imported = 0
 """Modules when objects were last taken out of the garbage collector's rounds."""
 _since = 0
