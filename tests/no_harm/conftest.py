@@ -1,5 +1,5 @@
-"""One thread of PyTorch's own, so that sums are added in one order, and Python's own rounds of the garbage collector, as
-a user's program has them; both as they were before, afterwards."""
+"""One thread of PyTorch's own, so that sums are added in one order, and the garbage collector's thresholds that a
+user's program has; both as they were before, afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.fixture(autouse=True, scope="package")
+@pytest.fixture(autouse=True, scope="module")
 def _collected_as_in_a_users_process(pythons_rounds: tuple[int, int, int]) -> Iterator[None]:
     before = gc.get_threshold()
     gc.set_threshold(*pythons_rounds)
