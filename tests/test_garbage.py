@@ -1,4 +1,4 @@
-"""The garbage collector while a report is made: it waits, loses nothing of the user's, and thaws nothing of the user's."""
+"""The garbage collector while a report is made: it waits, nothing of the user's is lost to it, or thawed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ class Circle:
 
 @pytest.fixture
 def quiet() -> Iterator[None]:
-    """All that lives counts as old, and the collector is on."""
+    """Nothing is frozen, as the test run's own objects are, all that lives counts as old, and the collector is on."""
+    frozen = gc.get_freeze_count()
+    gc.unfreeze()
     gc.collect()
     yield
-    gc.unfreeze()
     gc.enable()
+    gc.unfreeze()
+    if frozen:
+        gc.freeze()
 
 
 def _searched_after(*, lasting: bool) -> int:
