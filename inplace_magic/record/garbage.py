@@ -33,7 +33,16 @@ def collection_paused(*, lasting: bool = False) -> Iterator[None]:
     try:
         yield
     finally:
-        if lasting and not gc.get_freeze_count():
-            gc.freeze()  # all of the young ones at once, and back: thawed objects are old
-            gc.unfreeze()
-        gc.enable()
+        try:
+            if lasting and not gc.get_freeze_count():
+                _made_old()
+        finally:
+            gc.enable()
+
+
+def _made_old() -> None:
+    """All of the young objects at once: thawed ones are old. An interrupt in between leaves none frozen."""
+    try:
+        gc.freeze()
+    finally:
+        gc.unfreeze()
