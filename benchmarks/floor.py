@@ -22,7 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 import torch
 from empty_modes import EmptyDispatchMode, EmptyFunctionMode
-from kept import FactsKept, OpFactsKept
+from kept import FactsKept
+from kept_ops import OpFactsKept
+from told import Told
 from workloads import WORKLOADS
 
 import inplace_magic
@@ -48,6 +50,14 @@ def _calls_kept() -> Iterator[None]:
 
 
 @contextmanager
+def _all_kept() -> Iterator[None]:
+    with _kept() as calls:
+        calls.told = Told(calls.tensors, sys._getframe(2))
+        with calls:
+            yield
+
+
+@contextmanager
 def _both_empty() -> Iterator[None]:
     with EmptyDispatchMode(), EmptyFunctionMode():
         yield
@@ -56,7 +66,7 @@ def _both_empty() -> Iterator[None]:
 @contextmanager
 def _watched(level: str) -> Iterator[None]:
     watch = inplace_magic.watch(level=level)
-    watch.start()
+    watch.start(frame=sys._getframe(2))  # that of the `with`, where callers end for people, too
     try:
         yield
     finally:
@@ -67,6 +77,7 @@ VARIANTS: dict[str, dict[str, Callable[[], Any]]] = {
     "calls": {
         "empty mode": EmptyFunctionMode,
         "facts kept": _calls_kept,
+        "all kept": _all_kept,
         "watch": lambda: _watched("calls"),
     },
     "ops": {
