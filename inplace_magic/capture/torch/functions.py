@@ -49,7 +49,7 @@ calls."""
 
 QUESTIONS = frozenset(
     (
-        *("dim", "ndimension", "numel", "nelement", "size", "stride", "storage_offset", "element_size"),
+        *("dim", "numel", "size", "stride", "storage_offset", "element_size"),
         *("is_complex", "is_floating_point", "is_contiguous", "is_signed", "get_device"),
     )
 )

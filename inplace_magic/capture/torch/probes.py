@@ -214,7 +214,7 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
 
     def __torch_dispatch__(
         self,
-        func: Callable[..., Any],
+        func: Any,
         types: Any,
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
