@@ -24,6 +24,12 @@ class Holder:
         self.tensor = tensor
 
 
+def write_unseen(x: torch.Tensor) -> None:
+    """Its place is told by the calls before and after it."""
+    with torch._C.DisableTorchFunction():
+        x.add_(1)
+
+
 def asking() -> None:
     """Each question several times: of what is new, written, seen or unseen, dying, held, shared, or requires grad."""
     x = torch.ones(3, 4)
@@ -33,8 +39,9 @@ def asking() -> None:
         for name in sorted(QUESTIONS):
             getattr(x, name)()
         x.dim(), x.size(), x.size(0), x.t().is_contiguous(), torch.is_complex(x)
-        x.data.add_(1)
-        x.numel()
+        x.stride(), write_unseen(x), x.numel()
+        x.add_(1)
+        x.dim()
         with torch.no_grad():
             holder.tensor.add_(number)
             holder.tensor.dim()
