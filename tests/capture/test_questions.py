@@ -12,8 +12,11 @@ import torch
 from capture.watching import LEVELS, trace_of
 
 import inplace_magic
+from inplace_magic.capture.log import FACTS, SITE
+from inplace_magic.capture.session import Session
 from inplace_magic.capture.torch.functions import QUESTIONS
 from inplace_magic.capture.torch.questions import Questions
+from inplace_magic.record.options import WatchOptions
 from inplace_magic.record.trace import Trace
 
 
@@ -123,3 +126,22 @@ def test_a_question_to_a_tensor_of_another_kind_fails_as_it_does_and_is_told_so(
                 nested.size()
 
     assert [call.error is None for call in trace_of(w).calls] == [False] * 3
+
+
+def test_a_question_is_the_latest_look_at_its_tensor() -> None:
+    session = Session(WatchOptions())
+    session.start(None, root_file=__file__)
+    recorder = session._recorder
+    try:
+        x = torch.ones(2)
+        for _ in range(3):
+            x.dim()
+            x.stride()
+        last = recorder.log.calls[-1]
+        seen_at = recorder.identity.tensors[id(x)].counter.seen_at
+    finally:
+        session.leave()
+        session.let_go()
+
+    assert last[FACTS].name == "Tensor.stride"
+    assert seen_at == recorder.observer.site == last[SITE]
