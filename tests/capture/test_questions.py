@@ -132,16 +132,21 @@ def test_a_question_is_the_latest_look_at_its_tensor() -> None:
     session = Session(WatchOptions())
     session.start(None, root_file=__file__)
     recorder = session._recorder
+    looks = []
+
+    def look(_: Any) -> None:
+        looks.append(recorder.identity.tensors[id(x)].counter.seen_at)
+
     try:
         x = torch.ones(2)
         for _ in range(3):
-            x.dim()
-            x.stride()
-        last = recorder.log.calls[-1]
-        seen_at = recorder.identity.tensors[id(x)].counter.seen_at
+            look(x.dim())
+            look(x.stride())
+        calls = recorder.log.calls[-2:]
     finally:
         session.leave()
         session.let_go()
 
-    assert last[FACTS].name == "Tensor.stride"
-    assert seen_at == recorder.observer.site == last[SITE]
+    assert [call[FACTS].name for call in calls] == ["Tensor.dim", "Tensor.stride"]
+    assert looks[-2:] == [call[SITE] for call in calls]
+    assert looks[-2] != looks[-1]
