@@ -146,8 +146,9 @@ class FactsKept(TorchFunctionMode):
                         if passed <= ASKED:
                             told.written(caller, now, site, announced)
                         for tensor in announced:
-                            if type(tensor) in PLAIN and tensor.numel() <= MOST_VALUES:
-                                memory, record = tensor.untyped_storage(), tensors[id(tensor)]
+                            record = tensors.get(id(tensor))
+                            if record is not None and record.storage and tensor.numel() <= MOST_VALUES:
+                                memory = tensor.untyped_storage()
                                 nbytes, begin = tensor.nbytes, tensor.data_ptr()
                                 if memory.data_ptr() <= begin and tensor.is_cpu:
                                     small.append((nbytes, begin))
