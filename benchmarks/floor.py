@@ -3,8 +3,8 @@
     python benchmarks/floor.py [--only tiny dqn] [--repeats 15] [--levels calls ops]
 
 *Facts kept* and *kept of both* are the modes of ``kept.py``: they ask for what a watch must know and keep it, in one
-block of code, and do nothing else. *All kept* does what ``told.py`` says besides: nearly all that a watch owes. So a goal
-below them cannot be had in Python; one above them may be out of reach.
+block of code, and do nothing else. *All kept* does what ``told.py`` says besides: nearly all that a watch owes. So a
+goal below them cannot be had in Python; one above them may be out of reach.
 Given are ratios to the plain run, of the least processor times and of the medians, variants in turn.
 """
 
