@@ -22,6 +22,11 @@ from inplace_magic.capture.records import UNREAD, Observation
 from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
+from inplace_magic.capture.torch.hooks.frozen_steps import (
+    frozen_replacements,
+    frozen_sightings,
+    frozen_steppings,
+)
 from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.torch.refusals import refusal_of
@@ -98,6 +103,9 @@ def frozen_trace(
         backwards=tuple(log.backwards),
         idle_steps=tuple(_idle_step(raw, sites) for raw in log.idle_steps),
         registrations=tuple(frozen_registrations(log.registrations, calls, sites)),
+        steppings=tuple(frozen_steppings(log.steppings, sites)),
+        sightings=tuple(frozen_sightings(log.sightings, sites)),
+        replacements=tuple(frozen_replacements(log.replacements, sites)),
         ops=frozen_ops(log.ops),
         unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),
         foreign=frozen_foreign(log.foreign, sites, sources, namespace.arrays, giving),

@@ -99,6 +99,39 @@ class RawRegistration(NamedTuple):
     shared: bool
 
 
+class RawStepping(NamedTuple):
+    """An optimizer before a step."""
+
+    call: int
+    site: int | None
+    optimizer: int
+    cls: str
+    held: tuple[int, ...]
+
+
+class RawSighting(NamedTuple):
+    """A path that led to a module before a step."""
+
+    call: int
+    site: int | None
+    path: str
+    module: int
+    cls: str
+    holder: str
+    since: int | None
+    parameters: tuple[int, ...]
+
+
+class RawReplacement(NamedTuple):
+    """A child that a module was given for another one."""
+
+    call: int
+    site: int | None
+    name: str
+    given_up: tuple[int, ...]
+    taken: tuple[int, ...]
+
+
 RawOp = tuple[Any, ...]
 """(name, call, whether backward ran it, where the outputs begin, then serial numbers: of what it read or, as
 ``~serial``, wrote, and of its outputs): plain numbers in one tuple, so that the garbage collector soon drops it."""
@@ -138,6 +171,9 @@ class Log:
         self.backwards: list[Backward] = []
         self.idle_steps: list[RawIdleStep] = []
         self.registrations: list[RawRegistration] = []
+        self.steppings: list[RawStepping] = []
+        self.sightings: list[RawSighting] = []
+        self.replacements: list[RawReplacement] = []
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []
         self.faults: list[str] = []

@@ -74,7 +74,9 @@ from inplace_magic.hazards.rules import (
 from inplace_magic.hazards.shared import (
     class_attribute_written,
     copy_shares_parameters,
+    model_moved_on,
     objects_share_state,
+    one_model_many_times,
     one_tensor_many_slots,
     state_of_two,
     written_as_two,
@@ -104,6 +106,7 @@ from inplace_magic.hazards.training import (
     averages_trained_on,
     cast_outdated,
     counted_twice,
+    parameter_given_up,
     statistics_left_behind,
     statistics_moved,
 )
@@ -160,6 +163,7 @@ RULES: tuple[Rule, ...] = (
     counted_twice.RULE,
     statistics_left_behind.RULE,
     statistics_moved.RULE,
+    parameter_given_up.RULE,
     expanded_tensor_written.RULE,
     shared_gradient_edited.RULE,
     kept_gradient_added_to.RULE,
@@ -182,7 +186,9 @@ RULES: tuple[Rule, ...] = (
     initial_value_written.RULE,
     objects_share_state.RULE,
     class_attribute_written.RULE,
+    model_moved_on.RULE,
     copy_shares_parameters.RULE,
+    one_model_many_times.RULE,
     array_shares_memory.RULE,
     array_written_inside.RULE,
     array_argument_written.RULE,
@@ -222,6 +228,8 @@ NEED_EVERY_CALL = frozenset(
         step_without_gradients.RULE,
         bucket_left_behind.RULE,
         tie_undone.RULE,
+        parameter_given_up.RULE,
+        model_moved_on.RULE,
     )
 )
 """The rules that rest on something not having happened. Where calls were forgotten it may have, so they are silent."""

@@ -105,7 +105,7 @@ class Holdings:
         return None
 
     def _look(self, frame: FrameType, level: int, call: int, wanted: dict[int, int], *, writes: bool) -> None:
-        for name, value in islice(_names(frame).items(), _ITEMS):
+        for name, value in islice(names_of(frame).items(), _ITEMS):
             kind = type(value)
             if kind in LEADS_NOWHERE or issubclass(kind, self.kinds.tensor) or was_executed(value):
                 continue
@@ -149,7 +149,8 @@ class Holdings:
             yield Holding(seen.call, seen.tensor, seen.level, seen.path, seen.object, seen.kind, seen.is_sure)
 
 
-def _names(frame: FrameType) -> dict[str, Any]:
+def names_of(frame: FrameType) -> dict[str, Any]:
+    """The variables of a function; of a block, the globals that its code names."""
     code = frame.f_code
     if code.co_flags & inspect.CO_NEWLOCALS:
         return locals_of(frame)

@@ -20,10 +20,20 @@ Good::
     loss_of(judge(real), judge(fake)).backward()
     opt_judge.step()
 
+The loss of the judge goes through the judge to the maker, too, unless what the maker made is detached, and leaves a
+gradient there that is to be lowered where the maker's is to be raised::
+
+    loss_of(judge(real), judge(maker(noise))).backward()        # fills those of the maker as well
+    opt_judge.step()
+    judge(maker(noise)).mean().backward()
+    opt_maker.step()                                            # along the sum of both losses
+
 Told from the record alone: a backward went through a leaf on its way to others, an optimizer moved those, a second
 backward that reached none of them and nothing new added to the leaf's gradient, and an optimizer moved the leaf by the
-sum. Silent where the second backward reaches the others too, as when gradients are accumulated, and where the leaf lies
-behind those that were moved, as a body that two heads share.
+sum. So it is where both backwards went through the others to the leaf, the others were moved by the first one, and by
+the second one nobody moved them. Silent where the second backward reaches the others and they are moved by it, as when
+gradients are accumulated, and where the leaf lies behind those that were moved and the second loss does not go through
+them, as a body that two heads share.
 """
 
 from __future__ import annotations
@@ -55,6 +65,8 @@ class _Sum:
     """A leaf that was moved so."""
     second: GradientEvent
     step: GradientEvent
+    through: bool = False
+    """Whether both losses went through the other leaf, a judge's, to this one."""
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -68,7 +80,7 @@ def check(story: Story) -> Iterator[Hazard]:
             seen_sum = _of_another(story, reached, leaf, first, second, step)
             if seen_sum is not None:
                 seen.add(second.call.callsite)
-                yield _hazard(story, seen_sum)
+                yield _hazard_of_a_judge(story, seen_sum) if seen_sum.through else _hazard(story, seen_sum)
 
 
 def _summed(events: list[GradientEvent]) -> Iterator[tuple[GradientEvent, GradientEvent, GradientEvent]]:
@@ -93,12 +105,31 @@ def _of_another(
     step: GradientEvent,
 ) -> _Sum | None:
     one, two = (_leaves(story, reached, event.at) for event in (first, second))
+    if one == two:
+        return _of_a_judge(story, leaf, one, first, second, step)
     if not two < one:
         return None
     for other in sorted(one - two):
         moved = _moved_between(story, other, first.at, second.at)
         if moved is not None and _lies_behind(story, first.at, leaf, other):
             return _Sum(leaf, first, moved, other, second, step)
+    return None
+
+
+def _of_a_judge(
+    story: Story, leaf: int, leaves: frozenset[int], first: GradientEvent, second: GradientEvent, step: GradientEvent
+) -> _Sum | None:
+    """Where both losses went through a judge to a leaf: the first one moved the judge, and what the second one left for
+    the judge moved nobody."""
+    for other in sorted(leaves - {leaf}):
+        moved = _moved_between(story, other, first.at, second.at)
+        if moved is None or not _lies_behind(story, first.at, other, leaf):
+            continue
+        if _moved_between(story, leaf, first.at, second.at) is not None:
+            return None
+        until = next((at for at in story.backwards_run if at > second.at), len(story.trace.calls))
+        if _moved_between(story, other, second.at, until) is None and step.at < until:
+            return _Sum(leaf, first, moved, other, second, step, through=True)
     return None
 
 
@@ -159,6 +190,39 @@ def _hazard(story: Story, found: _Sum) -> Hazard:
         read_call=found.step.at,
         call=found.second.at,
         badges=Badges(wrote=_("adds to it here"), read=_("steps by the sum here"), origin=_("left here")),
+    )
+
+
+def _hazard_of_a_judge(story: Story, found: _Sum) -> Hazard:
+    name, other = (story.bindings.name(leaf) for leaf in (found.leaf, found.other))
+    site = found.first.call.callsite
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{first} was to move {other}, which {moved} did, and its loss went through {other} to {leaf} as well: what "
+            "it left in {gradient} is still there when {second} adds to it, and {step} goes along the sum of both. "
+            "PyTorch gives no error."
+        ).format(
+            first=wording.spot(site),
+            other=f"`{other}`" if other else _("other parameters"),
+            moved=wording.line_of(found.moved.callsite),
+            leaf=f"`{name}`" if name else _("a parameter"),
+            gradient=f"`{name}.grad`" if name else _("the gradients"),
+            second=wording.line_of(found.second.call.callsite),
+            step=wording.spot(found.step.call.callsite),
+        ),
+        fix=_(
+            "Cut the way off where only the judge learns (`judge(fake.detach())`), or clear the gradients right before "
+            "the backward that the step shall follow."
+        ),
+        variable=f"{name}.grad" if name else None,
+        mutation=site,
+        mutations=tuple(place for place in (site, found.second.call.callsite) if place is not None),
+        read=found.step.call.callsite,
+        read_call=found.step.at,
+        call=found.first.at,
+        badges=Badges(wrote=_("fills it here"), read=_("steps by the sum here")),
     )
 
 

@@ -137,10 +137,13 @@ def held_against_itself(story: Story) -> Iterator[Moved]:
     given = dict.fromkeys((a.target, a.source, a.function) for a in story.aliases.statements if a.target != "return")
     given.update(dict.fromkeys(pair for listing in texts(story.trace) for pair in _of_one_source(listing)))
     given.update(dict.fromkeys(pair for listing in texts(story.trace) for pair in _handed_twice(listing)))
+    given.update(dict.fromkeys(_seen_twice(story)))
     pairs = [
         {path: _callee(path, function) for path in paths}
         for *paths, function in given
-        if all(path.isidentifier() for path in paths) or all(path.startswith("self.") for path in paths)
+        if all(path.isidentifier() for path in paths)
+        or all(path.startswith("self.") for path in paths)
+        or all(path.endswith("]") for path in paths)
     ]
     runs_by = _runs(story, {callee for pair in pairs for callee in pair.values()})
     for pair in pairs:
@@ -156,6 +159,18 @@ def held_against_itself(story: Story) -> Iterator[Moved]:
                 if write is not None:
                     yield still, moving, *write, read
                     break
+
+
+def _seen_twice(story: Story) -> Iterator[tuple[str, str, str]]:
+    """(entry, another one, function) of two dicts or lists that held one network when it was stepped."""
+    by_module: dict[tuple[int, str], list[str]] = {}
+    for entry in story.trace.sightings:
+        if entry.path.endswith("]"):
+            by_module.setdefault((entry.module, entry.place.function), []).append(entry.path)
+    for (_module, function), paths in by_module.items():
+        for one, other in combinations(paths[:8], 2):
+            if one.partition("[")[0] != other.partition("[")[0]:
+                yield one, other, function
 
 
 @lru_cache(maxsize=8)

@@ -22,36 +22,50 @@ Good::
     frames = torch.arange(6.0).unfold(0, 4, 2) * 10
 
 Told from the record alone: the written tensor's sizes and strides lay several of its positions on one element, and the
-call did not fill all of it with one value.
+call did not fill all of it with one value. The same is told of the rows of such a tensor, which have each element once:
+where a line wrote two of them, each taken anew, on top of what it had left in the other one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_magic.analysis.overlap import region_of, writes_one_element_twice
+from inplace_magic.analysis.overlap import may_meet, region_of, writes_one_element_twice
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import where_it_was_made
+from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.places import Callsite
 
 CODE = "expanded-tensor-written"
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place where an element that stands for several positions was written."""
-    seen = set()
+    seen: set[Callsite | None] = set()
+    rows: dict[tuple[Callsite | None, int, int | None], CallEvent] = {}
     for call in story.in_place:
         if call.error is not None:
             continue
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
             region = region_of(after)
-            if region is None or not writes_one_element_twice(region) or call.callsite in seen:
+            if region is None or call.callsite in seen:
                 continue
-            if _written_whole(call, mutation, region):
+            if not writes_one_element_twice(region):
+                row = _row_of_an_expanded(story, call, mutation, region)
+                if row is None or not builds_on_itself(story, call, mutation):
+                    continue
+                key = call.callsite, row.inputs[0].tensor, mutation.storage
+                before = rows.setdefault(key, row)
+                if before.outputs[0].tensor == mutation.tensor or not may_meet(
+                    region_of(before.outputs[0]), region_of(after)
+                ):
+                    continue
+            elif _written_whole(call, mutation, region):
                 continue  # every position gets the value anyway
             seen.add(call.callsite)
             variable = story.bindings.written_name(call, mutation.tensor)
@@ -78,6 +92,16 @@ def check(story: Story) -> Iterator[Hazard]:
                 tensor=mutation.tensor,
                 write=call,
             )
+
+
+def _row_of_an_expanded(story: Story, call: CallEvent, mutation: Mutation, region: Region) -> CallEvent | None:
+    """The call that took the written tensor as a part of one in which an element stands for several positions."""
+    made = story.innermost_new(mutation.tensor, call.index)
+    if made is None or made.kind != "view" or not made.does("gives item") or not made.inputs:
+        return None
+    whole = region_of(made.inputs[0])
+    fewer = whole is not None and len(region.shape) < len(whole.shape)
+    return made if fewer and whole is not None and writes_one_element_twice(whole) else None
 
 
 def _written_whole(call: CallEvent, mutation: Mutation, region: Region) -> bool:

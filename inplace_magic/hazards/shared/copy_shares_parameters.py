@@ -62,6 +62,7 @@ from inplace_magic.language import _
 from inplace_magic.record.autograd import Registration
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.paths import before_first_step
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, texts
 from inplace_magic.source.tops import Top
@@ -181,7 +182,7 @@ def _moved(
             continue
         for call, mutation in story.writes_to_storage.get(storage, ()):
             place = top.place(call.callsite)
-            if place is None or place.line <= line or _runs(top, call, still):
+            if place is None or place.line <= line or _runs(top, call, still) or _says(place, still):
                 continue
             for read in story.trace.calls:
                 if (
@@ -199,6 +200,12 @@ def _runs(top: Top, call: CallEvent, root: str) -> bool:
     place = top.place(call.callsite)
     node = expressions.parse(place.expression) if place is not None else None
     return isinstance(node, ast.Call) and expressions.root_name(node.func) == root
+
+
+def _says(place: Callsite, root: str) -> bool:
+    """Whether the line was given the network by that name, as ``train(target)`` is: then it was to move it."""
+    tree = expressions.parse(place.expression)
+    return tree is not None and any(isinstance(node, ast.Name) and node.id == root for node in ast.walk(tree))
 
 
 def _network(story: Story, still: str, moving: str, call: CallEvent, mutation: Mutation, read: CallEvent) -> Hazard:

@@ -17,7 +17,8 @@ Good::
 
 Found where one memory is several times in the list that a call stacks or joins, and was written between; or where the
 namespace, or a function's names, reach the written tensor, or one object around it, by several slots of one container,
-and it is read there after the write; or where one call gave it for two of its results (``torch.autograd.grad`` does so
+and it is read there after the write; or where several slots hold the gradient of one parameter, to which a later
+backward added; or where one call gave it for two of its results (``torch.autograd.grad`` does so
 for both summands of a sum, https://github.com/pytorch/pytorch/issues/46168), and it is read after a write that builds
 on its values.
 """
@@ -36,7 +37,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.where_kept import in_each_slot
-from inplace_magic.hazards.references.objects.slots import kept_and_read, slots_of
+from inplace_magic.hazards.references.objects.slots import gradients_kept_twice, kept_and_read, slots_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -57,6 +58,11 @@ def check(story: Story) -> Iterator[Hazard]:
                 if write.site not in seen:
                     seen.add(write.site)
                     yield _hazard(story, write, tensor, _reads(call, times))
+    for write, tensor, kept in gradients_kept_twice(story):
+        if write.site not in seen:
+            seen.add(write.site)
+            evidence = _("{one} and {other} are one and the same").format(one=kept[0], other=kept[1])
+            yield _hazard(story, write, tensor, evidence, keyed=_is_keyed(*kept))
     told: set[int] = set()
     for call in story.in_place:
         for mutation in call.mutations if call.callsite not in seen else ():

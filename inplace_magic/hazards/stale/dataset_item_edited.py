@@ -14,15 +14,17 @@ Good::
     def __getitem__(self, i):
         return (self.images[i] - 0.5) / 0.25
 
-Silent where a statement of its own writes something of the dataset's, such as ``self.seen[i] += 1``.
+Silent where a statement of its own writes something of the dataset's, such as ``self.seen[i] += 1``, and where a write
+changes nothing any more, as one that sets right what was wrong.
 
 Found when one line of a ``__getitem__``, or of a transform that it calls, has written the same stored elements twice,
-with arithmetic that depends on the old values. So has a line anywhere else that writes an entry of a shallow copy
-(``sample = dict(samples[i])``, which keeps the stored tensors), or adds to integer labels in a list of batches, which
-then go into ``cross_entropy`` or the like; and one that normalises, in every epoch, the same batch of a list or the
-same slice of the data (``xb = X[i : i + 32]; xb -= mean``), which then goes through a model that is trained.
-``torch.as_tensor(self.rows[i])`` gives another tensor, on the memory of the same array, each time; there it takes
-small items, of which the trace has the values: at the same address stands what the last edit has left.
+with arithmetic that depends on the old values, or by an index that was another one each time
+(``image[torch.rand(3) < 0.5] = 0``), so that it changed values again. So has a line anywhere else that writes an entry
+of a shallow copy (``sample = dict(samples[i])``, which keeps the stored tensors), or adds to integer labels in a list
+of batches, which then go into ``cross_entropy`` or the like; and one that normalises, in every epoch, the same batch
+of a list or the same slice of the data (``xb = X[i : i + 32]; xb -= mean``), which then goes through a model that is
+trained. ``torch.as_tensor(self.rows[i])`` gives another tensor, on the memory of the same array, each time; there it
+takes small items, of which the trace has the values: at the same address stands what the last edit has left.
 """
 
 from __future__ import annotations
@@ -71,7 +73,9 @@ def check(story: Story) -> Iterator[Hazard]:
             fetching[id(site)], counting[id(site)] = fetched, _counts_fetches(site)
         line = (site.cell, site.file, site.line)
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
-            if line in told or not builds_on_itself(story, call, mutation):
+            if mutation.values_before is not None and mutation.values_before == mutation.values_after:
+                continue  # set right once and for all
+            if line in told or not (builds_on_itself(story, call, mutation) or _edits_anew(call, mutation, site)):
                 continue
             own = counting[id(site)] or (fetched and not arrays.holds(after) and _is_of_the_item(story, after))
             if own if fetched else not _is_stored(story, call, after, site):
@@ -83,6 +87,17 @@ def check(story: Story) -> Iterator[Hazard]:
                 told.add(line)
                 yield _hazard(story, call, mutation.tensor, site)
                 break
+
+
+def _edits_anew(call: CallEvent, mutation: Mutation, site: Callsite) -> bool:
+    """Whether ``row["x"][mask] = 0`` changed something while an item was fetched: what is set right once and for all
+    changes nothing the next time."""
+    if not call.does("assigns") or not _is_fetching(site) or mutation.values_before is None:
+        return False
+    statement = expressions.parse(site.statement)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    own = expressions.root_name(target) in (None, *site.parameters[:1])
+    return not own and mutation.values_before != mutation.values_after
 
 
 def _is_fetching(site: Callsite) -> bool:

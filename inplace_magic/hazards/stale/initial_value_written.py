@@ -30,6 +30,8 @@ And wherever the value to begin with is kept (an attribute, an entry, a default,
 one pass, under the same name in the next pass of the same run a tensor that had been computed from it, and it again in
 a later run, on top of what was left (``h = self.h0`` above ``h += f(x); h = torch.tanh(h)``). A name that goes on as
 another tensor is no handle on a state. Silent where the end of a run is put back, and where the write is taken back.
+And where a method that is called again sets an attribute back to another one (``self.state = self.start``), every
+statement of the class gives it that very tensor, which serves for nothing else, and a line writes it in place.
 A function that moves a value of the module by constants, under a name of its own (``std = STD; std *= 255``), is told
 as a fact worth knowing: a schedule means it, a constant does not. Silent for accumulators, which other lines read
 (``counts = COUNTS; counts += 1``). It takes the text around the line, of a cell or of a file that is what ran.
@@ -48,6 +50,7 @@ from inplace_magic.hazards.fixes.begun import begun_with_a_copy
 from inplace_magic.hazards.references.first_passes import StartWritten, start_values_written
 from inplace_magic.hazards.references.objects.defaults import TakenOver, taken_over_and_written
 from inplace_magic.hazards.references.objects.ways import assigned
+from inplace_magic.hazards.references.resets import StartKept, starts_written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -70,6 +73,11 @@ def check(story: Story) -> Iterator[Hazard]:
         if site is not None and (site.cell, site.file, site.line) not in told:
             told.add((site.cell, site.file, site.line))
             yield _of_an_entry(taken)
+    for kept in starts_written(story):
+        site = kept.call.callsite
+        if site is not None and (site.cell, site.file, site.line) not in told:
+            told.add((site.cell, site.file, site.line))
+            yield _of_a_reset(kept)
     for start in start_values_written(story):
         site = start.call.callsite
         if site is not None and (site.cell, site.file, site.line) not in told:
@@ -299,6 +307,21 @@ def _of_a_first_pass(story: Story, start: StartWritten) -> Hazard:
         variable=story.bindings.written_name(start.call, start.mutation.tensor) or name,
         tensor=start.mutation.tensor,
         write=start.call,
+    )
+
+
+def _of_a_reset(kept: StartKept) -> Hazard:
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} writes `{name}`, which is `{source}` itself: `{method}` sets it back to what it is anyway, so the "
+            "next round begins with what was written. PyTorch gives no error."
+        ).format(line=wording.spot(kept.call.callsite), name=kept.path, source=kept.source, method=kept.method),
+        fix=_("Begin with a copy: {code}.").format(code=wording.code(f"{kept.path} = {kept.source}.clone()")),
+        variable=kept.path,
+        tensor=kept.tensor,
+        write=kept.call,
     )
 
 

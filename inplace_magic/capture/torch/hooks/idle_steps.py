@@ -50,7 +50,7 @@ class IdleSteps:
 
     def _note(self, optimizer: Any) -> None:
         recorder, held = self._recorder, []
-        for tensor in [*_parameters(optimizer)]:
+        for tensor in [*parameters_held(optimizer)]:
             if type(tensor) not in describe.PLAIN_TYPES or describe.gradient(tensor) is not None:
                 return  # of a subclass it is not known
             held.append(tensor)
@@ -68,7 +68,7 @@ class IdleSteps:
         )
 
 
-def _parameters(optimizer: Any) -> Iterator[Any]:
+def parameters_held(optimizer: Any) -> Iterator[Any]:
     """What an optimizer moves, read without running anybody's code."""
     groups = vars(optimizer).get("param_groups")
     for group in groups if type(groups) is list else ():

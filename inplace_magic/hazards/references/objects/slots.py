@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
@@ -34,6 +35,22 @@ def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
         if several and _fills(story, container) and _reads_another_slot(story, mutation.tensor, container):
             return f"`{slots[0]}`", f"`{slots[-1]}`"
     return None
+
+
+def gradients_kept_twice(story: Story) -> Iterator[tuple[Write, int, tuple[str, str]]]:
+    """(backward that added, gradient, two slots) where a list or dict holds the gradient of one parameter twice, as
+    ``grads.append(w.grad)`` does after each of two backwards, and is read when both are there."""
+    for backward in story.trace.backwards:
+        for entry in backward.added_to:
+            if len(story.names.get(entry.leaf, ())) > 1:
+                continue  # a parameter in two places has one gradient in two
+            added = story.added_to[entry.storage]
+            for tensor in story.bindings.by_storage.get(entry.storage, ()):
+                for container, slots in slots_of(story, tensor).items():
+                    if len(slots) > 1 and next(_reads(story, tensor, added[-1], container), None) is not None:
+                        site = story.calls[added[-1]].callsite
+                        write = Write(None, None, added[-1], site=site)
+                        yield write, tensor, (f"`{slots[0]}`", f"`{slots[-1]}`")
 
 
 def _reads_another_slot(story: Story, tensor: int, container: str) -> bool:

@@ -1,0 +1,89 @@
+"""A path that leads to a module, in the text: which lines say it, and which statement puts the module there when a
+condition chooses the moment."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.training import ModuleSighting
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import LOOPS, Listing
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def says(site: Callsite | None, entry: ModuleSighting) -> bool:
+    """Whether a place, or one that led to it, says the name in its function, or the attribute."""
+    if site is None:
+        return False
+    last = last_step(entry.path)
+    for place in site.chain:
+        tree = expressions.parse(place.expression or place.statement)
+        for node in ast.walk(tree) if tree is not None else ():
+            path = expressions.path_text(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else None
+            if path is None:
+                continue
+            if path == entry.path and place.same_function(entry.place):
+                return True
+            if last is not None and path.endswith(last) and isinstance(node, ast.Attribute):
+                return True
+    return False
+
+
+def last_step(path: str) -> str | None:
+    """``.model`` of ``stopper.model``."""
+    head, dot, last = path.rpartition(".")
+    return f".{last}" if dot and head and last.isidentifier() else None
+
+
+def is_chosen(listing: Listing, entry: ModuleSighting) -> ast.Assign | None:
+    """The statement that binds the path where a condition says so; None where another one binds it in each pass."""
+    last, found = last_step(entry.path), None
+    for node in ast.walk(listing.tree):
+        if not isinstance(node, ast.Assign) or not binds(listing, node, entry, last):
+            continue
+        around = list(listing.around(node))
+        function = next((n for n in around if isinstance(n, FUNCTIONS)), None)
+        inside = around if function is None else around[: around.index(function)]
+        loops = any(isinstance(n, LOOPS) for n in inside)
+        again = loops or (last is not None and function is not None and function.name != "__init__")
+        if again and any(isinstance(n, ast.If) and _chooses(n.test) for n in inside):
+            found = node
+        elif again:
+            return None
+    return found
+
+
+def binds(listing: Listing, node: ast.Assign, entry: ModuleSighting, last: str | None) -> bool:
+    """Whether a statement puts a module into the path, or what holds it."""
+    paths = [path for path, value in bindings(node) if not _is_none(value)]
+    if last is not None:
+        return any(path is not None and path.endswith(last) for path in paths)
+    name = entry.place.function.rpartition(".")[2]
+    scope = listing.scope_of(node)
+    here = (scope.name if isinstance(scope, FUNCTIONS) else "<module>") == name
+    return here and any(
+        path is not None and (entry.path == path or entry.path.startswith(f"{path}[")) for path in paths
+    )
+
+
+def bindings(node: ast.Assign) -> Iterator[tuple[str | None, ast.expr]]:
+    """(path, value) of what a statement binds; several of one value, where it is not known what is in it."""
+    for target in node.targets:
+        targets, value = target.elts if isinstance(target, ast.Tuple) else [target], node.value
+        values = value.elts if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) else [value]
+        values = values if len(values) == len(targets) else [value] * len(targets)
+        yield from ((expressions.path_text(t), v) for t, v in zip(targets, values, strict=True))
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _chooses(test: ast.expr) -> bool:
+    """Not ``if net is None``, which asks whether anything is there."""
+    return not (isinstance(test, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in test.ops)) and not (
+        isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance"
+    )

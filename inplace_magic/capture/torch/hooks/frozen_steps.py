@@ -1,0 +1,33 @@
+"""Steps of optimizers, the modules seen then, and modules put in the place of others, frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from inplace_magic.capture.log import RawReplacement, RawSighting, RawStepping
+from inplace_magic.record.places import Callsite
+from inplace_magic.record.training import ModuleSighting, Replacement, Stepping
+
+
+def frozen_steppings(raws: Iterable[RawStepping], sites: list[Callsite]) -> Iterator[Stepping]:
+    """Each that tells something: the first of an optimizer, and the later ones of it."""
+    for raw in raws:
+        yield Stepping(raw.call, _site(raw.site, sites), raw.optimizer, raw.cls, raw.held)
+
+
+def frozen_sightings(raws: Iterable[RawSighting], sites: list[Callsite]) -> Iterator[ModuleSighting]:
+    """Where a path was first seen to lead to a module."""
+    for raw in raws:
+        place = _site(raw.site, sites)
+        if place is not None:
+            yield ModuleSighting(raw.call, place, raw.path, raw.module, raw.cls, raw.holder, raw.since, raw.parameters)
+
+
+def frozen_replacements(raws: Iterable[RawReplacement], sites: list[Callsite]) -> Iterator[Replacement]:
+    """Modules that were given another child."""
+    for raw in raws:
+        yield Replacement(raw.call, _site(raw.site, sites), raw.name, raw.given_up, raw.taken)
+
+
+def _site(number: int | None, sites: list[Callsite]) -> Callsite | None:
+    return None if number is None else sites[number]

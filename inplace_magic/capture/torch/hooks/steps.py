@@ -1,0 +1,192 @@
+"""What an optimizer holds when it steps, which names lead to the modules that it moves, and which modules were put in
+the place of others.
+
+``best = model`` calls nothing, and neither does ``model.head = nn.Linear(4, 2)``. PyTorch has places for hooks of its
+own (``register_optimizer_step_pre_hook``, ``register_module_module_registration_hook``); ours read names and tables,
+and run nothing of the user's. Looked at are the first steps, and of later ones a part: a loop of a thousand steps
+costs a few dozen looks.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from collections.abc import Iterator
+from itertools import islice
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import torch
+from torch.nn.modules.module import register_module_module_registration_hook
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.utils.hooks import RemovableHandle
+
+from inplace_magic.capture.log import RawReplacement, RawSighting, RawStepping
+from inplace_magic.capture.names import TORCH_KINDS
+from inplace_magic.capture.naming.holdings import names_of
+from inplace_magic.capture.naming.reach import entries_of
+from inplace_magic.capture.naming.scope import was_executed
+from inplace_magic.capture.recorder import Recorder
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
+
+_EACH = 24
+"""So many steps are looked at one by one."""
+_ITEMS = 48
+"""Names of a function, and entries of an object, that are looked at."""
+_DEPTH = 2
+_PARAMETERS = 8
+"""Of a module, by which a call that runs it is known."""
+_MOST = 2_000
+"""Kept of one watch, of each kind."""
+_FRAMES = 6
+
+
+class _Look(NamedTuple):
+    """What was seen when a running function was last looked at."""
+
+    code: CodeType
+    told: set[tuple[str, int]]
+    """(path, module) of what is noted."""
+    paths: dict[str, int]
+    """The numbers of modules, by the paths that led to them."""
+    begun: int | None
+    """How many calls had begun; None where this is the first look."""
+
+
+class Steps:
+    """Looks at steps and at replaced modules on this thread.
+
+    Args:
+        recorder: the record of the watch.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._thread = threading.get_ident()
+        self._count = 0
+        self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
+        """By ``id``, of optimizers and modules."""
+        self._seen: dict[int, _Look] = {}
+        """By ``id`` of a frame."""
+
+    def registered(self) -> Iterator[RemovableHandle]:
+        """The hooks are on; their handles take them off."""
+        yield register_optimizer_step_pre_hook(self._before_step)
+        yield register_module_module_registration_hook(self._before_registration)
+
+    def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if threading.get_ident() != self._thread:
+            return
+        self._count += 1
+        if self._count > _EACH and self._count % (self._count // _EACH + 1):
+            return
+        try:
+            with torch._C.DisableTorchFunction():
+                self._note_step(optimizer)
+        except Exception as fault:  # containment: whatever fails in here, the user's optimizer steps
+            self._recorder.fault("looking at what an optimizer moves", fault)
+
+    def _note_step(self, optimizer: Any) -> None:
+        recorder = self._recorder
+        log, known = recorder.log, recorder.identity.known
+        held = [*parameters_held(optimizer)]
+        if any(type(each) not in describe.PLAIN_TYPES for each in held):
+            return  # of a subclass it is not known
+        met = tuple(record.serial for each in held if (record := known(each)) is not None)
+        site = recorder.sites.note(sys._getframe(2))
+        if len(log.steppings) < _MOST:
+            number = self._number(optimizer)
+            log.steppings.append(RawStepping(log.begun, site, number, type(optimizer).__name__, met))
+        if len(log.sightings) < _MOST:
+            self._look(sys._getframe(2), frozenset(map(id, held)))
+
+    def _number(self, item: Any) -> int:
+        known = self._numbers.get(id(item))
+        if known is None or known[0]() is not item:
+            known = self._numbers[id(item)] = weakref.ref(item), len(self._numbers) + 1
+        return known[1]
+
+    def _look(self, frame: FrameType | None, held: frozenset[int]) -> None:
+        """Goes through the names of the user's functions that run."""
+        looked = 0
+        while frame is not None and looked < _FRAMES:
+            mine, is_last = self._recorder.sites.is_users(frame.f_code)
+            if mine:
+                looked += 1
+                self._look_at(frame, held)
+            frame = None if is_last else frame.f_back
+
+    def _look_at(self, frame: FrameType, held: frozenset[int]) -> None:
+        recorder, begun = self._recorder, self._recorder.log.begun
+        look = self._seen.get(id(frame))
+        if look is None or look.code is not frame.f_code:
+            look = _Look(frame.f_code, set(), {}, None)
+        found: dict[str, int] = {}
+        for path, holder, module in self._modules(frame):
+            number = found[path] = self._number(module)
+            moved = any(id(each) in held for each in islice(_parameters_of(module), 1))
+            if not moved or (path, number) in look.told or len(recorder.log.sightings) >= _MOST:
+                continue
+            look.told.add((path, number))
+            own = islice(_parameters_of(module), _PARAMETERS)
+            met = (recorder.identity.known(each) for each in own)
+            recorder.log.sightings.append(
+                RawSighting(
+                    call=begun,
+                    site=recorder.sites.note(frame),
+                    path=path,
+                    module=number,
+                    cls=type(module).__name__,
+                    holder=holder,
+                    since=None if look.paths.get(path) == number else look.begun,
+                    parameters=tuple(record.serial for record in met if record is not None),
+                )
+            )
+        self._seen[id(frame)] = look._replace(paths=found, begun=begun)
+
+    def _modules(self, frame: FrameType) -> Iterator[tuple[str, str, Any]]:
+        """(path, class of the holder, module) of what the names of a frame lead to."""
+        for name, value in islice(names_of(frame).items(), _ITEMS):
+            if not was_executed(value):
+                yield from _within(name, "", value, 0)
+
+    def _before_registration(self, module: Any, name: Any, child: Any) -> None:
+        if threading.get_ident() != self._thread or len(self._recorder.log.replacements) >= _MOST:
+            return
+        try:
+            before = vars(module).get("_modules", {}).get(name)
+            if before is None or child is None or before is child or type(name) is not str:
+                return
+            with torch._C.DisableTorchFunction():
+                self._note_replacement(name, before, child)
+        except Exception as fault:  # containment: whatever fails in here, the module takes its child
+            self._recorder.fault("looking at what a module was given", fault)
+
+    def _note_replacement(self, name: str, before: Any, child: Any) -> None:
+        recorder, plain = self._recorder, describe.PLAIN_TYPES
+        given_up, taken = (
+            tuple(recorder.identity.register(each).serial for each in _parameters_of(one) if type(each) in plain)
+            for one in (before, child)
+        )
+        if given_up and taken and not set(given_up) & set(taken):
+            site = recorder.sites.note(sys._getframe(2))
+            recorder.log.replacements.append(RawReplacement(recorder.log.begun, site, name, given_up, taken))
+
+
+def _within(path: str, holder: str, value: Any, depth: int) -> Iterator[tuple[str, str, Any]]:
+    if issubclass(type(value), TORCH_KINDS.module):
+        yield path, holder, value
+    elif depth < _DEPTH:
+        for step, item in islice(entries_of(value, TORCH_KINDS), _ITEMS):
+            yield from _within(path + step, type(value).__name__, item, depth + 1)
+
+
+def _parameters_of(module: Any) -> Iterator[Any]:
+    """The parameters of a module, read without running anybody's code."""
+    state = vars(module)
+    yield from [each for each in (state.get("_parameters") or {}).values() if each is not None]
+    for child in list((state.get("_modules") or {}).values()):
+        if child is not None and child is not module:
+            yield from _parameters_of(child)

@@ -1,0 +1,58 @@
+"""What optimizers held when they stepped, and which names led to the modules that they moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inplace_magic.record.places import Callsite
+
+
+@dataclass(frozen=True, slots=True)
+class Stepping:
+    """An optimizer that is about to step; noted of the first steps, and of later ones at growing distances."""
+
+    call: int
+    """How many calls had begun."""
+    callsite: Callsite | None
+    optimizer: int
+    """By a serial number of its own."""
+    cls: str
+    held: tuple[int, ...] = ()
+    """The parameters that it holds, as far as the watch has met them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSighting:
+    """A path from a name of the user's that led to a module whose parameters an optimizer was about to move, where it
+    was first seen to."""
+
+    call: int
+    """How many calls had begun."""
+    place: Callsite
+    """Where the function, or the block, that has the name stood then."""
+    path: str
+    """``best``, ``stopper.model``, ``results[0]["model"]``."""
+    module: int
+    """By a serial number of its own."""
+    cls: str
+    holder: str = ""
+    """Class of the object, dict or list that holds it; empty for a name."""
+    since: int | None = None
+    """How many calls had begun when the function was last looked at and the path did not lead there; None where this
+    was the first look at it."""
+    parameters: tuple[int, ...] = ()
+    """Some of the module's own, as far as the watch has met them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A module that was given another child for the one that it had: ``net.head = nn.Linear(4, 2)``."""
+
+    call: int
+    """How many calls had begun."""
+    callsite: Callsite | None
+    name: str
+    given_up: tuple[int, ...] = ()
+    """Parameters of the child that went."""
+    taken: tuple[int, ...] = ()
+    """Parameters of the child that came."""
