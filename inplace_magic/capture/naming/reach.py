@@ -123,7 +123,7 @@ def _walk_module(
             _walk(f"{path}.{name}", item, depth, seen, kinds, found)
 
 
-def entries_of(value: Any, kinds: Kinds, most: int) -> list[tuple[str, Any]]:
+def entries_of(value: Any, kinds: Kinds, most: int = _MAX_ITEMS) -> list[tuple[str, Any]]:
     """(step, entry) of what an object holds itself: ``["organ"]``, ``[0]``, ``.pos``; of a module its tensors alone.
 
     Args:
