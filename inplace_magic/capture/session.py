@@ -158,7 +158,8 @@ class Session:
             self._steps = self._steps or Steps(self._recorder)
             self._hooks.append(IdleSteps(self._recorder).registered())
             self._hooks.append(self._registrations.registered())
-            self._hooks += self._steps.registered()
+            self._hooks.append(self._steps.asked_at_steps())
+            self._hooks.append(self._steps.asked_at_children())
 
     def _unhook(self) -> None:
         while self._hooks:

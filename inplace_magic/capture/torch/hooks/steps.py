@@ -71,10 +71,13 @@ class Steps:
         self._seen: dict[int, _Look] = {}
         """By ``id`` of a frame."""
 
-    def registered(self) -> Iterator[RemovableHandle]:
-        """The hooks are on; their handles take them off."""
-        yield register_optimizer_step_pre_hook(self._before_step)
-        yield register_module_module_registration_hook(self._before_registration)
+    def asked_at_steps(self) -> RemovableHandle:
+        """The hook before each step is on; its handle takes it off."""
+        return register_optimizer_step_pre_hook(self._before_step)
+
+    def asked_at_children(self) -> RemovableHandle:
+        """The hook for modules that get a child is on; its handle takes it off."""
+        return register_module_module_registration_hook(self._before_registration)
 
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if threading.get_ident() != self._thread:
@@ -92,7 +95,7 @@ class Steps:
         recorder = self._recorder
         log, known = recorder.log, recorder.identity.known
         held = [*parameters_held(optimizer)]
-        if any(type(each) not in describe.PLAIN_TYPES for each in held):
+        if any([type(each) not in describe.PLAIN_TYPES for each in held]):
             return  # of a subclass it is not known
         met = tuple(record.serial for each in held if (record := known(each)) is not None)
         site = recorder.sites.note(sys._getframe(2))
@@ -126,12 +129,11 @@ class Steps:
         found: dict[str, int] = {}
         for path, holder, module in self._modules(frame):
             number = found[path] = self._number(module)
-            moved = any(id(each) in held for each in islice(_parameters_of(module), 1))
+            moved = any([id(each) in held for each in _parameters_of(module, 1)])
             if not moved or (path, number) in look.told or len(recorder.log.sightings) >= _MOST:
                 continue
             look.told.add((path, number))
-            own = islice(_parameters_of(module), _PARAMETERS)
-            met = (recorder.identity.known(each) for each in own)
+            met = [recorder.identity.known(each) for each in _parameters_of(module, _PARAMETERS)]
             recorder.log.sightings.append(
                 RawSighting(
                     call=begun,
@@ -183,10 +185,15 @@ def _within(path: str, holder: str, value: Any, depth: int) -> Iterator[tuple[st
             yield from _within(path + step, type(value).__name__, item, depth + 1)
 
 
-def _parameters_of(module: Any) -> Iterator[Any]:
-    """The parameters of a module, read without running anybody's code."""
-    state = vars(module)
-    yield from [each for each in (state.get("_parameters") or {}).values() if each is not None]
-    for child in list((state.get("_modules") or {}).values()):
-        if child is not None and child is not module:
-            yield from _parameters_of(child)
+def _parameters_of(module: Any, most: int | None = None) -> list[Any]:
+    """The parameters of a module, or the first of them, read without running anybody's code. A list: a generator that
+    is left early drops an interrupt that strikes as it dies."""
+    found: list[Any] = []
+    met, ahead = {id(module)}, [module]
+    while ahead and (most is None or len(found) < most):
+        state = vars(ahead.pop())
+        found += [each for each in (state.get("_parameters") or {}).values() if each is not None]
+        children = [each for each in (state.get("_modules") or {}).values() if each is not None and id(each) not in met]
+        met.update(map(id, children))
+        ahead += reversed(children)
+    return found[:most]
