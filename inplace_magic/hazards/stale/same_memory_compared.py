@@ -20,6 +20,9 @@ which then shrinks the live weights) are the same elements of the same memory, r
 and that memory was written since the second one was taken: a round trip (``a.cpu()``, ``torch.from_numpy(a.numpy())``)
 that is compared right away compares what it should. Writing ``master`` and then ``p.copy_(master)`` is no mistake
 either, should they be one memory: `p` was to get the new values.
+
+Found as well where nothing was written: ``current = saved[:n]`` takes all of `saved`, neither has a history, and each
+time that it ran the line that takes their difference gave a loss a term that is zero whatever happens.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.deep_copy import second_name_copied, snapshot_taken
 from inplace_magic.hazards.references.second_sides import (
     given_since,
@@ -41,6 +44,7 @@ from inplace_magic.hazards.references.second_sides import (
     second_taken,
     wrote_while_making,
 )
+from inplace_magic.hazards.references.zero_differences import ZeroDifference, zero_differences
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -69,6 +73,9 @@ def check(story: Story) -> Iterator[Hazard]:
             continue
         seen.add(write.site)
         yield _hazard(story, call, call.inputs[0], write, taken)
+    for zero in zero_differences(story):
+        if zero.call.callsite not in first:
+            yield _zero(zero)
 
 
 def _comparisons(story: Story) -> Iterator[tuple[CallEvent, Write, int | None]]:
@@ -233,6 +240,29 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
         read=call,
         tensor=mutation.tensor if mutation is not None else read.tensor,
         write=write,
+    )
+
+
+def _zero(zero: ZeroDifference) -> Hazard:
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} takes the difference of a tensor and itself: {view} made `{one}` a view of all of `{other}`, so "
+            "this term of the loss in {loss} is zero whatever the weights are. PyTorch gives no error."
+        ).format(
+            line=wording.spot(zero.call.callsite),
+            view=wording.spot(zero.view.callsite),
+            one=zero.one,
+            other=zero.other,
+            loss=wording.line_of(zero.loss.callsite),
+        ),
+        fix=_("Take `{one}` from what was to be held against `{other}`.").format(one=zero.one, other=zero.other),
+        variable=zero.one,
+        tensor=zero.view.outputs[0].tensor,
+        read=zero.call,
+        write=zero.view,
+        badges=Badges(wrote=_("takes a view of all of it here"), read=_("is zero each time")),
     )
 
 
