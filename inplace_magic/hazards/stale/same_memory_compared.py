@@ -43,6 +43,7 @@ from inplace_magic.hazards.references.second_sides import (
     given_since,
     operands_of,
     second_taken,
+    where_named,
     wrote_while_making,
 )
 from inplace_magic.hazards.references.zero_differences import ZeroDifference, zero_differences
@@ -229,12 +230,13 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
     site, mutation, writer = write.site, write.mutation, write.call
     gradient = (name for name in story.names.get(read.tensor, ()) if writer is None and is_gradient(name))
     variable = story.name_written_by(write) or next(gradient, None) or story.bindings.name(read.tensor)
+    maker = _maker(story, call, taken)
     return finding(
         CODE,
         "warning",
         message=sentences(
             _what(call, variable),
-            _followed(site, known=taken is not None, maker=_maker(story, call, taken)),
+            _followed(site, known=taken is not None, maker=maker),
         ),
         fix=_(
             "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
@@ -243,6 +245,8 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
         read=call,
         tensor=mutation.tensor if mutation is not None else read.tensor,
         write=write,
+        origin=maker.callsite if maker is not None else where_named(story, call),
+        badges=Badges(origin=_("kept here")),
     )
 
 
