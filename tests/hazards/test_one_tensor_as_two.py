@@ -191,6 +191,10 @@ HEALTHY = {
     "the entry is not read": "net = nn.Linear(3, 2)\ndata = net(torch.ones(4, 3)).square().mean()\nloss = data\n"
     'loss += 0.1 * net.weight.square().sum()\nhistory = {"all": loss, "data": data}\n'
     'loss.backward()\nprint(history["all"].item())\n',
+    "a short name for a state": "class Walk:\n    def __init__(self):\n        self.place = torch.ones(2)\n"
+    "    def step(self, move):\n        place = self.place\n        place += move\n"
+    '        seen = {"place": place, "state": self.place}\n        return seen\nwalk = Walk()\n'
+    'for k in range(3):\n    seen = walk.step(1.0)\nprint(seen["place"], seen["state"])\n',
     "the container was made before": "net = nn.Linear(3, 2)\ndata = net(torch.ones(4, 3)).square().mean()\n"
     'history = {"data": data.item()}\nloss = data\nloss += 0.1 * net.weight.square().sum()\n'
     "loss.backward()\nprint(history)\n",

@@ -65,7 +65,8 @@ def handed_out_as_two(story: Story, call: CallEvent, mutation: Mutation, owned: 
         meta = story.observations.get(held[1]) if held is not None else None
         if meta is not None and meta.storage != mutation.storage:
             continue  # the statement did not run
-        read = _read_of_both(story, call, mutation, owned, other, names <= given, returned if keeps else None)
+        counts = keeps and "." not in other and "." not in path  # `state = self.state` is a short name for one state
+        read = _read_of_both(story, call, mutation, owned, other, names <= given, returned if counts else None)
         if read is not None and not is_bound_anew(story, owned, other, call.index, read.index, mutation.tensor):
             return AsTwo(other, alias, read)
     return None
