@@ -224,11 +224,29 @@ def aliases_in(text: Text) -> tuple[tuple[str, int, str, str, str], ...]:
 
 
 def _entries(node: ast.expr) -> list[ast.expr]:
-    """The entries of ``(state, reward)`` and ``{"loss": total}``, as appended to a list or returned; of anything else,
-    itself."""
+    """The entries of ``(state, reward)``, ``{"loss": total}``, ``dict(loss=total)`` and ``[total] + parts``, as they
+    are appended to a list or returned; of anything else, itself."""
+    made = isinstance(node, (ast.Tuple, ast.List, ast.Dict, ast.BinOp)) or _is_made_of_keywords(node)
+    return [value for _key, value in entries_by_key(node)] if made else [node]
+
+
+def entries_by_key(node: ast.expr) -> list[tuple[str, ast.expr]]:
+    """(key as text, entry) of what is written as a container; of ``[total] + parts`` those that are written out."""
     if isinstance(node, (ast.Tuple, ast.List)):
-        return node.elts
-    return node.values if isinstance(node, ast.Dict) else [node]
+        return [(str(place), entry) for place, entry in enumerate(node.elts)]
+    if isinstance(node, ast.Dict):
+        keyed = zip(node.keys, node.values, strict=True)
+        return [(ast.unparse(key) if key is not None else "**", value) for key, value in keyed]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        sides = [side for side in (node.left, node.right) if isinstance(side, (ast.Tuple, ast.List, ast.BinOp))]
+        return [entry for side in sides for entry in entries_by_key(side)]
+    if isinstance(node, ast.Call) and _is_made_of_keywords(node):
+        return [(repr(keyword.arg) if keyword.arg is not None else "**", keyword.value) for keyword in node.keywords]
+    return []
+
+
+def _is_made_of_keywords(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict" and not node.args
 
 
 def _undetached(node: ast.expr) -> ast.expr:

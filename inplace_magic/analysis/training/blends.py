@@ -50,6 +50,8 @@ class _Walk:
         self._story = story
         met = (meta for call in story.trace.calls for meta in call.inputs)
         self._weights = {meta.storage for meta in met if meta.is_trainable and meta.storage is not None}
+        self._given: set[int] = set()
+        """Memories that a weight was given: nobody trains them, but the next average is given to their place."""
         self._sizes: dict[int, int] = {}
         self._moved: dict[int, int] = {}
         self._carried: dict[int, dict[int, tuple[int, ...]]] = {}
@@ -73,9 +75,11 @@ class _Walk:
 
     def _taken(self, call: CallEvent) -> Iterator[Blend]:
         before, source = call.inputs[:2]
-        if before.storage in self._weights and source.storage not in (None, before.storage):
+        its_own = before.storage in self._weights or before.storage in self._given
+        if its_own and source.storage not in (None, before.storage):
             states = self._of_all([source], before, gathers=False)
             if states and before.storage is not None and source.storage is not None:
+                self._given.add(source.storage)
                 yield Blend(call, before.tensor, before.storage, source.storage, states, whole=True)
 
     def _written(self, call: CallEvent, place: int, mutation: Mutation) -> Iterator[Blend]:

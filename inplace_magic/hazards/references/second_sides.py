@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
@@ -191,3 +192,27 @@ def ran_between(story: Story, alias: AliasStatement, like: Callsite | None, firs
             return True
         previous = at.line
     return False
+
+
+def where_named(story: Story, call: CallEvent) -> Callsite | None:
+    """The statement of the same function that gave one operand of a call the other one's name: ``before = grad``."""
+    site, names = call.callsite, set(operands_of(call, story.bindings.view_texts))
+    for alias in story.aliases.beside(site) if site is not None else ():
+        if site is not None and {alias.target, alias.source} == names:
+            return place_of(alias, site)
+    return None
+
+
+def place_of(alias: AliasStatement, like: Callsite) -> Callsite:
+    """The place of a statement in the function of another place."""
+    return replace(
+        like,
+        line=alias.line,
+        end_line=None,
+        column=None,
+        end_column=None,
+        text=alias.text,
+        expression=alias.text,
+        statement=alias.text,
+        targets=None,
+    )

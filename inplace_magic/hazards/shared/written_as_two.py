@@ -22,33 +22,85 @@ Good::
 Told from the record, and from the two lines that write: two keys of one object (attributes, entries of a dict, fields
 of a named tuple, buffers of a module) were seen to hold the tensor at the moment of each write, or two names did that
 one statement had bound; one line wrote by the one, another line by the other, the same elements, and one of them built
-on the values that the other had left. Silent where a statement says that both are one (``self.kernel = self.weight``,
-``cache = self.cache``), for two tensors that change places, for leaves that are trained and for their gradients, and
-where one of the two places is only read.
+on the values that the other had left. So it is where ``q.data = p.data`` ran twice, as a copy would, and both `q` and
+`p` were written in between, as two networks in training mode write their statistics. Silent where a statement says that
+both are one (``self.kernel = self.weight``, ``cache = self.cache``), for two tensors that change places, for leaves
+that are trained and for their gradients, where one of the two places is only read, and where a tensor is given
+another's memory once.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
+from inplace_magic.hazards.fixes.begun import copied
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.objects.given_again import GivenAgain, given_again
 from inplace_magic.hazards.references.objects.two_slots import WrittenAsTwo, written_as_two
-from inplace_magic.hazards.rule import Rule
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
 
 CODE = "written-as-two"
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that writes on top of the other state."""
+    for again in given_again(story):
+        yield _given(again)
     seen = set()
     for found in written_as_two(story):
         if found.second.callsite not in seen:
             seen.add(found.second.callsite)
             yield _hazard(story, found)
+
+
+def _given(found: GivenAgain) -> Hazard:
+    site = found.given.callsite
+    one, other = _sides(site)
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} gives `{one}` the memory of `{other}`, and no copy: {first} and {second} both write it from then "
+            "on, so each changes both. PyTorch gives no error."
+        ).format(
+            line=wording.spot(site),
+            one=one,
+            other=other,
+            first=wording.line_of(found.own.site),
+            second=wording.line_of(found.theirs.site),
+        ),
+        fix=_("Give it a copy: {code}.").format(code=wording.code(f"{one} = {other}.clone()")),
+        variable=one.removesuffix(".data"),
+        tensor=found.tensor,
+        write=found.given,
+        origin=site,
+        read=found.theirs.call,
+        badges=Badges(read=_("writes the same memory here")),
+    )
+
+
+def _sides(site: Callsite | None) -> tuple[str, str]:
+    """Both sides of the assignment, as the line says them."""
+    node = expressions.parse(site.statement) if site is not None else None
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return "q.data", "p.data"
+    return ast.unparse(node.targets[0]), ast.unparse(node.value)
+
+
+def memory_copied(write: Written) -> Fix | None:
+    """``q.data = p.data.clone()``."""
+    node, call = write.statement, write.call
+    if call is None or not call.does("takes memory") or not isinstance(node, ast.Assign):
+        return None
+    return copied(write, write.listing, node.value)
 
 
 def _hazard(story: Story, found: WrittenAsTwo) -> Hazard:
@@ -71,4 +123,4 @@ def _hazard(story: Story, found: WrittenAsTwo) -> Hazard:
     return replace(told, mutations=tuple(place for place in (first, second) if place is not None))
 
 
-RULE = Rule(check)
+RULE = Rule(check, {CODE: Cures((memory_copied,))})

@@ -25,8 +25,10 @@ the tensor began as a buffer (``torch.zeros``, ``empty``, …) that is there to 
 both names (``m = v = torch.zeros(3)``), and where the old name is not read again.
 
 Found where a function wrote a tensor by one of its names and reads it later on by another one that it has had since
-before the write; and where it hands out both, ``return noise(patch), patch``, and the call wrote its argument and gave
-it back. What a function did to a tensor that it was handed is told by `argument-written`.
+before the write; where it puts both names into one container and the other one's entry is read: ``loss = first`` and
+``loss += rest`` above ``return [loss, first] + parts``; and where it hands out both, ``return noise(patch), patch``,
+and the call wrote its argument and gave it back. What a function did to a tensor that it was handed is told by
+`argument-written`.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.references.handed_out import handed_out_beside_itself
+from inplace_magic.hazards.references.kept_together import handed_out_as_two
 from inplace_magic.hazards.references.meant_writes import declared_in_place, is_over, is_read_by_both, reshaped
 from inplace_magic.hazards.references.old_names import is_bound_anew, is_buffer, is_given_again, other_names
 from inplace_magic.hazards.references.owners import Owned, owners_of
@@ -54,7 +57,6 @@ from inplace_magic.hazards.references.rereading import (
 )
 from inplace_magic.hazards.references.second_names import (
     are_taken_for_two,
-    entries_of,
     goes_on_as_two,
     hands_out_another_name,
     is_one_tensor,
@@ -100,26 +102,16 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> Hazard | None:
-    """A helper that gave the written tensor a second name before the write and returns both as if they were two
-    tensors."""
-    site = call.callsite
-    if site is None or site.caller is None:
-        return None
-    here = story.aliases.beside(site)
-    returned = {alias.source for alias in here if alias.target == "return"}
-    if not returned:
-        return None
+    """A function that gave the written tensor a second name before the write and returns both, or puts both into one
+    container, as if they were two tensors."""
     path = story.bindings.written_path(call, mutation.tensor)
-    if path is None:
+    if path is None or call.callsite is None:
         return None
-    returned |= entries_of(here, path, returned)
-    for alias in here:
-        names = {alias.target, alias.source}
-        if path in names and names <= returned and alias.target != "return" and alias.line < site.line:
-            for read in story.readers(mutation.tensor, call.index, lambda place: level(place, site) is None):
-                other = (names - {path}).pop()
-                return _hazard(story, call, mutation, Owned(path, site), read, read.callsite, other, alias)
-    return None
+    owned = Owned(path, call.callsite)
+    found = handed_out_as_two(story, call, mutation, owned, keeps=_may_be_a_mistake(story, call.callsite, mutation))
+    if found is None:
+        return None
+    return _hazard(story, call, mutation, owned, found.read, found.read.callsite, found.other, found.alias)
 
 
 def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[Hazard]:

@@ -26,7 +26,6 @@ Silent for leaves that are trained, which are tied on purpose, and for questions
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, groupby
 
@@ -37,12 +36,11 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.rereading import is_no_tensor
-from inplace_magic.hazards.references.second_sides import ran_between
+from inplace_magic.hazards.references.second_sides import place_of, ran_between
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.names import AliasStatement
-from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 
 CODE = "joined-with-itself"
@@ -160,20 +158,6 @@ def _written_since(story: Story, call: CallEvent, pair: list[_Named], alias: Ali
     return last if (taken and max(taken) < last.at) or (not taken and began) else None
 
 
-def _place_of(alias: AliasStatement, like: Callsite) -> Callsite:
-    return replace(
-        like,
-        line=alias.line,
-        end_line=None,
-        column=None,
-        end_column=None,
-        text=alias.text,
-        expression=alias.text,
-        statement=alias.text,
-        targets=None,
-    )
-
-
 def _hazard(story: Story, call: CallEvent, tensor: int, alias: AliasStatement, write: Write) -> Hazard:
     site = call.callsite
     return finding(
@@ -192,7 +176,7 @@ def _hazard(story: Story, call: CallEvent, tensor: int, alias: AliasStatement, w
         ),
         fix=_("Make a copy where the second name is given: {code}.").format(code=wording.code(f"{alias.text}.clone()")),
         variable=alias.target,
-        origin=_place_of(alias, site) if site is not None else None,
+        origin=place_of(alias, site) if site is not None else None,
         read=call,
         tensor=tensor,
         write=write,

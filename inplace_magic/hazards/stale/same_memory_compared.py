@@ -21,6 +21,9 @@ and that memory was written since the second one was taken: a round trip (``a.cp
 that is compared right away compares what it should. Nor is it a mistake to ask whether a parameter that was given to a
 second module by a statement is still in both. Writing ``master`` and then ``p.copy_(master)`` is no mistake either,
 should they be one memory: `p` was to get the new values.
+
+Found as well where nothing was written: ``current = saved[:n]`` takes all of `saved`, neither has a history, and each
+time that it ran the line that takes their difference gave a loss a term that is zero whatever happens.
 """
 
 from __future__ import annotations
@@ -34,14 +37,16 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.deep_copy import second_name_copied, snapshot_taken
 from inplace_magic.hazards.references.second_sides import (
     given_since,
     operands_of,
     second_taken,
+    where_named,
     wrote_while_making,
 )
+from inplace_magic.hazards.references.zero_differences import ZeroDifference, zero_differences
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -70,6 +75,9 @@ def check(story: Story) -> Iterator[Hazard]:
             continue
         seen.add(write.site)
         yield _hazard(story, call, call.inputs[0], write, taken)
+    for zero in zero_differences(story):
+        if zero.call.callsite not in first:
+            yield _zero(zero)
 
 
 def _comparisons(story: Story) -> Iterator[tuple[CallEvent, Write, int | None]]:
@@ -222,12 +230,13 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
     site, mutation, writer = write.site, write.mutation, write.call
     gradient = (name for name in story.names.get(read.tensor, ()) if writer is None and is_gradient(name))
     variable = story.name_written_by(write) or next(gradient, None) or story.bindings.name(read.tensor)
+    maker = _maker(story, call, taken)
     return finding(
         CODE,
         "warning",
         message=sentences(
             _what(call, variable),
-            _followed(site, known=taken is not None, maker=_maker(story, call, taken)),
+            _followed(site, known=taken is not None, maker=maker),
         ),
         fix=_(
             "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
@@ -236,6 +245,31 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
         read=call,
         tensor=mutation.tensor if mutation is not None else read.tensor,
         write=write,
+        origin=maker.callsite if maker is not None else where_named(story, call),
+        badges=Badges(origin=_("kept here")),
+    )
+
+
+def _zero(zero: ZeroDifference) -> Hazard:
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} takes the difference of a tensor and itself: {view} made `{one}` a view of all of `{other}`, so "
+            "this term of the loss in {loss} is zero whatever the weights are. PyTorch gives no error."
+        ).format(
+            line=wording.spot(zero.call.callsite),
+            view=wording.spot(zero.view.callsite),
+            one=zero.one,
+            other=zero.other,
+            loss=wording.line_of(zero.loss.callsite),
+        ),
+        fix=_("Take `{one}` from what was to be held against `{other}`.").format(one=zero.one, other=zero.other),
+        variable=zero.one,
+        tensor=zero.view.outputs[0].tensor,
+        read=zero.call,
+        write=zero.view,
+        badges=Badges(wrote=_("takes a view of all of it here"), read=_("is zero each time")),
     )
 
 
