@@ -93,6 +93,7 @@ from inplace_magic.hazards.stale import (
     joined_with_itself,
     kept_activation_overwritten,
     kept_then_written,
+    memory_not_filled,
     operand_overwritten_first,
     results_share_memory,
     ring_overrun,
@@ -182,6 +183,7 @@ RULES: tuple[Rule, ...] = (
     one_tensor_many_slots.RULE,
     results_share_memory.RULE,
     ring_overrun.RULE,
+    memory_not_filled.RULE,
     dataset_item_edited.RULE,
     frame_written.RULE,
     default_argument_written.RULE,
@@ -210,6 +212,7 @@ RULES: tuple[Rule, ...] = (
 NEED_EVERY_CALL = frozenset(
     rule.name
     for rule in (
+        memory_not_filled.RULE,
         cast_outdated.RULE,
         frame_written.RULE,
         view_overwritten_unread.RULE,
