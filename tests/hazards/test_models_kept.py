@@ -296,6 +296,14 @@ HEALTHY = {
         for layer in layers:
             h = torch.tanh(layer(h))
         """,
+    "several models of a list, stepped in turn": """
+        models = [nn.Linear(3, 1) for _ in range(3)]
+        optimizers = [torch.optim.SGD(each.parameters(), lr=0.1) for each in models]
+        for epoch in range(3):
+            for each, optimizer in zip(models, optimizers):
+                train(each)
+        mean = torch.stack([each(x) for each in models]).mean(0)
+        """,
     "several models, epoch by epoch": """
         models = [nn.Linear(3, 1) for _ in range(3)]
         for epoch in range(3):

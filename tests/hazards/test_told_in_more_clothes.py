@@ -125,6 +125,11 @@ HEALTHY = {
     "a start that others read as what it has become": ENVIRONMENT.format(
         start="self.start", more="\n    def place(self):\n        return self.start.norm().item()"
     ),
+    "the question whether two layers are still tied": "torch.manual_seed(0)\n"
+    "emb, out = nn.Embedding(5, 3), nn.Linear(3, 5, bias=False)\nout.weight = emb.weight\n"
+    "opt = torch.optim.SGD(emb.parameters(), lr=0.1)\n"
+    "out(emb(torch.tensor([1, 2]))).square().mean().backward()\nopt.step()\n"
+    "tied = torch.equal(emb.weight, out.weight)\n",
     "gradients that are made anew": GRADIENTS.format(clear="net.zero_grad()"),
 }
 

@@ -148,10 +148,10 @@ def _collected(story: Story, seen: list[ModuleSighting], training: _Training) ->
     """``snapshots.append(model)`` between steps."""
     slots: dict[tuple[str, str], list[ModuleSighting]] = {}
     for entry in seen:
-        if entry.since is not None and "[" in entry.path:
+        if entry.since is not None and entry.path.endswith("]"):
             slots.setdefault((entry.place.function, entry.path.partition("[")[0]), []).append(entry)
     for (_function, root), entries in slots.items():
-        if len({entry.call for entry in entries}) < 2:
+        if len({entry.call for entry in entries}) < 2 or len({entry.path for entry in entries}) < 2:
             continue
         write = _first_after(training, entries[-1].call)
         trained = [each for each in seen if each.since is None and each.path.partition("[")[0] != root]

@@ -18,8 +18,9 @@ Good::
 Found where both operands of a comparison, difference, copy or running mean (``average.mul_(0.9).add_(p, alpha=0.1)``,
 which then shrinks the live weights) are the same elements of the same memory, reached by two tensors or by two names,
 and that memory was written since the second one was taken: a round trip (``a.cpu()``, ``torch.from_numpy(a.numpy())``)
-that is compared right away compares what it should. Writing ``master`` and then ``p.copy_(master)`` is no mistake
-either, should they be one memory: `p` was to get the new values.
+that is compared right away compares what it should. Nor is it a mistake to ask whether a parameter that was given to a
+second module by a statement is still in both. Writing ``master`` and then ``p.copy_(master)`` is no mistake either,
+should they be one memory: `p` was to get the new values.
 """
 
 from __future__ import annotations
@@ -73,14 +74,16 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _comparisons(story: Story) -> Iterator[tuple[CallEvent, Write, int | None]]:
     """The calls that got one memory twice, the write that was in both, and when the second side was taken."""
-    told_apart = _told_apart(story)
+    told_apart, tied = _told_apart(story), {entry.tensor for entry in story.trace.registrations if entry.replaced}
     for call in story.trace.calls:
         if call.error is not None or len(call.inputs) < 2 or not (call.does("compares") or call.does("shifts")):
             continue
         if told_apart and any((call.callsite, side.tensor) in told_apart for side in call.inputs[:2]):
             continue  # "are all equal to the first?" asks it of the first, too
-        compares, scaling = call.does("compares"), _scaled_before(story, call)
         one, other = call.inputs[:2]
+        if one.tensor == other.tensor and one.tensor in tied and all(out.dtype == "bool" for out in call.outputs):
+            continue  # "are the two still tied?"
+        compares, scaling = call.does("compares"), _scaled_before(story, call)
         if not (compares or scaling) or not _same_elements(one, other) or not _two_ways(story, call, one, other):
             continue
         taken = second_taken(story, call)

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Iterator
 from itertools import islice
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.modules.module import register_module_module_registration_hook
@@ -43,6 +43,18 @@ _MOST = 2_000
 _FRAMES = 6
 
 
+class _Look(NamedTuple):
+    """What was seen when a running function was last looked at."""
+
+    code: CodeType
+    told: set[tuple[str, int]]
+    """(path, module) of what is noted."""
+    paths: dict[str, int]
+    """The numbers of modules, by the paths that led to them."""
+    begun: int | None
+    """How many calls had begun; None where this is the first look."""
+
+
 class Steps:
     """Looks at steps and at replaced modules on this thread.
 
@@ -56,8 +68,8 @@ class Steps:
         self._count = 0
         self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
         """By ``id``, of optimizers and modules."""
-        self._seen: dict[int, tuple[CodeType, dict[str, int], int]] = {}
-        """By ``id`` of a frame: its code, the paths that led to modules, and how many calls had begun."""
+        self._seen: dict[int, _Look] = {}
+        """By ``id`` of a frame."""
 
     def registered(self) -> Iterator[RemovableHandle]:
         """The hooks are on; their handles take them off."""
@@ -108,14 +120,16 @@ class Steps:
 
     def _look_at(self, frame: FrameType, held: frozenset[int]) -> None:
         recorder, begun = self._recorder, self._recorder.log.begun
-        code, before, since = self._seen.get(id(frame), (None, {}, None))
-        if code is not frame.f_code:
-            before, since = {}, None
+        look = self._seen.get(id(frame))
+        if look is None or look.code is not frame.f_code:
+            look = _Look(frame.f_code, set(), {}, None)
         found: dict[str, int] = {}
-        for path, holder, module in self._modules(frame, held):
+        for path, holder, module in self._modules(frame):
             number = found[path] = self._number(module)
-            if before.get(path) == number or len(recorder.log.sightings) >= _MOST:
+            moved = any(id(each) in held for each in islice(_parameters_of(module), 1))
+            if not moved or (path, number) in look.told or len(recorder.log.sightings) >= _MOST:
                 continue
+            look.told.add((path, number))
             own = islice(_parameters_of(module), _PARAMETERS)
             met = (recorder.identity.known(each) for each in own)
             recorder.log.sightings.append(
@@ -126,17 +140,17 @@ class Steps:
                     module=number,
                     cls=type(module).__name__,
                     holder=holder,
-                    since=since,
+                    since=None if look.paths.get(path) == number else look.begun,
                     parameters=tuple(record.serial for record in met if record is not None),
                 )
             )
-        self._seen[id(frame)] = frame.f_code, found, begun
+        self._seen[id(frame)] = look._replace(paths=found, begun=begun)
 
-    def _modules(self, frame: FrameType, held: frozenset[int]) -> Iterator[tuple[str, str, Any]]:
-        """(path, class of the holder, module) of what the names of a frame lead to and somebody moves."""
+    def _modules(self, frame: FrameType) -> Iterator[tuple[str, str, Any]]:
+        """(path, class of the holder, module) of what the names of a frame lead to."""
         for name, value in islice(names_of(frame).items(), _ITEMS):
             if not was_executed(value):
-                yield from _within(name, "", value, held, 0)
+                yield from _within(name, "", value, 0)
 
     def _before_registration(self, module: Any, name: Any, child: Any) -> None:
         if threading.get_ident() != self._thread or len(self._recorder.log.replacements) >= _MOST:
@@ -161,13 +175,12 @@ class Steps:
             recorder.log.replacements.append(RawReplacement(recorder.log.begun, site, name, given_up, taken))
 
 
-def _within(path: str, holder: str, value: Any, held: frozenset[int], depth: int) -> Iterator[tuple[str, str, Any]]:
+def _within(path: str, holder: str, value: Any, depth: int) -> Iterator[tuple[str, str, Any]]:
     if issubclass(type(value), TORCH_KINDS.module):
-        if any(id(each) in held for each in islice(_parameters_of(value), 1)):
-            yield path, holder, value
+        yield path, holder, value
     elif depth < _DEPTH:
         for step, item in islice(entries_of(value, TORCH_KINDS), _ITEMS):
-            yield from _within(path + step, type(value).__name__, item, held, depth + 1)
+            yield from _within(path + step, type(value).__name__, item, depth + 1)
 
 
 def _parameters_of(module: Any) -> Iterator[Any]:
