@@ -6,9 +6,9 @@ writes are found; of each new autograd node a record that dies with it, its name
 with a digest and, after a write, the version before it; a row for each call; and no fault that gets out. At level
 ``ops`` a second mode adds the same for each operator.
 
-There is no function of ours but the one that torch calls, no name of a variable, no value of a written tensor, no
-warning in the user's name, nothing of who holds what, nothing for what is not a plain tensor, nothing that keeps deep
-graphs safe, no bytes in the place of objects, and nothing during backward.
+There is no function of ours but the one that torch calls, nothing for what is not a plain tensor, nothing that keeps
+deep graphs safe, and no bytes in the place of objects. With ``told.py`` there is the rest of a watch, too: names,
+values of written tensors, warnings in the user's name, who holds what, and all that backward needs.
 """
 
 from __future__ import annotations
@@ -17,20 +17,17 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import Any
 
 import torch
+from told import ASKED, MOST_VALUES, Told
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from inplace_magic.capture.torch.functions import FACTS, facts_of
+from inplace_magic.capture.torch.functions import FACTS, facts_of, without_override_check
 from inplace_magic.capture.torch.layouts import memory_of
-from inplace_magic.capture.torch.ops import op_facts_of
 
 PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
 NOTHING: dict[str, Any] = {}
-NO_CONTEXT = nullcontext()
 SEVERAL = frozenset((tuple, list))
 
 
@@ -44,11 +41,11 @@ class Mark:
 class Kept(weakref.ref[Any]):
     """A tensor's, a storage's or a node's record; a weak reference to it."""
 
-    __slots__ = ("counter", "ended", "facts", "key", "layout", "number", "storage", "version")
+    __slots__ = ("counter", "ended", "facts", "key", "layout", "serial", "storage", "version")
     __hash__ = object.__hash__
     __eq__ = object.__eq__
     key: int
-    number: int
+    serial: int
     ended: int | None
     facts: Any
     version: int | None
@@ -73,7 +70,9 @@ class FactsKept(TorchFunctionMode):
         self.digested: dict[Kept, None] = {}
         self.slots: dict[type, list[tuple[str, str]]] = {}
         self.dead: deque[Kept] = deque()
-        self.serial = 0
+        self.made = 0
+        self.told: Told | None = None
+        """With all that is left out otherwise."""
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
@@ -83,7 +82,9 @@ class FactsKept(TorchFunctionMode):
             return func(*args, **(kwargs or NOTHING))
         rows, tensors, storages, dead = self.rows, self.tensors, self.storages, self.dead
         died, layouts, now = dead.append, self.layouts, len(rows)
+        told, pass_on, backward = self.told, None, facts.runs_backward
         given: list[Any] = []
+        small: list[Any] = []
         row: list[Any] = []
         try:
             while dead:  # what died since the last call is buried, before anything is looked up by its ``id``
@@ -96,7 +97,7 @@ class FactsKept(TorchFunctionMode):
                 else:
                     self.digested.pop(record, None)
             path = []
-            frame: Any = sys._getframe(1)
+            frame = caller = sys._getframe(1)
             while frame is not None:
                 path += (id(frame.f_code), frame.f_lasti)
                 frame = frame.f_back
@@ -119,12 +120,12 @@ class FactsKept(TorchFunctionMode):
                         memory = storages.get(id(storage))
                     if memory is None and storage is not None:
                         memory = storages[id(storage)] = Kept(storage, died)
-                        memory.key, memory.ended, memory.number = id(storage), None, len(self.memory)
+                        memory.key, memory.ended, memory.serial = id(storage), None, len(self.memory)
                         memory.facts = storage.nbytes(), storage.device, storage.resizable(), None
                         self.memory.append(memory)
                     record = tensors[id(tensor)] = Kept(tensor, died)
-                    self.serial += 1
-                    record.key, record.ended, record.number = id(tensor), None, self.serial
+                    self.made += 1
+                    record.key, record.ended, record.serial = id(tensor), None, self.made
                     record.version, record.storage, record.counter = version, memory, [version, None]
                     record.layout = () if memory is None else None
                 if record.layout is None:
@@ -136,9 +137,34 @@ class FactsKept(TorchFunctionMode):
                     record.version = record.counter[0] = version
                 row += (record, version)
                 record.counter[1] = place
+            if told is not None:
+                site, pass_on = told.met.get(place) or told.meet(place, caller, facts, now)
+                if facts.may_write or kwargs:
+                    announced = facts.announced_writes(args, kwargs or NOTHING)
+                    if announced:
+                        passed = told.passes[site] = told.passes.get(site, 0) + 1
+                        if passed <= ASKED:
+                            told.written(caller, now, site, announced)
+                        for tensor in announced:
+                            record = tensors.get(id(tensor))
+                            if record is not None and record.storage and tensor.numel() <= MOST_VALUES:
+                                memory = tensor.untyped_storage()
+                                nbytes, begin = tensor.nbytes, tensor.data_ptr()
+                                if memory.data_ptr() <= begin and tensor.is_cpu:
+                                    small.append((nbytes, begin))
+                                    row += ("before", record, memory_of(nbytes)(begin).raw)
+                if backward:
+                    told.compare(self.digested, now)
+                    row += told.gradients()
         except Exception as fault:  # containment
             self.faults.append(fault)
-        result = func(*args, **(kwargs or NOTHING))
+        if pass_on is None:
+            result = func(*args, **(kwargs or NOTHING))
+        elif not backward:
+            result = pass_on(func, args, kwargs or NOTHING)
+        else:
+            with self:
+                result = pass_on(without_override_check(func), args, kwargs or NOTHING)
         try:
             while dead:
                 record = dead.popleft()
@@ -149,6 +175,11 @@ class FactsKept(TorchFunctionMode):
                     del storages[record.key]
                 else:
                     self.digested.pop(record, None)
+            if told is not None:
+                for nbytes, begin in small:
+                    row += ("after", memory_of(nbytes)(begin).raw)
+                if backward:
+                    row += told.gradients()
             moved: dict[Any, Any] = NOTHING
             for tensor in given:
                 version, record = tensor._version, tensors[id(tensor)]
@@ -172,12 +203,12 @@ class FactsKept(TorchFunctionMode):
                         memory = storages.get(id(storage))
                     if memory is None and storage is not None:
                         memory = storages[id(storage)] = Kept(storage, died)
-                        memory.key, memory.ended, memory.number = id(storage), None, len(self.memory)
+                        memory.key, memory.ended, memory.serial = id(storage), None, len(self.memory)
                         memory.facts = storage.nbytes(), storage.device, storage.resizable(), now
                         self.memory.append(memory)
                     record = tensors[id(tensor)] = Kept(tensor, died)
-                    self.serial += 1
-                    record.key, record.ended, record.number = id(tensor), None, self.serial
+                    self.made += 1
+                    record.key, record.ended, record.serial = id(tensor), None, self.made
                     record.version, record.storage, record.counter = version, memory, [version, place]
                     base = tensor._base
                     if base is not None and id(base) in tensors:
@@ -194,18 +225,22 @@ class FactsKept(TorchFunctionMode):
                     node = todo.pop()
                     metadata = node.metadata
                     if "floor" in metadata:
-                        number = metadata["floor"].record.number if number is None else number
+                        number = metadata["floor"].record.serial if number is None else number
                         continue
                     mark = metadata["floor"] = Mark()
                     mark.record = made = Kept(mark, died)
-                    made.key, made.ended, made.number = 0, None, len(self.nodes)
-                    number = made.number if number is None else number
+                    made.key, made.ended, made.serial = 0, None, len(self.nodes)
+                    number = made.serial if number is None else number
                     self.nodes.append(made)
                     slots = self.slots.get(type(node))
                     if slots is None:
                         prefix = "_raw_saved_"
                         slots = [(name, name[len(prefix) :]) for name in dir(node) if name.startswith(prefix)]
                         self.slots[type(node)] = slots
+                    if told is not None and type(node).__name__ == "AccumulateGrad":
+                        leaf = tensors.get(id(node.variable))
+                        if leaf is not None:
+                            told.leaves[leaf.serial] = leaf
                     saved: list[Any] = [type(node).__name__, node._sequence_nr(), now]
                     for slot, name in slots:
                         raw = getattr(node, slot)
@@ -216,7 +251,7 @@ class FactsKept(TorchFunctionMode):
                                 memory = storages.get(id(held))
                                 if memory is None:
                                     memory = storages[id(held)] = Kept(held, died)
-                                    memory.key, memory.ended, memory.number = id(held), None, len(self.memory)
+                                    memory.key, memory.ended, memory.serial = id(held), None, len(self.memory)
                                     memory.facts = held.nbytes(), held.device, held.resizable(), now
                                     self.memory.append(memory)
                                 layout = (data.shape, data.stride(), data.storage_offset(), data.dtype, data.device)
@@ -235,61 +270,4 @@ class FactsKept(TorchFunctionMode):
             rows.append(tuple(row))
         except Exception as fault:  # containment
             self.faults.append(fault)
-        return result
-
-
-class OpFactsKept(TorchDispatchMode):
-    """The same of each operator, below a :class:`FactsKept`."""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # as for the probe of a watch
-
-    def __init__(self, calls: FactsKept) -> None:
-        super().__init__()
-        self.calls = calls
-        self.rows: list[Any] = []
-
-    def __torch_dispatch__(
-        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        result = func(*args, **(kwargs or NOTHING))
-        calls = self.calls
-        tensors, storages, dead, died = calls.tensors, calls.storages, calls.dead, calls.dead.append
-        now = len(calls.rows)
-        try:
-            while dead:
-                record = dead.popleft()
-                record.ended = now
-                if tensors.get(record.key) is record:
-                    del tensors[record.key]
-                elif storages.get(record.key) is record:
-                    del storages[record.key]
-                else:
-                    calls.digested.pop(record, None)
-            facts = op_facts_of(func)
-            row = [facts, now, len(args)]
-            with torch._C.DisableTorchFunction() if torch._C._len_torch_function_stack() else NO_CONTEXT:
-                for value in (*args, *kwargs.values(), result) if kwargs else (*args, result):
-                    for tensor in value if type(value) in SEVERAL else (value,):
-                        if type(tensor) not in PLAIN:
-                            continue
-                        record = tensors.get(id(tensor))
-                        if record is None:
-                            storage = tensor.untyped_storage()
-                            memory = storages.get(id(storage))
-                            if memory is None:
-                                memory = storages[id(storage)] = Kept(storage, died)
-                                memory.key, memory.ended, memory.number = id(storage), None, len(calls.memory)
-                                memory.facts = storage.nbytes(), storage.device, storage.resizable(), now
-                                calls.memory.append(memory)
-                            record = tensors[id(tensor)] = Kept(tensor, died)
-                            calls.serial += 1
-                            record.key, record.ended, record.number = id(tensor), None, calls.serial
-                            record.version, record.storage, record.counter = tensor._version, memory, [0, None]
-                            record.layout = None  # which the call asks for that gives it
-                        row.append(record.number)
-            self.rows.append(tuple(row))
-        except Exception as fault:  # containment
-            calls.faults.append(fault)
         return result

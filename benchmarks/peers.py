@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -82,7 +83,7 @@ def _both_empty() -> Iterator[None]:
 @contextmanager
 def _watched(level: str) -> Iterator[None]:
     watch = inplace_magic.watch(level=level)
-    watch.start()
+    watch.start(frame=sys._getframe(2))  # that of the `with`, where callers end for people, too
     try:
         yield
     finally:

@@ -32,7 +32,7 @@ def cells(count: int) -> None:
     calls, began = story.recorded(shell), time.process_time()
     story.run(shell, "%inplace_watch off")
     print(f"prompt after a cell of 100 steps: at most {1000 * max(clock.seconds[:count]):.0f} ms in {count} cells")
-    print(f"off after {calls:,} calls: {time.process_time() - began:.1f} s")
+    print(f"off after {calls:,} calls: {time.process_time() - began:.2f} s")
 
 
 def page(calls: int) -> None:

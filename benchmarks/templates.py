@@ -78,7 +78,7 @@ def _watched(free: int) -> Iterator[None]:
         for part in list(FREE.values())[:free]:
             stack.enter_context(part())
         watch = inplace_magic.watch()
-        watch.start()
+        watch.start(frame=sys._getframe(2))  # that of the `with`, where callers end for people, too
         try:
             yield
         finally:

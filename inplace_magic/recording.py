@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from inplace_magic.capture.sessions import Sessions
 
 ASK = "Please report it."
+_MANY = 5_000
+"""Calls; of more, one look of the garbage collector at each record of them takes longer than what else it has to do."""
 _FAILED = "inplace_magic could not make the report of this block; the block itself was not affected"
 
 _of_thread: dict[int, Recording] = {}
@@ -129,7 +131,6 @@ class Recording:
         :meth:`stop`; instead of a namespace the frame in whose sight the names are."""
         return self._make_report(namespace, cells, error, last=False)
 
-    @collection_paused()
     def _make_report(
         self,
         namespace: Mapping[str, Any] | FrameType | None,
@@ -145,6 +146,18 @@ class Recording:
         except BaseException:  # an interrupt that struck before its first line: it protects itself only from there on
             self._session.leave()
             raise
+        with collection_paused(lasting=self.recorded > _MANY):
+            return self._reported(self._session, namespace, cells, error, last=last)
+
+    def _reported(
+        self,
+        session: Sessions,
+        namespace: Mapping[str, Any] | FrameType | None,
+        cells: Mapping[str, int] | None,
+        error: BaseException | None,
+        *,
+        last: bool,
+    ) -> Report:
         from inplace_magic.source.places import Sources
         from inplace_magic.source.shells import cells_so_far
 
@@ -152,7 +165,7 @@ class Recording:
         live = None
         try:
             error = None if self._gave_way else error  # what came later has nothing to do with what was seen
-            trace = self._session.trace(
+            trace = session.trace(
                 sources=Sources(cell, filename, source, cells_so_far() if cells is None else cells),
                 namespace={} if namespace is None else namespace,
                 error=error,
@@ -162,7 +175,7 @@ class Recording:
             )
             if self._gave_way:
                 trace = replace(trace, blindness=(*trace.blindness, GAVE_WAY))
-            live = self._session.live()
+            live = session.live()
             if last:
                 trace = self._ended(trace)
         except Exception as fault:  # containment: the block's own result or error must come through

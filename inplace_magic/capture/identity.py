@@ -164,14 +164,14 @@ class IdentityMap:
     ) -> CounterRecord | None:
         """The version counter of a tensor, now at `version`, that needs no record of its own, such as one that a node
         saved; None when more than one is possible."""
-        base = describe.base(tensor)
+        base = tensor._base if type(tensor) in _PLAIN_TYPES else describe.base(tensor)
         if base is not None:
             return self.register(base).counter
-        if storage is None:
+        first = None if storage is None else storage.counter
+        if storage is None or first is None:
             return None
-        first = storage.counter
-        if first is None or first.neighbour is None:
-            return first if first is not None and first.version == version else None
+        if first.neighbour is None:
+            return first if first.version == version else None
         fitting = [counter for counter in storage.counters() if counter.version == version]
         return fitting[0] if len(fitting) == 1 else None
 

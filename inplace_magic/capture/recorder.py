@@ -57,23 +57,23 @@ class Recorder:
         self.meter = MemoryMeter()
         if options.level == "ops":
             self.identity.ops = 0
-        self._observer = Observer(self.log, self.identity, self.nodes)
-        self._places_met = 0
+        self.observer = Observer(self.log, self.identity, self.nodes)
+        self.places_met = 0
         self.passing_names = PassingNames(self.identity, self.sites.is_users, TORCH_KINDS)
         self.methods = Methods(self.sites.is_users)
         self.holdings = Holdings(self.sites.is_users, self.identity.known, TORCH_KINDS, describe.base)
         self._held = self.holdings.held
         self._hooked = HookedLayers(self.sites, self.log, self.identity)
         self._targets = Targets(self.identity, self.log, options.max_values)
-        self._results = Results(self.identity, self._observer, options.max_values)
+        self._results = Results(self.identity, self.observer, options.max_values)
         self.running: list[OpenCall] = []
         """The calls that have not returned, outermost first."""
         self.room = Room(self.log, self.identity, self.nodes, options.max_events)
-        self._look_at = self.room.look_at
+        self.look_at = self.room.look_at
         self._deaths, self._node_deaths = self.identity.deaths, self.nodes.deaths
         self._shared = self.identity.shared
         self._digests = self._shared.digests
-        self._foreign = ForeignWrites(self.log, self._shared, self._observer)
+        self._foreign = ForeignWrites(self.log, self._shared, self.observer)
 
     def bury(self) -> None:
         """Notes which tensors, storages and nodes died."""
@@ -86,7 +86,7 @@ class Recorder:
 
     def begin_block(self) -> None:
         """The next call is the first of a cell: nothing is known of what ran right before it."""
-        self._observer.site = None
+        self.observer.site = None
         self.log.beside.begin()
         self.meter.read(None)
 
@@ -104,20 +104,20 @@ class Recorder:
         if self._node_deaths:
             self.nodes.bury()
         log = self.log
-        if len(log.calls) >= self._look_at:
-            self._look_at = self.room.make_room(self.meter)
+        if len(log.calls) >= self.look_at:
+            self.look_at = self.room.make_room(self.meter)
         call = OpenCall()
         call.facts = facts
         call.tensors = tensors = tensors_in(args, [])
         if kwargs:
             tensors_in(kwargs.values(), tensors)
         call.site = site = self.sites.note(frame, facts.code)
-        if site is not None and site >= self._places_met:
-            self._places_met = site + 1
+        if site is not None and site >= self.places_met:
+            self.places_met = site + 1
             self.passing_names.look(frame, log.begun, site)
         if self._digests:
             self._foreign.look(site)
-        observer = self._observer
+        observer = self.observer
         observer.site = site
         call.before = before = []
         known = self.identity.tensors
@@ -270,8 +270,8 @@ class Recorder:
     def look_at_moved(self, site: int | None) -> None:
         """Notes, before work at this place that is not watched, what was written unseen until now."""
         self.bury()
-        self._observer.site = site
-        self._observer.look_at_moved()
+        self.observer.site = site
+        self.observer.look_at_moved()
 
     def add_moved(self, call: OpenCall) -> None:
         """Adds to a call that was not watched, before :meth:`close`, the tensors met so far that it wrote. What it had
@@ -280,7 +280,7 @@ class Recorder:
         given = {seen[RECORD].counter for seen in call.before}
         unseen = self.log.unseen
         unseen[call.unseen :] = [raw for raw in unseen[call.unseen :] if raw.record.counter not in given]
-        moved = self._observer.moved(call.before)
+        moved = self.observer.moved(call.before)
         if moved and not call.tensors:  # a call without tensors has no number yet
             call.index = self.log.begun
             self.log.begun += 1

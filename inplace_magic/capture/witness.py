@@ -128,7 +128,7 @@ def saved_digest(record: StorageRecord | None, layout: Layout, check_values: boo
     """The digest of a saved tensor; None where it is too large, not dense or not in CPU memory.
 
     Args:
-        record: its storage.
+        record: its storage, which is in use.
         layout: where in the storage it lies.
         check_values: digest large ones too.
     """
@@ -138,7 +138,7 @@ def saved_digest(record: StorageRecord | None, layout: Layout, check_values: boo
     untyped: Any = record()
     if untyped is None:
         return None
-    address = describe_memory.memory_in(untyped, layout.begin, nbytes)
+    address = describe_memory.memory_in_use(untyped, layout.begin, nbytes)
     return hash(layout.memory_at(address).raw) if address else None
 
 

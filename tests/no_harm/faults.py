@@ -32,6 +32,7 @@ BOUNDARY: dict[str, str] = {
     "functions._no_override": "runs inside the user's backward",
     "functions._Module.__init__": "runs before the user's backward",
     "functions._Module.__getattr__": "runs inside the user's backward",
+    "probes.CallProbe._is_noted": "contains what fails before a question",
     "probes.CallProbe._open": "contains what fails before a call",
     "probes.CallProbe._close": "contains what fails after a call",
     "recorder.Recorder.fault": "notes what was contained",

@@ -18,7 +18,7 @@ from itertools import count, islice
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from inplace_magic.capture.naming.reach import Kinds, entries_of, is_replica
+from inplace_magic.capture.naming.reach import LEADS_NOWHERE, Kinds, entries_of, is_replica
 from inplace_magic.capture.naming.scope import locals_of, was_executed
 from inplace_magic.record.names import Holding
 
@@ -106,14 +106,15 @@ class Holdings:
 
     def _look(self, frame: FrameType, level: int, call: int, wanted: dict[int, int], *, writes: bool) -> None:
         for name, value in islice(names_of(frame).items(), _ITEMS):
-            if was_executed(value):
+            kind = type(value)
+            if kind in LEADS_NOWHERE or issubclass(kind, self.kinds.tensor) or was_executed(value):
                 continue
             for path, holder, tensor in self._in(name, value, 0):
                 serial = wanted.get(id(tensor))
                 if serial is not None and not is_replica(holder):
                     number, ref = self._number(holder)
-                    kind = type(holder).__name__
-                    self._found.append(_Sighting(call, level, path, number, ref is not None, kind, serial))
+                    name_of = type(holder).__name__
+                    self._found.append(_Sighting(call, level, path, number, ref is not None, name_of, serial))
                     if writes:
                         self.held.add(serial)
 
@@ -130,12 +131,11 @@ class Holdings:
     def _in(self, path: str, value: Any, depth: int) -> Iterator[tuple[str, Any, Any]]:
         """(path, holder, tensor) of what an object holds, and the objects that it holds."""
         tensor = self.kinds.tensor
-        if issubclass(type(value), tensor):
-            return
-        for step, item in islice(entries_of(value, self.kinds), _ITEMS):
-            if issubclass(type(item), tensor):
+        for step, item in islice(entries_of(value, self.kinds, _ITEMS), _ITEMS):
+            kind = type(item)
+            if issubclass(kind, tensor):
                 yield path + step, value, item
-            elif not depth:
+            elif not depth and kind not in LEADS_NOWHERE:
                 yield from self._in(path + step, item, 1)
 
     @property

@@ -23,8 +23,9 @@ _MAX_ITEMS = 1_000
 _MAX_DEPTH = 3
 _MAX_REPEATED = 16
 """Below an object that stands in many places, more than this is told once."""
-_LEADS_NOWHERE = frozenset((NoneType, bool, int, float, complex, str, bytes, FunctionType, BuiltinFunctionType))
-_NO_TENSOR = _LEADS_NOWHERE | {dict, OrderedDict, list, tuple, set, frozenset}
+LEADS_NOWHERE = frozenset((NoneType, bool, int, float, complex, str, bytes, FunctionType, BuiltinFunctionType))
+"""Types of values that hold no tensor that anybody could name."""
+_NO_TENSOR = LEADS_NOWHERE | {dict, OrderedDict, list, tuple, set, frozenset}
 """What most attributes of a module are: told at once, as it is asked of each of them."""
 
 
@@ -67,7 +68,7 @@ def _walk(path: str, value: Any, depth: int, seen: _Seen, kinds: Kinds, found: l
     """Adds to `found`; a generator for each step down would cost more than the looks themselves, and a watch goes
     through a whole network at every new line of a training loop."""
     kind = type(value)
-    if kind in _LEADS_NOWHERE:
+    if kind in LEADS_NOWHERE:
         return
     if issubclass(kind, kinds.tensor):  # `isinstance` would ask the value for its `__class__`
         found.append((depth, path, value))
@@ -122,10 +123,16 @@ def _walk_module(
             _walk(f"{path}.{name}", item, depth, seen, kinds, found)
 
 
-def entries_of(value: Any, kinds: Kinds) -> list[tuple[str, Any]]:
-    """(step, entry) of what an object holds itself: ``["organ"]``, ``[0]``, ``.pos``; of a module its tensors alone."""
+def entries_of(value: Any, kinds: Kinds, most: int = _MAX_ITEMS) -> list[tuple[str, Any]]:
+    """(step, entry) of what an object holds itself: ``["organ"]``, ``[0]``, ``.pos``; of a module its tensors alone.
+
+    Args:
+        value: the object.
+        kinds: what a tensor is, and what a module.
+        most: of a list no others are named, since that takes long.
+    """
     kind = type(value)
-    if kind in _LEADS_NOWHERE:
+    if kind in LEADS_NOWHERE:
         return []
     if issubclass(kind, kinds.module):
         state = vars(value)
@@ -135,21 +142,21 @@ def entries_of(value: Any, kinds: Kinds) -> list[tuple[str, Any]]:
     if issubclass(kind, dict) and _is_users(type.__dict__["__module__"].__get__(kind)):
         entries = list(dict.items(value))[:_MAX_ITEMS]
         return [(f"[{_quoted(key)}]", item) for key, item in entries if type(key) in (str, int)]
-    return _items(value, kinds)
+    return _items(value, kinds, most)
 
 
-def _items(value: Any, kinds: Kinds) -> list[tuple[str, Any]]:
+def _items(value: Any, kinds: Kinds, most: int = _MAX_ITEMS) -> list[tuple[str, Any]]:
     kind = type(value)
     if kind is dict:
         return [
             (f"[{_quoted(key)}]", item) for key, item in list(value.items())[:_MAX_ITEMS] if type(key) in (str, int)
         ]
     if kind in (list, tuple, deque):
-        return [(f"[{i}]", item) for i, item in enumerate(islice(value, _MAX_ITEMS))]
+        return [(f"[{i}]", item) for i, item in enumerate(islice(value, most)) if type(item) not in LEADS_NOWHERE]
     if kind is type and _is_users(type.__dict__["__module__"].__get__(value)):
         return [(f".{name}", item) for name, item in list(vars(value).items()) if issubclass(type(item), kinds.tensor)]
     if _is_users(type.__dict__["__module__"].__get__(kind)):
-        return [(f".{name}", item) for name, item in list(_attributes(value).items())[:_MAX_ITEMS]]
+        return [(f".{name}", item) for name, item in list(_attributes(value).items())[:most]]
     return []
 
 

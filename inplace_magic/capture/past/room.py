@@ -9,7 +9,7 @@ from inplace_magic.capture.past.forgetting import forget
 from inplace_magic.capture.past.packed import Packed
 from inplace_magic.capture.torch.memory import MemoryMeter
 
-_AT_ONCE = 512
+_AT_ONCE = 1024
 """Calls that are packed together."""
 _RECENT = 32
 """Calls that are not packed yet: a hook asks who made what is written now."""

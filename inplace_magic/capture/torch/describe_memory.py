@@ -106,7 +106,7 @@ def values(tensor: torch.Tensor, layout: Layout, limit: int, known: Any = None) 
     try:
         if layout.letter is not None and not tensor.is_neg():
             nbytes = layout.span or 0
-            address = own_memory(tensor, nbytes) if known is None else memory_in(known, layout.begin, nbytes)
+            address = own_memory(tensor, nbytes) if known is None else memory_in_use(known, layout.begin, nbytes)
             if address:
                 return layout.letter + layout.memory_at(address).raw  # one object instead of one for each element
         if layout.device is None or layout.device.type != "cpu" or layout.strides is None:
@@ -143,10 +143,17 @@ def storage_address(untyped: Any) -> int | None:
 
 
 def memory_in(untyped: Any, begin: int, nbytes: int) -> int:
-    """The address of the byte `begin` of a storage, where so many from there on are its own; else 0."""
+    """As :func:`memory_in_use`, of a storage that nobody may hold any more."""
     try:
-        if not _users(untyped._cdata):
-            return 0
+        return memory_in_use(untyped, begin, nbytes) if _users(untyped._cdata) else 0
+    except Exception:  # as in `attempt`
+        return 0
+
+
+def memory_in_use(untyped: Any, begin: int, nbytes: int) -> int:
+    """The address of the byte `begin` of a storage that a live tensor has, where so many from there on are its own;
+    else 0."""
+    try:
         address = _address_by_tensor(untyped) if _CopyOnWrite.seen else untyped.data_ptr()
         return address + begin if address and begin + nbytes <= untyped.nbytes() else 0
     except Exception:  # as in `attempt`, which costs more; this runs for every saved tensor

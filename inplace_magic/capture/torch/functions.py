@@ -47,6 +47,14 @@ TENSOR_GETTERS = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
 """Properties that make a tensor. The others (`shape`, `requires_grad`, `grad`, …) only look, and are not recorded as
 calls."""
 
+QUESTIONS = frozenset(
+    (
+        *("dim", "numel", "size", "stride", "storage_offset", "element_size"),
+        *("is_complex", "is_floating_point", "is_contiguous", "is_signed", "get_device"),
+    )
+)
+"""Functions that tell what a tensor looks like and do nothing else; with nothing but the tensor they cannot fail."""
+
 EXPORTERS = frozenset(("numpy", "__array__", "__dlpack__", "to_dlpack"))
 """Functions that hand the memory of a tensor to somebody outside torch."""
 
@@ -56,6 +64,7 @@ class FunctionFacts:
 
     __slots__ = (
         "aliases_data",
+        "asks",
         "attribute",
         "cannot_warn",
         "code",
@@ -112,6 +121,7 @@ class FunctionFacts:
         self.renews_rows = isinstance(func, FunctionType) and bare in ("embedding", "embedding_bag")
         self.passes = not (self.may_write or self.runs_backward or self.renews_rows)
         self.uncounted = uncounted_writes(func, bare)
+        self.asks = bare in QUESTIONS and isinstance(func, (MethodDescriptorType, BuiltinFunctionType))
         self.dropped = READERS.get(bare) if hasattr(func, "__objclass__") or type(func) in _BUILT_IN else None
         self.traits: tuple[Trait, ...] = traits_of(self.name)
         if self.inplace_position is not None:

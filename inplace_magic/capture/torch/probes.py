@@ -20,6 +20,7 @@ from inplace_magic.capture.torch.describe import tracing
 from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of, without_override_check
 from inplace_magic.capture.torch.op_recorder import OpRecorder
 from inplace_magic.capture.torch.ops import as_in_inference_mode, op_facts_of
+from inplace_magic.capture.torch.questions import Questions
 from inplace_magic.capture.torch.wrapped import asking_function
 
 _function_modes: Callable[[], int] = torch._C._len_torch_function_stack
@@ -32,6 +33,7 @@ _push_function_mode: Callable[[Any], Any] = torch._C._push_on_torch_function_sta
 backward."""
 
 _in_inference_mode: Callable[[], bool] = torch.is_inference_mode_enabled
+_OpOverload = torch._ops.OpOverload
 
 _AUTOGRAD_FILES = (torch.autograd.__file__, torch.autograd.graph.__file__, torch._tensor.__file__)
 
@@ -101,6 +103,7 @@ class CallProbe(TorchFunctionMode):
         self._recorder = recorder
         self._backward_depth = 0
         self._callers = Callers()
+        self._questions = Questions(recorder)
 
     def __torch_function__(
         self,
@@ -113,10 +116,12 @@ class CallProbe(TorchFunctionMode):
         known = FACTS.get(func)
         if known is not None and known.is_look and (known.cannot_warn or type(args[0]) is torch.nn.Parameter):
             return func(*args, **kwargs) if kwargs else func(*args)
-        if self._backward_depth and type(func) is torch._ops.OpOverload:  # OpProbe passes an op of backward on
+        if self._backward_depth and type(func) is _OpOverload:  # OpProbe passes an op of backward on
             return func(*args, **kwargs) if kwargs else func(*args)
         if tracing() is not None:  # a trace that did not begin at one of our doors
             return func(*args, **kwargs) if kwargs else func(*args)
+        if known is not None and known.asks and not kwargs and self._is_noted(known, args, sys._getframe(1)):
+            return func(*args)
         kwargs = kwargs or {}
         facts, call, pass_on = self._open(func, args, kwargs, known)
         if facts is not None:
@@ -137,6 +142,16 @@ class CallProbe(TorchFunctionMode):
         if call is not None:
             self._close(call, result, None)
         return result
+
+    def _is_noted(self, facts: FunctionFacts, args: tuple[Any, ...], frame: FrameType) -> bool:
+        """Whether the call was a question that is noted by now."""
+        try:
+            return len(args) == 1 and not self._backward_depth and self._questions.noted(facts, args[0], frame)
+        except RecursionError:
+            self._recorder.log.no_room = True
+        except Exception as fault:  # containment: it is recorded as any other call, or not at all
+            self._recorder.fault("noting a call", fault)
+        return False
 
     def _open(
         self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], facts: FunctionFacts | None
@@ -199,14 +214,15 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
 
     def __torch_dispatch__(
         self,
-        func: Callable[..., Any],
+        func: Any,
         types: Any,
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         __tracebackhide__ = True
         kwargs = kwargs or {}
-        if isinstance(func, torch._ops.HigherOrderOperator):
+        plain = type(func) is _OpOverload  # first: to ask an abstract class about each operator takes a microsecond
+        if not plain and isinstance(func, torch._ops.HigherOrderOperator):
             return self._pass_on(func, args, kwargs)
         if not self._recorder.meter.idle:
             try:
@@ -224,7 +240,7 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
                     ours = top  # first: an interrupt strikes as a function returns
                     _pop_function_mode()
                     modes -= 1
-            if _in_inference_mode() and type(func) is torch._ops.OpOverload and op_facts_of(func).views_below:
+            if plain and _in_inference_mode() and op_facts_of(func).views_below:
                 with as_in_inference_mode():
                     if op_facts_of(func).is_composite:
                         with self:  # its parts come one by one, as they do outside inference mode

@@ -113,13 +113,14 @@ def _is_of_the_item(story: Story, after: TensorMetadata) -> bool:
 
 def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
     """Whether a line outside of a ``__getitem__`` writes data that is meant to be the same in each epoch."""
-    path, whole = story.bindings.written_path(call, after.tensor), _whole(story, call, after)
-    if whole != after.tensor and path is not None and _is_shallow_copy(story, site, path.split("[")[0]):
+    path = story.bindings.written_path(call, after.tensor)
+    if path is None:
+        return False  # as of nearly all that library code writes
+    whole = _whole(story, call, after)
+    if whole != after.tensor and _is_shallow_copy(story, site, path.split("[")[0]):
         return any(is_entry(name) for name in story.names.get(whole, ()))  # `sample["affine"][0] += 1`
     if not any(is_entry(name) for name in story.names.get(after.tensor, ())):  # no list of the user's holds it
-        return path is not None and path.isidentifier() and epochs.normalised(story, call, after, site)
-    if path is None:
-        return False
+        return path.isidentifier() and epochs.normalised(story, call, after, site)
     if path.isidentifier() and epochs.edited_each_time(story, after, site):
         return True
     if path.isidentifier() and after.dtype not in _INTEGERS:

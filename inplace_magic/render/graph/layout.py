@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from shutil import which
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _
@@ -26,6 +27,8 @@ class EngineMissing(Exception):
 
 
 def _dot_on_path(dot_text: str) -> str:
+    if which("dot") is None:  # asked first, since a process that cannot begin takes longer than a look at the PATH
+        raise EngineMissing(_("no `dot` on the PATH"))
     import graphviz
 
     try:
