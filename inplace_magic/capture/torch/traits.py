@@ -129,7 +129,7 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ("gathers", ("stack", "cat", "concat", "concatenate", "vstack", "hstack", "dstack", "column_stack")),
     ("normalises scores", ("softmax", "log_softmax", "cross_entropy", "softmin", "gumbel_softmax")),
     ("reads values", ("item", "tolist", "numpy", "equal", "allclose", "__float__", "__int__", "__bool__")),
-    ("sums up", ("sum", "mean", "prod", "std", "var", "norm", "vector_norm")),
+    ("sums up", ("sum", "mean", "prod", "std", "var", "norm")),
     (
         "compares",
         (
