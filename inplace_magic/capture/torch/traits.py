@@ -171,6 +171,8 @@ def traits_of(name: str) -> tuple[Trait, ...]:
         known.append("method")
         if hasattr(torch.Tensor, f"{bare}_"):
             known.append("has a form in place")
+    if name.partition(".")[0] not in ("torch", "Tensor", "F", "aten"):
+        known.append("gives address")  # somebody's own kernel, `mine.fill`
     if bare.startswith("_foreach_"):
         known.append("of lists")
     return tuple(known)

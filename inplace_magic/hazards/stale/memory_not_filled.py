@@ -117,7 +117,7 @@ def _is_understood(story: Story, call: CallEvent, storage: int) -> bool:
     on = [meta.tensor for meta in call.outputs if meta.storage == storage]
     if call.kind == "view":
         return all(next(story.given_between(tensor, call.index, len(story.calls)), None) for tensor in on)
-    return call.kind == "ordinary" and not on and not call.name.startswith("torch.ops.")
+    return call.kind == "ordinary" and not on
 
 
 def _reached(call: CallEvent, storage: int) -> Region | None:
