@@ -24,6 +24,7 @@ from inplace_magic.hazards.gradients import (
     gradient_of_another_loss,
     gradient_scaled_early,
     gradients_left_over,
+    gradients_thrown_away,
     history_cut,
     history_missed,
     kept_gradient_added_to,
@@ -92,6 +93,7 @@ from inplace_magic.hazards.stale import (
     joined_with_itself,
     kept_activation_overwritten,
     kept_then_written,
+    memory_not_filled,
     operand_overwritten_first,
     results_share_memory,
     ring_overrun,
@@ -152,6 +154,7 @@ RULES: tuple[Rule, ...] = (
     gradient_of_another_loss.RULE,
     gradient_scaled_early.RULE,
     gradients_left_over.RULE,
+    gradients_thrown_away.RULE,
     bucket_left_behind.RULE,
     gradient_edited_by_step.RULE,
     gradient_edited_late.RULE,
@@ -180,6 +183,7 @@ RULES: tuple[Rule, ...] = (
     one_tensor_many_slots.RULE,
     results_share_memory.RULE,
     ring_overrun.RULE,
+    memory_not_filled.RULE,
     dataset_item_edited.RULE,
     frame_written.RULE,
     default_argument_written.RULE,
@@ -208,6 +212,7 @@ RULES: tuple[Rule, ...] = (
 NEED_EVERY_CALL = frozenset(
     rule.name
     for rule in (
+        memory_not_filled.RULE,
         cast_outdated.RULE,
         frame_written.RULE,
         view_overwritten_unread.RULE,
@@ -222,6 +227,7 @@ NEED_EVERY_CALL = frozenset(
         gradient_not_renewed.RULE,
         gradient_of_another_loss.RULE,
         gradients_left_over.RULE,
+        gradients_thrown_away.RULE,
         averages_trained_on.RULE,
         statistics_left_behind.RULE,
         statistics_moved.RULE,

@@ -20,7 +20,10 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "rule has nothing to tell it by",
     "gradients-left-over": "the backward that fills a gradient after `clear_grad()` is not seen to do so, and the "
     "backwards in a sum are not counted",
+    "gradients-thrown-away": "as for `gradients-left-over`: which backward filled a gradient is not seen",
     "lookup-shortened": "a lookup with `max_norm` is a dozen operations in Paddle, of which none says it",
+    "memory-not-filled": "which of Paddle's operations give memory as it is, and which make one number of all "
+    "elements, is not in the record",
     "overlapping-write": "Paddle reads all operands before it writes: results are those of a copy",
     "shared-gradient-edited": "Paddle hands each branch a gradient of its own",
     "source-in-order": "Paddle's `masked_scatter_` is sixteen operations, of which none says it",

@@ -108,6 +108,8 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
             *("new_zeros", "new_empty", "new_full", "new_ones", "empty_strided", "empty_permuted"),
         ),
     ),
+    ("unfilled", ("empty", "empty_like", "new_empty", "empty_strided", "empty_permuted")),
+    ("gives address", ("data_ptr", "untyped_storage", "storage", "share_memory_", "pin_memory")),
     (
         "picks",
         (
@@ -127,6 +129,7 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ("gathers", ("stack", "cat", "concat", "concatenate", "vstack", "hstack", "dstack", "column_stack")),
     ("normalises scores", ("softmax", "log_softmax", "cross_entropy", "softmin", "gumbel_softmax")),
     ("reads values", ("item", "tolist", "numpy", "equal", "allclose", "__float__", "__int__", "__bool__")),
+    ("sums up", ("sum", "mean", "prod", "std", "var", "norm")),
     (
         "compares",
         (
@@ -168,6 +171,8 @@ def traits_of(name: str) -> tuple[Trait, ...]:
         known.append("method")
         if hasattr(torch.Tensor, f"{bare}_"):
             known.append("has a form in place")
+    if name.partition(".")[0] not in ("torch", "Tensor", "F", "aten"):
+        known.append("gives address")  # somebody's own kernel, `mine.fill`
     if bare.startswith("_foreach_"):
         known.append("of lists")
     return tuple(known)

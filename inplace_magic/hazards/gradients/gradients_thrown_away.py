@@ -1,0 +1,243 @@
+"""The gradients of all but the last of several backwards were cleared before the step that they were to add up for.
+
+``backward`` adds to ``.grad`` so that several batches can make one step
+(https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation). Where ``zero_grad`` stands before
+each backward, or before the last one of them, the step goes along one batch alone: the others served nothing.
+
+Bad::
+
+    for i, x in enumerate(batches):
+        opt.zero_grad()                     # for each of four
+        (loss_of(x) / 4).backward()
+        if (i + 1) % 4 == 0:
+            opt.step()
+
+Good::
+
+    for i, x in enumerate(batches):
+        (loss_of(x) / 4).backward()
+        if (i + 1) % 4 == 0:
+            opt.step()
+            opt.zero_grad()
+
+Told from the record alone: all gradients that a backward had filled were cleared by one line, with no call having read
+any of them, and no hook having seen them; the same backward, reached the same way, filled those that a later step was
+made by; and so it went again and again, with as many cleared before each step, or with one of two numbers, as where the
+batches of an epoch are no multiple. Silent where one gradient of such a backward was read or kept (that of an attacked
+image, a norm that is shown, those of another optimizer's parameters), where some steps come without a clearing before
+them, as where a bad batch is skipped, and where nobody steps.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import attrgetter
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Badges, Hazard
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import Edit, listing_of
+
+CODE = "gradients-thrown-away"
+_INDEX = attrgetter("index")
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """A run of a backward, and what became of the gradients that it filled."""
+
+    backward: CallEvent
+    leaves: frozenset[int]
+    clears: tuple[CallEvent, ...] = ()
+    """The calls that cleared them all, unread."""
+    step: CallEvent | None = None
+    """The call that first moved one of the leaves after the gradients had been read."""
+    read: bool = False
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """The runs of one backward, of which every so many make one step."""
+
+    thrown: tuple[_Ran, ...]
+    """Those before the first step."""
+    stepped: _Ran
+    """The one that the first step was made by."""
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each line that clears so."""
+    runs: dict[Callsite, list[int]] = {}
+    for index in story.backwards_run:
+        call = story.calls[index]
+        if call.callsite is not None and call.parent is None and not call.does("gives gradients"):
+            runs.setdefault(call.callsite, []).append(index)
+    seen = set()
+    for indices in runs.values():
+        found = _sums(story, indices)
+        site = found.thrown[0].clears[0].callsite if found is not None else None
+        if found is not None and site is not None and site not in seen:
+            seen.add(site)
+            yield _hazard(story, found)
+
+
+def _sums(story: Story, runs: list[int]) -> _Sums | None:
+    """What the runs of one backward have in common, where each step comes after some that were for nothing."""
+    if len(runs) < 4:
+        return None
+    waiting: list[_Ran] = []
+    steps: list[_Sums] = []
+    sites: set[Callsite | None] = set()
+    for index, until in pairwise([*runs, len(story.trace.calls)]):
+        ran = _ran(story, index, until)
+        if ran.clears:
+            waiting.append(ran)
+            sites |= {call.callsite for call in ran.clears}
+        elif ran.step is not None and waiting:
+            steps.append(_Sums(tuple(waiting), ran))
+            waiting = []
+        elif ran.read or ran.step is not None:
+            return None
+        else:
+            break  # left where they are, for ever
+    numbers = {len(step.thrown) for step in steps}
+    regular = len(steps) >= 2 * len(numbers) and len(numbers) <= 2
+    return steps[0] if steps and regular and len(sites) == 1 and None not in sites else None
+
+
+def _ran(story: Story, index: int, until: int) -> _Ran:
+    """What became of the gradients of one backward.
+
+    Args:
+        story: the record.
+        index: the backward.
+        until: its next run, or the end.
+    """
+    call = story.calls[index]
+    ran = story.executed[index]
+    leaves = frozenset(leaf for node in ran if (leaf := story.nodes[node].variable) is not None)
+    memories = {storage.storage for storage in story.trace.storages if storage.born == index}
+    memories |= {entry.storage for entry in story.backwards[index].added_to}
+    if len(memories) != len(leaves) or not leaves or _is_hooked(story, ran, leaves):
+        return _Ran(call, leaves, read=True)
+    first = [_first_use(story, memory, index) for memory in memories]
+    clears = [_clears(story, memory, index, use, leaves) for memory, use in zip(memories, first, strict=True)]
+    if all(clears):
+        inorder = sorted((clear for clear in clears if clear is not None), key=_INDEX)
+        return _Ran(call, leaves, clears=tuple(inorder))
+    if not any(use is not None and index < use.index < until for use in first):
+        return _Ran(call, leaves, read=any(first))
+    since = min(use.index for use in first if use is not None)
+    steps = [each for leaf in leaves for each in _moves(story, leaf) if since <= each.index < until]
+    return _Ran(call, leaves, step=min(steps, key=_INDEX, default=None), read=not steps)
+
+
+def _moves(story: Story, leaf: int) -> Iterator[CallEvent]:
+    """The calls that moved a leaf, by whatever tensor on its memory."""
+    meta = story.observations.get(leaf)
+    for call, _mutation in story.writes_to_storage.get(meta.storage, ()) if meta and meta.storage is not None else ():
+        if not call.does("overwrites"):
+            yield call
+
+
+def _is_hooked(story: Story, ran: set[int], leaves: frozenset[int]) -> bool:
+    """Whether code of the user's may have seen the gradients while backward ran."""
+    if ran & story.hooked_nodes or any(story.nodes[node].does("runs a module's hook") for node in ran):
+        return True
+    return any(call.got(leaves) for call in story.doing("registers hook"))
+
+
+def _first_use(story: Story, memory: int, since: int) -> CallEvent | None:
+    """The first call that got a gradient after a backward, but for what `zero_grad` asks of it before it clears it."""
+    return next((call for call in story.given_memory(memory) if call.index > since and call.kind != "metadata"), None)
+
+
+def _clears(story: Story, memory: int, since: int, use: CallEvent | None, leaves: frozenset[int]) -> CallEvent | None:
+    """The call that cleared a gradient before anybody read it; None where none did, or where somebody may have."""
+    if any(call.does("gives out memory") or call.does("gives array") for call in story.given_memory(memory)):
+        return None
+    if memory in story.foreign_writes:
+        return None
+    if use is not None:
+        clears = (use.does("zeroes") or use.does("fills")) and story.wrote(use.index, memory)
+        return use if clears and use.parent is None else None
+    dropped = story.calls.get(story.ended.get(memory, 0) - 1)
+    if dropped is None or dropped.index <= since or not dropped.does("sets gradient") or len(dropped.inputs) != 1:
+        return None
+    return dropped if dropped.got(leaves) else None
+
+
+def _hazard(story: Story, found: _Sums) -> Hazard:
+    last = found.thrown[-1]
+    clear = last.clears[0]
+    step = found.stepped.step
+    site = clear.callsite
+    tensors = [meta.tensor for meta in clear.inputs if meta.tensor in last.leaves] or sorted(last.leaves)
+    name = story.bindings.name(tensors[0])
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{clear} clears what {backward} has left in {gradient} before anybody reads it, {thrown} times for each "
+            "step: {step} goes along the gradients of the last backward alone. PyTorch gives no error."
+        ).format(
+            clear=wording.spot(site),
+            backward=wording.spot(last.backward.callsite),
+            gradient=f"`{name}.grad`" if name else _("the gradients"),
+            thrown=len(found.thrown),
+            step=wording.spot(step.callsite if step is not None else None),
+        ),
+        fix=_(
+            "Clear the gradients where a step has used them, and nowhere before: move `zero_grad()` to right after "
+            "`step()`."
+        ),
+        variable=f"{name}.grad" if name else None,
+        mutation=site,
+        origin=last.backward.callsite,
+        read=step.callsite if step is not None else None,
+        read_call=step.index if step is not None else None,
+        call=clear.index,
+        badges=Badges(wrote=_("cleared here"), read=_("steps by the last one alone here"), origin=_("fills them here")),
+    )
+
+
+def cleared_after_its_step(write: Written) -> Fix | None:
+    """The line that clears, moved to below the step of the same optimizer in the same function."""
+    clear, step = write.hazard.mutation, write.hazard.read
+    if clear is None or step is None or clear.direct or step.direct or not clear.same_run(step):
+        return None
+    listing = listing_of(write.story.trace, clear)
+    if listing is None or not listing.whole:
+        return None
+    moved, above = listing.statement_at(clear), listing.statement_at(step)
+    if moved is None or above is None or _owner(moved) is None or _owner(moved) != _owner(above):
+        return None
+    if (
+        len(listing.block_of(moved)) == 1
+        or not listing.alone(moved)
+        or listing.scope_of(moved) != listing.scope_of(above)
+    ):
+        return None
+    below = listing.replace(above, listing.text(above), listing.text(moved))
+    gone = Edit(moved.lineno, moved.end_lineno or moved.lineno, ())
+    return Fix(clear, listing, tuple(sorted((gone, below), key=lambda edit: edit.first))) if below is not None else None
+
+
+def _owner(statement: ast.stmt) -> str | None:
+    """``opt`` of ``opt.step()``, where that is all of the statement."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    return expressions.path_text(call.func.value)
+
+
+RULE = Rule(check, {CODE: Cures((cleared_after_its_step,))})
