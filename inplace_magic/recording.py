@@ -146,8 +146,14 @@ class Recording:
         except BaseException:  # an interrupt that struck before its first line: it protects itself only from there on
             self._session.leave()
             raise
-        with collection_paused(lasting=self.recorded > _MANY):
+        with collection_paused(lasting=self._is_long()):
             return self._reported(self._session, namespace, cells, error, last=last)
+
+    def _is_long(self) -> bool:
+        try:
+            return self.recorded > _MANY
+        except Exception:  # containment: what cannot be counted is told by whoever counts next
+            return False
 
     def _reported(
         self,
