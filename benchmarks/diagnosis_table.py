@@ -97,12 +97,12 @@ clothes: one tensor in two places written as two states (`written-as-two`), a va
 pass writes (`initial-value-written`), a sum that began as its first summand (`first-becomes-total`). They find three
 more programs of rounds 1 to 20, and of round 21, of which the version before is the one before them, none.
 After that it learned what optimizers hold when they step and which names lead to the models that they move
-(`model-moved-on`, `one-model-many-times`, `parameter-given-up`), held against 180 programs of the kinds that are reported most,
-which found 107 of them before and 127 after; of rounds 22 and 23, which nobody had seen by then, it found none more.
-Rounds 22 to 24 were drawn by lot, 20 out of some 65 reports each, that ordinary queries had brought; left out were the reports
-that stand in an earlier round, and with them many of the commonest mistakes. Rounds 22 and 23 have three reports in common. Two rules
-(`gradients-thrown-away`, `memory-not-filled`) and four wider ones were then made for these two; of round 24, half of
-which is about a mode, a metric or a list of layers and not about memory, they find none more.
+(`model-moved-on`, `one-model-many-times`, `parameter-given-up`). Of 182 programs of the kinds that are reported most
+it told 107 before and 127 after; of rounds 22 and 23, which nobody had seen by then, none more.
+Rounds 22 to 24 were drawn by lot, 20 out of some 65 reports each, that ordinary queries had brought. Left out were the
+reports that stand in an earlier round, and with them many of the commonest mistakes. Rounds 22 and 23 have three
+reports in common. Two rules (`gradients-thrown-away`, `memory-not-filled`) and four wider ones were then made for these
+two; of round 24, half of which is about a mode, a metric or a list of layers and not about memory, they find none more.
 The false alarms of rounds 18 and 19 are cured: a running total of a class beside one of each object; and replicas that
 torch made of a module.
 
