@@ -122,6 +122,17 @@ class RawSighting(NamedTuple):
     parameters: tuple[int, ...]
 
 
+class RawBeside(NamedTuple):
+    """Layers in a plain container of a module that an optimizer is about to step."""
+
+    call: int
+    site: int | None
+    path: str
+    kind: str
+    cls: str
+    parameters: tuple[int, ...]
+
+
 class RawReplacement(NamedTuple):
     """A child that a module was given for another one."""
 
@@ -173,6 +184,7 @@ class Log:
         self.registrations: list[RawRegistration] = []
         self.steppings: list[RawStepping] = []
         self.sightings: list[RawSighting] = []
+        self.beside_modules: list[RawBeside] = []
         self.replacements: list[RawReplacement] = []
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []

@@ -108,6 +108,7 @@ from inplace_magic.hazards.training import (
     averages_trained_on,
     cast_outdated,
     counted_twice,
+    layers_left_out,
     parameter_given_up,
     statistics_left_behind,
     statistics_moved,
@@ -167,6 +168,7 @@ RULES: tuple[Rule, ...] = (
     statistics_left_behind.RULE,
     statistics_moved.RULE,
     parameter_given_up.RULE,
+    layers_left_out.RULE,
     expanded_tensor_written.RULE,
     shared_gradient_edited.RULE,
     kept_gradient_added_to.RULE,
@@ -235,6 +237,7 @@ NEED_EVERY_CALL = frozenset(
         bucket_left_behind.RULE,
         tie_undone.RULE,
         parameter_given_up.RULE,
+        layers_left_out.RULE,
         model_moved_on.RULE,
     )
 )

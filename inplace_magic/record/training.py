@@ -45,6 +45,25 @@ class ModuleSighting:
 
 
 @dataclass(frozen=True, slots=True)
+class LayersBeside:
+    """Layers in a plain list, tuple or dict of a module, where an optimizer held all that the module registers: noted
+    at the first such step, where no name led to these layers, or to an optimizer that holds them, in another way."""
+
+    call: int
+    """How many calls had begun."""
+    callsite: Callsite | None
+    """Of the step."""
+    path: str
+    """``net.layers``."""
+    kind: str
+    """``list``, ``tuple`` or ``dict``."""
+    cls: str
+    """Of the module that has the container."""
+    parameters: tuple[int, ...] = ()
+    """Of these layers."""
+
+
+@dataclass(frozen=True, slots=True)
 class Replacement:
     """A module that was given another child for the one that it had: ``net.head = nn.Linear(4, 2)``."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from inplace_magic.capture.log import RawReplacement, RawSighting, RawStepping
+from inplace_magic.capture.log import RawBeside, RawReplacement, RawSighting, RawStepping
 from inplace_magic.record.places import Callsite
-from inplace_magic.record.training import ModuleSighting, Replacement, Stepping
+from inplace_magic.record.training import LayersBeside, ModuleSighting, Replacement, Stepping
 
 
 def frozen_steppings(raws: Iterable[RawStepping], sites: list[Callsite]) -> Iterator[Stepping]:
@@ -21,6 +21,12 @@ def frozen_sightings(raws: Iterable[RawSighting], sites: list[Callsite]) -> Iter
         place = _site(raw.site, sites)
         if place is not None:
             yield ModuleSighting(raw.call, place, raw.path, raw.module, raw.cls, raw.holder, raw.since, raw.parameters)
+
+
+def frozen_beside(raws: Iterable[RawBeside], sites: list[Callsite]) -> Iterator[LayersBeside]:
+    """Layers that a module keeps where ``parameters()`` does not look."""
+    for raw in raws:
+        yield LayersBeside(raw.call, _site(raw.site, sites), raw.path, raw.kind, raw.cls, raw.parameters)
 
 
 def frozen_replacements(raws: Iterable[RawReplacement], sites: list[Callsite]) -> Iterator[Replacement]:

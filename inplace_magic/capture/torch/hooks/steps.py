@@ -19,16 +19,17 @@ from typing import Any, NamedTuple
 
 import torch
 from torch.nn.modules.module import register_module_module_registration_hook
-from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.optim.optimizer import Optimizer, register_optimizer_step_pre_hook
 from torch.utils.hooks import RemovableHandle
 
-from inplace_magic.capture.log import RawReplacement, RawSighting, RawStepping
+from inplace_magic.capture.log import RawBeside, RawReplacement, RawSighting, RawStepping
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import names_of
 from inplace_magic.capture.naming.reach import entries_of
 from inplace_magic.capture.naming.scope import was_executed
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.hooks.beside import Beside, kept_beside
 from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
 
 _EACH = 24
@@ -70,6 +71,8 @@ class Steps:
         """By ``id``, of optimizers and modules."""
         self._seen: dict[int, _Look] = {}
         """By ``id`` of a frame."""
+        self._beside: set[tuple[int, str]] = set()
+        """(module, path from it) of the containers that are noted."""
 
     def asked_at_steps(self) -> RemovableHandle:
         """The hook before each step is on; its handle takes it off."""
@@ -113,22 +116,29 @@ class Steps:
 
     def _look(self, frame: FrameType | None, held: frozenset[int]) -> None:
         """Goes through the names of the user's functions that run."""
-        looked = 0
-        while frame is not None and looked < _FRAMES:
+        looked: list[FrameType] = []
+        beside: list[tuple[str, int, Beside]] = []
+        while frame is not None and len(looked) < _FRAMES:
             mine, is_last = self._recorder.sites.is_users(frame.f_code)
             if mine:
-                looked += 1
-                self._look_at(frame, held)
+                looked.append(frame)
+                beside += self._look_at(frame, held)
             frame = None if is_last else frame.f_back
+        if beside:
+            self._note_beside(beside, looked)
 
-    def _look_at(self, frame: FrameType, held: frozenset[int]) -> None:
+    def _look_at(self, frame: FrameType, held: frozenset[int]) -> list[tuple[str, int, Beside]]:
         recorder, begun = self._recorder, self._recorder.log.begun
         look = self._seen.get(id(frame))
         if look is None or look.code is not frame.f_code:
             look = _Look(frame.f_code, set(), {}, None)
         found: dict[str, int] = {}
+        beside: list[tuple[str, int, Beside]] = []
         for path, holder, module in self._modules(frame):
-            number = found[path] = self._number(module)
+            number = self._number(module)
+            if number not in found.values():
+                beside += [(path, number, entry) for entry in kept_beside(module, held, _parameters_of)]
+            found[path] = number
             moved = any([id(each) in held for each in _parameters_of(module, 1)])
             if not moved or (path, number) in look.told or len(recorder.log.sightings) >= _MOST:
                 continue
@@ -147,12 +157,36 @@ class Steps:
                 )
             )
         self._seen[id(frame)] = look._replace(paths=found, begun=begun)
+        return beside
 
-    def _modules(self, frame: FrameType) -> Iterator[tuple[str, str, Any]]:
+    def _note_beside(self, found: list[tuple[str, int, Beside]], frames: list[FrameType]) -> None:
+        """Layers in plain containers: those that names lead to in no other way, nor an optimizer in sight holds."""
+        recorder, kept = self._recorder, (TORCH_KINDS.module, Optimizer)
+        new = [each for each in found if (each[1], each[2].path) not in self._beside]
+        if not new or len(recorder.log.beside_modules) >= _MOST:
+            return
+        reached = [item for frame in frames for _path, _holder, item in [*self._modules(frame, kept)]]
+        elsewhere = {
+            id(tensor)
+            for item in reached
+            for tensor in ([*parameters_held(item)] if issubclass(type(item), Optimizer) else _parameters_of(item))
+        }
+        for path, number, entry in new:
+            met = [recorder.identity.known(each) for each in entry.tensors]
+            serials = tuple(record.serial for record in met if record is not None)
+            if len(serials) == len(met) and elsewhere.isdisjoint(map(id, entry.tensors)):
+                self._beside.add((number, entry.path))
+                site = recorder.sites.note(frames[0])
+                raw = RawBeside(recorder.log.begun, site, path + entry.path, entry.kind, entry.cls, serials)
+                recorder.log.beside_modules.append(raw)
+
+    def _modules(
+        self, frame: FrameType, kept: tuple[type, ...] = (TORCH_KINDS.module,)
+    ) -> Iterator[tuple[str, str, Any]]:
         """(path, class of the holder, module) of what the names of a frame lead to."""
         for name, value in islice(names_of(frame).items(), _ITEMS):
             if not was_executed(value):
-                yield from _within(name, "", value, 0)
+                yield from _within(name, "", value, 0, kept)
 
     def _before_registration(self, module: Any, name: Any, child: Any) -> None:
         if threading.get_ident() != self._thread or len(self._recorder.log.replacements) >= _MOST:
@@ -177,12 +211,12 @@ class Steps:
             recorder.log.replacements.append(RawReplacement(recorder.log.begun, site, name, given_up, taken))
 
 
-def _within(path: str, holder: str, value: Any, depth: int) -> Iterator[tuple[str, str, Any]]:
-    if issubclass(type(value), TORCH_KINDS.module):
+def _within(path: str, holder: str, value: Any, depth: int, kept: tuple[type, ...]) -> Iterator[tuple[str, str, Any]]:
+    if issubclass(type(value), kept):
         yield path, holder, value
     elif depth < _DEPTH:
         for step, item in islice(entries_of(value, TORCH_KINDS), _ITEMS):
-            yield from _within(path + step, type(value).__name__, item, depth + 1)
+            yield from _within(path + step, type(value).__name__, item, depth + 1, kept)
 
 
 def _parameters_of(module: Any, most: int | None = None) -> list[Any]:
