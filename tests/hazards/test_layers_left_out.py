@@ -117,6 +117,18 @@ FOUND = {
                     self.optimizer.step()
         Trainer().run()
         """,
+    "layers of which some are filled and not drawn": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scales, self.out = [nn.LayerNorm(4), nn.Linear(4, 4), nn.LayerNorm(4)], nn.Linear(4, 1)
+            def forward(self, x):
+                for scale in self.scales:
+                    x = scale(x)
+                return self.out(x)
+        net = Net()
+        train(net, torch.optim.SGD(net.parameters(), lr=0.1))
+        """,
     "pairs of layers in a list, recurrent": """
         class Cells(nn.Module):
             def __init__(self):
@@ -185,9 +197,9 @@ HEALTHY = {
     "    sizes = [p.grad.norm().item() for each in net.layers for p in each.parameters()]",
     "a network of somebody else's, hidden from the list of parameters": NET.replace("net = Net()", "")
     + "class Judge(nn.Module):\n    def __init__(self, net):\n        super().__init__()\n"
-    "        self.net, self.scale = [net], nn.Linear(4, 4)\n"
-    "    def forward(self, x):\n        return self.net[0](self.scale(x))\n"
-    "other = nn.Linear(4, 1)\nnet = Judge(other)\n" + SGD + "train(net, optimizer)",
+    "        self.net, self.scale = list(net), nn.Linear(4, 4)\n"
+    "    def forward(self, x):\n        return self.net[1](self.net[0](self.scale(x)))\n"
+    "other = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))\nnet = Judge(other)\n" + SGD + "train(net, optimizer)",
     "a network with values that were loaded": NET + "state = [nn.Linear(4, 4).state_dict() for _ in net.layers]\n"
     "net.layers[0].load_state_dict(state[0])\nnet.layers[1].load_state_dict(state[1])\n"
     + SGD
@@ -197,6 +209,11 @@ HEALTHY = {
     .replace("def forward", "def __call__")
     + "parameters = [p for each in (*net.layers, net.head) for p in each.parameters()]\n"
     + "train(net, torch.optim.SGD(parameters, lr=0.1))",
+    "a random network, hidden alone": NET.replace("range(2)", "range(1)") + SGD + "train(net, optimizer)",
+    "copies of a network that is only asked": NET
+    + "import copy\nnet.layers = [copy.deepcopy(each) for each in net.layers]\n"
+    + SGD
+    + "train(net, optimizer)",
     "one backward in all": NET + SGD + "train(net, optimizer, 1)",
 }
 

@@ -51,7 +51,8 @@ was about to step; the module, or one below it, had layers in a plain container;
 watch and filled with random numbers; two backwards at least added to the gradient of one of them, and nobody read or
 cleared that; no optimizer that was seen holds them, and nobody writes them. Silent for layers that are registered as
 well, that another name leads to, or an optimizer in sight holds, that are frozen or stepped by hand, and for those
-whose values were loaded or copied, as a network is that is only asked.
+whose values were loaded or copied, as a network is that is only asked. Silent for a container of one, by which a module
+is hidden on purpose.
 """
 
 from __future__ import annotations
@@ -88,24 +89,24 @@ def check(story: Story) -> Iterator[Hazard]:
         added = {event.at for event in events if event.kind == "added"}
         if len(added) < 2 or any(event.kind != "added" for event in events):
             continue
-        makers = [_drawn(story, tensor, min(added)) for tensor in entry.parameters]
-        maker = makers[0]
-        if maker is not None and None not in makers:
+        initial = [_initial(story, tensor, min(added)) for tensor in entry.parameters]
+        if all(initial) and any(call.does("draws") for calls in initial for call in calls):
             told.update(entry.parameters)
-            yield _hazard(story, entry, maker, story.calls[min(added)], mine[0])
+            yield _hazard(story, entry, initial[0][0], story.calls[min(added)], mine[0])
 
 
-def _drawn(story: Story, tensor: int, backward: int) -> CallEvent | None:
-    """The call that made a parameter; None where it was there before, was given values of another tensor, or is
-    written after a backward has filled its gradient."""
+def _initial(story: Story, tensor: int, backward: int) -> list[CallEvent]:
+    """The call that made a parameter and those that gave it its first values; none where it was there before, was given
+    values of another tensor, or is written after a backward has filled its gradient."""
     meta = story.observations.get(tensor)
-    if meta is None or meta.storage is None or story.data_setters.get(tensor):
-        return None
-    for write in story.writes_to_memory(meta.storage):
-        initial = write.call is not None and any(write.call.does(each) for each in ("draws", "fills", "zeroes"))
-        if not initial or write.at >= backward:
-            return None
-    return story.maker_of_storage(meta.storage)
+    maker = story.maker_of_storage(meta.storage) if meta is not None else None
+    if meta is None or meta.storage is None or maker is None or story.data_setters.get(tensor):
+        return []
+    writes = [write for write in story.writes_to_memory(meta.storage) if write.at != maker.index]
+    calls = [maker, *(write.call for write in writes if write.call is not None)]
+    first = all(any(call.does(each) for each in ("draws", "fills", "zeroes")) for call in calls[1:])
+    seen = len(calls) == len(writes) + 1
+    return calls if writes and seen and first and all(write.at < backward for write in writes) else []
 
 
 def _hazard(story: Story, entry: LayersBeside, maker: CallEvent, backward: CallEvent, tensor: int) -> Hazard:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, NamedTuple
 
+from torch import nn
+
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.torch import describe
 
@@ -14,6 +16,8 @@ _MODULES = 64
 _ITEMS = 48
 """Attributes of a module, and entries of a container, that are looked at."""
 _PLAIN = (list, tuple, dict)
+_OWN = frozenset(vars(nn.Module()))
+"""Tables that every module has."""
 
 
 class Beside(NamedTuple):
@@ -29,7 +33,8 @@ class Beside(NamedTuple):
 
 
 def kept_beside(module: Any, held: frozenset[int], of: Callable[[Any], list[Any]]) -> list[Beside]:
-    """The containers below a module, if an optimizer holds all that the module registers and that wants gradients.
+    """The containers below a module, without those of one layer, which hide it on purpose; none where an
+    optimizer does not hold all that the module registers and that wants gradients.
 
     Args:
         module: which one a name leads to.
@@ -40,7 +45,7 @@ def kept_beside(module: Any, held: frozenset[int], of: Callable[[Any], list[Any]
         Beside(f"{path}.{name}", type(value).__name__, type(each).__name__, layers)
         for path, each in _below(module)
         for name, value in list(islice(vars(each).items(), _ITEMS))
-        if type(value) in _PLAIN and type(name) is str and name != "_modules" and (layers := _layers(value))
+        if type(value) in _PLAIN and type(name) is str and name not in _OWN and len(layers := _layers(value)) > 1
     ]
     if not found:
         return []

@@ -42,6 +42,7 @@ _PARAMETERS = 8
 _MOST = 2_000
 """Kept of one watch, of each kind."""
 _FRAMES = 6
+_WITHOUT = 64
 
 
 class _Look(NamedTuple):
@@ -73,6 +74,8 @@ class Steps:
         """By ``id`` of a frame."""
         self._beside: set[tuple[int, str]] = set()
         """(module, path from it) of the containers that are noted."""
+        self._without: set[tuple[int, frozenset[int]]] = set()
+        """(module, what an optimizer holds) where there was none: not looked at again."""
 
     def asked_at_steps(self) -> RemovableHandle:
         """The hook before each step is on; its handle takes it off."""
@@ -136,8 +139,11 @@ class Steps:
         beside: list[tuple[str, int, Beside]] = []
         for path, holder, module in self._modules(frame):
             number = self._number(module)
-            if number not in found.values():
-                beside += [(path, number, entry) for entry in kept_beside(module, held, _parameters_of)]
+            if number not in found.values() and (number, held) not in self._without:
+                containers = kept_beside(module, held, _parameters_of)
+                beside += [(path, number, entry) for entry in containers]
+                if not containers and len(self._without) < _WITHOUT:
+                    self._without.add((number, held))
             found[path] = number
             moved = any([id(each) in held for each in _parameters_of(module, 1)])
             if not moved or (path, number) in look.told or len(recorder.log.sightings) >= _MOST:
