@@ -26,7 +26,7 @@ from inplace_magic.capture.log import RawBeside, RawReplacement, RawSighting, Ra
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import names_of
 from inplace_magic.capture.naming.reach import entries_of
-from inplace_magic.capture.naming.scope import was_executed
+from inplace_magic.capture.naming.scope import names_in_sight, was_executed
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.hooks.beside import Beside, kept_beside
@@ -42,7 +42,9 @@ _PARAMETERS = 8
 _MOST = 2_000
 """Kept of one watch, of each kind."""
 _FRAMES = 6
-_WITHOUT = 64
+_WITHOUT, _BESIDE = 64, 200
+_ALL = 2_000
+"""Entries that are asked whether they lead to the layers of a plain container, too: once for each container."""
 
 
 class _Look(NamedTuple):
@@ -169,30 +171,29 @@ class Steps:
         """Layers in plain containers: those that names lead to in no other way, nor an optimizer in sight holds."""
         recorder, kept = self._recorder, (TORCH_KINDS.module, Optimizer)
         new = [each for each in found if (each[1], each[2].path) not in self._beside]
-        if not new or len(recorder.log.beside_modules) >= _MOST:
+        self._beside.update((number, entry.path) for _path, number, entry in new)
+        if not new or len(self._beside) > _BESIDE:
             return
-        reached = [item for frame in frames for _path, _holder, item in [*self._modules(frame, kept)]]
         elsewhere = {
             id(tensor)
-            for item in reached
+            for frame in frames
+            for name, value in names_in_sight(frame).items()
+            for _path, _holder, item in [*_within(name, "", value, 0, kept, _ALL)]
             for tensor in ([*parameters_held(item)] if issubclass(type(item), Optimizer) else _parameters_of(item))
         }
-        for path, number, entry in new:
+        for path, _number, entry in new:
             met = [recorder.identity.known(each) for each in entry.tensors]
             serials = tuple(record.serial for record in met if record is not None)
             if len(serials) == len(met) and elsewhere.isdisjoint(map(id, entry.tensors)):
-                self._beside.add((number, entry.path))
                 site = recorder.sites.note(frames[0])
                 raw = RawBeside(recorder.log.begun, site, path + entry.path, entry.kind, entry.cls, serials)
                 recorder.log.beside_modules.append(raw)
 
-    def _modules(
-        self, frame: FrameType, kept: tuple[type, ...] = (TORCH_KINDS.module,)
-    ) -> Iterator[tuple[str, str, Any]]:
+    def _modules(self, frame: FrameType) -> Iterator[tuple[str, str, Any]]:
         """(path, class of the holder, module) of what the names of a frame lead to."""
         for name, value in islice(names_of(frame).items(), _ITEMS):
             if not was_executed(value):
-                yield from _within(name, "", value, 0, kept)
+                yield from _within(name, "", value, 0, (TORCH_KINDS.module,), _ITEMS)
 
     def _before_registration(self, module: Any, name: Any, child: Any) -> None:
         if threading.get_ident() != self._thread or len(self._recorder.log.replacements) >= _MOST:
@@ -217,12 +218,14 @@ class Steps:
             recorder.log.replacements.append(RawReplacement(recorder.log.begun, site, name, given_up, taken))
 
 
-def _within(path: str, holder: str, value: Any, depth: int, kept: tuple[type, ...]) -> Iterator[tuple[str, str, Any]]:
+def _within(
+    path: str, holder: str, value: Any, depth: int, kept: tuple[type, ...], most: int
+) -> Iterator[tuple[str, str, Any]]:
     if issubclass(type(value), kept):
         yield path, holder, value
     elif depth < _DEPTH:
-        for step, item in islice(entries_of(value, TORCH_KINDS), _ITEMS):
-            yield from _within(path + step, type(value).__name__, item, depth + 1, kept)
+        for step, item in islice(entries_of(value, TORCH_KINDS), most):
+            yield from _within(path + step, type(value).__name__, item, depth + 1, kept, most)
 
 
 def _parameters_of(module: Any, most: int | None = None) -> list[Any]:
