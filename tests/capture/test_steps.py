@@ -45,6 +45,29 @@ def test_a_module_that_no_optimizer_moves_is_not_told_of() -> None:
     assert {entry.path for entry in watch.report.trace.sightings} == {"net"}
 
 
+class _Stack(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = [nn.Linear(2, 2), nn.Linear(2, 2)]
+        self.head = nn.Linear(2, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.layers[1](self.layers[0](x)))
+
+
+def test_layers_in_a_list_are_told_once_and_not_where_the_optimizer_holds_a_part() -> None:
+    with inplace_magic.watch() as watch:
+        net, other = _Stack(), _Stack()
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        part = torch.optim.SGD([other.head.bias], lr=0.1)
+        for _ in range(3):
+            _step(net, optimizer)
+            _step(other, part)
+    (entry,) = watch.report.trace.layers_beside
+    assert (entry.path, entry.kind, entry.cls, len(entry.parameters)) == ("net.layers", "list", "_Stack", 4)
+    assert not set(entry.parameters) & set(watch.report.trace.steppings[0].held)
+
+
 def test_a_child_in_the_place_of_another_is_told_with_its_line() -> None:
     with inplace_magic.watch() as watch:
         net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))

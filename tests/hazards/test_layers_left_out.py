@@ -204,6 +204,10 @@ HEALTHY = {
     "net.layers[0].load_state_dict(state[0])\nnet.layers[1].load_state_dict(state[1])\n"
     + SGD
     + "train(net, optimizer)",
+    "a network with values that were set": NET
+    + "for each in net.layers:\n    each.weight.data = torch.eye(4)\n"
+    + SGD
+    + "train(net, optimizer)",
     "a plain object that gives its own parameters": NET.replace("(nn.Module)", "")
     .replace("        super().__init__()\n", "")
     .replace("def forward", "def __call__")

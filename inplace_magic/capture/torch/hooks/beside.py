@@ -55,10 +55,9 @@ def kept_beside(module: Any, held: frozenset[int], of: Callable[[Any], list[Any]
     moved = [each for each in registered if each.requires_grad]
     if not moved or any([id(each) not in held for each in moved]):
         return []
-    known = held.union(map(id, registered))
     told = []
     for entry in found:
-        ahead = {id(each): each for layer in entry.tensors for each in of(layer) if id(each) not in known}
+        ahead = {id(each): each for layer in entry.tensors for each in of(layer) if id(each) not in held}
         tensors = [each for each in ahead.values() if type(each) in describe.PLAIN_TYPES and each.requires_grad]
         if tensors and len(tensors) == len(ahead):
             told.append(entry._replace(tensors=tensors))
