@@ -170,8 +170,11 @@ class Steps:
     def _note_beside(self, found: list[tuple[str, int, Beside]], frames: list[FrameType]) -> None:
         """Layers in plain containers: those that names lead to in no other way, nor an optimizer in sight holds."""
         recorder, kept = self._recorder, (TORCH_KINDS.module, Optimizer)
-        new = [each for each in found if (each[1], each[2].path) not in self._beside]
-        self._beside.update((number, entry.path) for _path, number, entry in new)
+        new: dict[tuple[int, str], tuple[str, Beside]] = {}
+        for path, number, entry in found:  # a module that two functions name is one
+            if (number, entry.path) not in self._beside:
+                new.setdefault((number, entry.path), (path, entry))
+        self._beside.update(new)
         if not new or len(self._beside) > _BESIDE:
             return
         elsewhere = {
@@ -181,7 +184,7 @@ class Steps:
             for _path, _holder, item in [*_within(name, "", value, 0, kept, _ALL)]
             for tensor in ([*parameters_held(item)] if issubclass(type(item), Optimizer) else _parameters_of(item))
         }
-        for path, _number, entry in new:
+        for path, entry in new.values():
             met = [recorder.identity.known(each) for each in entry.tensors]
             serials = tuple(record.serial for record in met if record is not None)
             if len(serials) == len(met) and elsewhere.isdisjoint(map(id, entry.tensors)):
