@@ -208,6 +208,10 @@ HEALTHY = {
     + "for each in net.layers:\n    each.weight.data = torch.eye(4)\n"
     + SGD
     + "train(net, optimizer)",
+    "values that are set between the steps": NET
+    + SGD
+    + "for _ in range(3):\n    train(net, optimizer, 1)\n    for each in net.layers:\n"
+    "        each.weight.data = each.weight.data.clamp(-1, 1)",
     "a plain object that gives its own parameters": NET.replace("(nn.Module)", "")
     .replace("        super().__init__()\n", "")
     .replace("def forward", "def __call__")

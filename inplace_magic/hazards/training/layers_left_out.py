@@ -19,6 +19,7 @@ Bad::
                 x = torch.tanh(layer(x))
             return self.head(x)
 
+
     net = Net()
     opt = torch.optim.SGD(net.parameters(), lr=0.1)    # of the head alone
     for _ in range(3):
@@ -38,6 +39,7 @@ Good::
             for layer in self.layers:
                 x = torch.tanh(layer(x))
             return self.head(x)
+
 
     net = Net()
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -100,7 +102,7 @@ def _initial(story: Story, tensor: int, backward: int) -> list[CallEvent]:
     values of another tensor, or is written after a backward has filled its gradient."""
     meta = story.observations.get(tensor)
     maker = story.maker_of_storage(meta.storage) if meta is not None else None
-    if meta is None or meta.storage is None or maker is None or story.data_setters.get(tensor):
+    if meta is None or meta.storage is None or maker is None:
         return []
     writes = [write for write in story.writes_to_memory(meta.storage) if write.at != maker.index]
     calls = [maker, *(write.call for write in writes if write.call is not None)]
