@@ -39,6 +39,8 @@ def given_again(story: Story) -> Iterator[GivenAgain]:
         if call.error is not None or len(call.inputs) < 2 or call.callsite is None or call.callsite in told:
             continue
         target, source = call.inputs[:2]
+        if target.requires_grad:
+            continue  # a leaf that is trained: `taken-memory-trained` tells of those
         owner = _owner(story, source.tensor, call.index)
         key = (call.callsite, target.tensor, owner, source.storage)
         if source.storage is None or owner == target.tensor:
