@@ -69,6 +69,11 @@ class Session:
         """How many calls were recorded so far."""
         return self._writes.count if self._writes is not None else self._recorder.clock()
 
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What of ours failed so far, and was contained."""
+        return tuple(self._recorder.log.faults)
+
     def start(
         self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None, root_file: str | None = None
     ) -> None:

@@ -161,14 +161,17 @@ class Sessions:
         torch_calls = 0 if self._torch is None else self._torch.recorded
         known: dict[str, Any] = {"sources": sources, "namespace": namespace, "error": error, "cell": cell}
         known["source"] = source
+        beside: tuple[str, ...] = ()
         if self._paddle is not None and self._is_about_paddle(error):
             trace = self._paddle.trace(**known)
+            beside = () if self._torch is None else self._torch.faults
             if torch_calls:
                 trace = replace(
                     trace, blindness=(blindness.TWO_FRAMEWORKS.format(count=f"{torch_calls:,}"), *trace.blindness)
                 )
         elif self._torch is not None:
             trace = self._torch.trace(**known, last=last)
+            beside = () if self._paddle is None else self._paddle.faults
             if paddle_calls:
                 trace = replace(
                     trace, blindness=(blindness.TWO_FRAMEWORKS.format(count=f"{paddle_calls:,}"), *trace.blindness)
@@ -177,7 +180,7 @@ class Sessions:
             trace = Trace(level=self.options.level, cell=cell, source=tuple(source.splitlines()))
         if self._too_old is not None:
             trace = replace(trace, blindness=(blindness.PADDLE_TOO_OLD.format(file=self._too_old), *trace.blindness))
-        return replace(trace, faults=(*trace.faults, *self._faults))
+        return replace(trace, faults=(*trace.faults, *beside, *self._faults))
 
     def _is_about_paddle(self, error: BaseException | None = None) -> bool:
         if self._paddle is None or self._torch is None:

@@ -12,6 +12,7 @@ import paddle
 import pytest
 
 import inplace_magic
+from inplace_magic.capture.paddle import recorder as recording
 
 ROOT = Path(inplace_magic.__file__).parent.parent
 NO_TORCH = """
@@ -116,6 +117,20 @@ def test_torch_alone_is_told_of_as_ever_although_paddle_is_there() -> None:
     assert w.report is not None
     assert w.report.framework == "torch"
     assert not any("framework" in sentence for sentence in w.report.blindness)
+
+
+def test_what_failed_on_one_side_is_said_in_a_report_of_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(*args: Any, **kwargs: Any) -> Any:
+        raise LookupError("on purpose")
+
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(recording.Recorder, "open", faulty)
+    with inplace_magic.watch() as w:
+        torch.ones(2).exp_()
+        paddle.ones([2])
+    assert w.report is not None
+    assert w.report.framework == "torch"
+    assert any("on purpose" in fault for fault in w.report.faults)
 
 
 @pytest.mark.parametrize("level", ["ops", "writes"])

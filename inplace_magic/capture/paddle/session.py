@@ -49,6 +49,11 @@ class PaddleSession:
         """How many calls were recorded so far."""
         return self._recorder.clock()
 
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What of ours failed so far, and was contained."""
+        return tuple(self._recorder.faults)
+
     def start(
         self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None, root_file: str | None = None
     ) -> None:
