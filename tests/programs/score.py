@@ -79,12 +79,22 @@ def unshown():
         session.show = shown
 
 
+@contextmanager
+def default_dtype_kept():
+    """What a program says with `torch.set_default_dtype` is not said for the next one."""
+    before = torch.get_default_dtype()
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
 def outcome(shell, cell):
     """(exception type, text, SILENTLY_WRONG) of running `cell` in a fresh namespace, and the namespace. No page is made."""
     if any(name[0] != "_" for name in shell.user_ns.keys() - shell.user_ns_hidden.keys()):
         # not of a new shell: each time it collects garbage
         shell.reset(new_session=False)
-    with capture_output(), warnings.catch_warnings(), unshown():
+    with capture_output(), warnings.catch_warnings(), unshown(), default_dtype_kept():
         warnings.simplefilter("ignore")
         if cell.startswith("%%"):
             shell.run_cell("%load_ext inplace_magic")
@@ -103,7 +113,7 @@ def plainly(source):
 def outcome_of_file(source, level):
     """The same for a program in a file; with a level, watched. The report is under the name `report`."""
     namespace, error, watcher = {}, None, None
-    with tempfile.TemporaryDirectory() as folder, capture_output(), warnings.catch_warnings():
+    with tempfile.TemporaryDirectory() as folder, capture_output(), warnings.catch_warnings(), default_dtype_kept():
         warnings.simplefilter("ignore")
         path = Path(folder, "program.py")
         path.write_text(source)
@@ -193,7 +203,9 @@ def judge(case, source, report, above=1):
         yield "variable", case["variable"] in names
 
 
-def score(shell: Any, case: dict, source: str, level: str = "calls", how: str = "cell") -> tuple[Any, list[tuple[str, bool]]]:
+def score(
+    shell: Any, case: dict, source: str, level: str = "calls", how: str = "cell"
+) -> tuple[Any, list[tuple[str, bool]]]:
     """The report of one program, None where the watch gave none, and its (figure, right) pairs."""
     if how == "script":
         error, wrong, _ = outcome_of_script(source, None)
@@ -251,11 +263,19 @@ def main():
             right[figure] += ok
         if options.v and not all(ok for _, ok in figures):
             print(case["case"], case["symptom"], "wrong:", ", ".join(f for f, ok in figures if not ok))
-            for hazard in (report.hazards[:2] if report else []):
-                print("    ", hazard.code, hazard.severity, hazard.mutation and chain(hazard.mutation), hazard.message[:120])
+            for hazard in report.hazards[:2] if report else []:
+                print(
+                    "    ",
+                    hazard.code,
+                    hazard.severity,
+                    hazard.mutation and chain(hazard.mutation),
+                    hazard.message[:120],
+                )
     print(" ".join(f"{figure} {right[figure]}/{asked[figure]}" for figure in asked))
     if options.anomaly:
-        pairs = [pair for c in cases if c["symptom"] == "backward_error" for pair in anomaly(c, folder / f"{c['case']}.py")]
+        pairs = [
+            pair for c in cases if c["symptom"] == "backward_error" for pair in anomaly(c, folder / f"{c['case']}.py")
+        ]
         counts = {figure: [ok for name, ok in pairs if name == figure] for figure in ("saver", "culprit")}
         print("anomaly mode:", " ".join(f"{figure} {sum(oks)}/{len(oks)}" for figure, oks in counts.items()))
     return 0 if right == asked else 1
