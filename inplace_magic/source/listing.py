@@ -24,6 +24,7 @@ Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 """What goes through its body several times."""
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 _MAX_CHARACTERS = 400_000
 

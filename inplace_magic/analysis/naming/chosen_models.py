@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.training import ModuleSighting
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import LOOPS, Listing
-
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing
 
 
 def says(site: Callsite | None, entry: ModuleSighting) -> bool:

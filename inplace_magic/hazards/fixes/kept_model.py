@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from inplace_magic.analysis.naming.chosen_models import FUNCTIONS, bindings, binds, last_step
+from inplace_magic.analysis.naming.chosen_models import bindings, binds, last_step
 from inplace_magic.hazards.fixes.deep_copy import deep_copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.record.training import ModuleSighting
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import LOOPS, Listing, whole_listing
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, whole_listing
 
 
 def copied_when_taken(write: Written) -> Fix | None:

@@ -14,9 +14,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import LOOPS, Listing, whole_listing
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, whole_listing
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def _is_called_again(listing: Listing, method: str) -> bool:
     for node in ast.walk(listing.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method:
             inside = list(listing.around(node))
-            function = next((each for each in inside if isinstance(each, _FUNCTIONS)), None)
+            function = next((each for each in inside if isinstance(each, FUNCTIONS)), None)
             loops = any(isinstance(each, LOOPS) for each in inside)
             times += 2 if loops or (function is not None and function.name != "__init__") else 1
     return times > 1

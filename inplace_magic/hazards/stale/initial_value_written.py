@@ -57,12 +57,11 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.listing import FUNCTIONS, Listing, whole_listing
 
 CODE = "initial-value-written"
 
 _CACHES = ("lru_cache", "cache", "cached_property")
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -202,7 +201,7 @@ def _serves_otherwise(listing: Listing, statement: ast.stmt, name: str) -> bool:
 def _bound_in(node: ast.AST) -> set[str]:
     """The names that a loop or function binds, its parameters among them."""
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    parameters = ast.walk(node.args) if isinstance(node, _FUNCTIONS) else ()
+    parameters = ast.walk(node.args) if isinstance(node, FUNCTIONS) else ()
     return names | {entry.arg for entry in parameters if isinstance(entry, ast.arg)}
 
 

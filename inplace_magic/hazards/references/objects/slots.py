@@ -17,7 +17,7 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import LOOPS, Listing, listing_of, texts, whole_listing
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of, texts, whole_listing
 
 _STEP = re.compile(r"\[[^\]]*\]")
 
@@ -109,8 +109,7 @@ def _is_given_by(story: Story, container: str, owner: str, stores: AliasStatemen
 
 def runs_again(listing: Listing, statement: ast.stmt) -> bool:
     """Whether a statement stands in a function or in a loop."""
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return any(isinstance(node, (*LOOPS, *functions)) for node in listing.around(statement))
+    return any(isinstance(node, (*LOOPS, *FUNCTIONS)) for node in listing.around(statement))
 
 
 def is_in_a_loop(story: Story, site: Callsite) -> bool:
