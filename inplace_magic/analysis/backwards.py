@@ -82,10 +82,7 @@ class Backwards(Accesses):
     @cached_property
     def _nodes_of(self) -> dict[int, list[int]]:
         """The nodes that stand for a tensor: that of a leaf, and the last one behind its ``grad_fn``."""
-        found: dict[int, list[int]] = {}
-        for node in self.trace.nodes:
-            if node.variable is not None:
-                found.setdefault(node.variable, []).append(node.node)
+        found = {leaf: list(nodes) for leaf, nodes in self._nodes_of_leaf.items()}
         for meta in self.observations.values():
             if meta.node is not None:
                 found.setdefault(meta.tensor, []).append(meta.node)
@@ -118,6 +115,18 @@ class Backwards(Accesses):
         for index in self.backwards_run:
             for node in self.executed[index]:
                 found.setdefault(node, []).append(index)
+        return found
+
+    def came_to_leaf(self, leaf: int) -> list[int]:
+        """The successful backwards that came to a leaf tensor, by call index, oldest first."""
+        return sorted({index for node in self._nodes_of_leaf.get(leaf, ()) for index in self.ran_through.get(node, ())})
+
+    @cached_property
+    def _nodes_of_leaf(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for node in self.trace.nodes:
+            if node.variable is not None:
+                found.setdefault(node.variable, []).append(node.node)
         return found
 
     def another_backward_is_meant(self, node: AutogradNode, wrote: int, parameter_saved: int | None) -> bool:

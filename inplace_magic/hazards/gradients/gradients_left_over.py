@@ -91,11 +91,10 @@ def _steps(story: Story) -> dict[int, list[_Step]]:
 
 def _nothing_else(story: Story, leaf: int, steps: list[_Step], extra: int) -> bool:
     """Whether all backwards that filled the gradient went into the steps, but for so many after the last one."""
-    leaves = {node.node for node in story.trace.nodes if node.variable == leaf}
-    filled = [at for at, ran in story.executed.items() if ran & leaves and not story.calls[at].does("gives gradients")]
+    filled = [at for at in story.came_to_leaf(leaf) if not story.calls[at].does("gives gradients")]
     sums = [call.index for step in steps for call in step.backwards]
-    left = [at for at in sorted(filled) if at > steps[-1].call.index]
-    return sorted(filled) == sums + left and len(left) == extra
+    left = [at for at in filled if at > steps[-1].call.index]
+    return filled == sums + left and len(left) == extra
 
 
 def _hazard(story: Story, leaf: int, usual: _Step, larger: _Step, extra: int) -> Hazard:

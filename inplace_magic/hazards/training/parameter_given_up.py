@@ -62,10 +62,10 @@ def check(story: Story) -> Iterator[Hazard]:
     told: set[Callsite | None] = set()
     for given in _given(story) if steppings else ():
         new = [tensor for tensor in given.new if tensor not in held]
-        filled = [(at, tensor) for tensor in new for at in _fills(story, tensor) if at >= given.call]
+        filled = [(at, tensor) for tensor in new for at in story.came_to_leaf(tensor) if at >= given.call]
         if given.site in told or not filled or len(new) < len(given.new):
             continue
-        if any(at >= given.call for tensor in given.old for at in _fills(story, tensor)):
+        if any(at >= given.call for tensor in given.old for at in story.came_to_leaf(tensor)):
             continue
         if any(write.at >= given.call for tensor in given.new for write in _writes(story, tensor)):
             continue
@@ -82,12 +82,6 @@ def _given(story: Story) -> Iterator[_Given]:
     for each in story.trace.registrations:
         if each.replaced is not None and each.tensor is not None and not each.shared:
             yield _Given(each.call, each.callsite, each.name, (each.replaced,), (each.tensor,))
-
-
-def _fills(story: Story, leaf: int) -> Iterator[int]:
-    """The backwards that came to a leaf."""
-    nodes = {node.node for node in story.trace.nodes if node.variable == leaf}
-    return (at for at, ran in story.executed.items() if not nodes.isdisjoint(ran))
 
 
 def _writes(story: Story, tensor: int) -> list[Write]:
