@@ -24,9 +24,10 @@ Good::
 Told from the record, and from the text of one function: a statement gives a result the very thing that the writing line
 adds elsewhere (the same expression; the first entry of the list that a loop goes through; the first argument of
 ``functools.reduce`` without a value to begin with), and after the last write one expression got the first entry as it
-got another one, which was added and nobody has written since: in a list that is stacked, or as the same operand. Silent
-where each entry is used for the sum alone, where the others are overwritten afterwards, as replicas are, and where what
-is added was computed on the line.
+got another one, which was added and nobody has written since: in a list that is stacked, or as the same operand; or
+where the entries are rows of one tensor, one call held all of them against the result, or against what was computed of
+it alone: ``rows / total``. Silent where each entry is used for the sum alone, where the others are overwritten
+afterwards, as replicas are, and where what is added was computed on the line.
 """
 
 from __future__ import annotations
@@ -58,9 +59,16 @@ def _hazard(story: Story, found: FirstEntryWritten) -> Hazard:
     return finding(
         CODE,
         "warning",
-        message=_(
-            "{line} adds to the first entry itself: {begun} made no copy of it, and {read} reads it like the entries "
-            "that were added. PyTorch gives no error."
+        message=(
+            _(
+                "{line} adds to the first entry itself: {begun} made no copy of it, and {read} reads it like the "
+                "entries that were added. PyTorch gives no error."
+            )
+            if not found.of_all
+            else _(
+                "{line} writes the first entry itself: {begun} made no copy of it, and {read} holds all entries "
+                "against the result, which is one of them. PyTorch gives no error."
+            )
         ).format(
             line=wording.spot(found.call.callsite),
             begun=wording.code(found.begun),
