@@ -308,6 +308,78 @@ both = samples(torch.ones(40))
 spread = torch.stack(both).std(0).sum()
 """,
     ),
+    "networks: fedavg": (
+        "first-becomes-total",
+        """
+torch.manual_seed(0)
+nets = [nn.Linear(2, 1) for _ in range(3)]
+x = torch.randn(5, 2)
+y0 = nets[0](x).detach()
+w = [n.state_dict() for n in nets]
+avg = w[0]
+for k in avg:
+    for i in range(1, len(w)):
+        avg[k] += w[i][k]  # here
+    avg[k] = avg[k] / len(w)
+server = nn.Linear(2, 1); server.load_state_dict(avg)
+losses = [n(x).square().mean().item() for n in nets]
+""",
+    ),
+    "networks: method": (
+        "first-becomes-total",
+        """
+class Server:
+    def __init__(self, clients): self.clients = clients
+    def merge(self):
+        total = self.clients[0].state_dict()
+        for c in self.clients[1:]:
+            for name, value in c.state_dict().items():
+                total[name].add_(value)  # here
+        return {name: value / len(self.clients) for name, value in total.items()}
+def score(net, x):
+    with torch.no_grad(): return net(x).abs().mean().item()
+torch.manual_seed(0)
+nets = [nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1)) for _ in range(3)]
+x = torch.randn(5, 2)
+before = score(nets[0], x)
+s = Server(nets); g = s.merge()
+after = [score(n, x) for n in nets]
+""",
+    ),
+    "networks: data lists": (
+        "first-becomes-total",
+        """
+torch.manual_seed(0)
+folds = [nn.Linear(3, 1) for _ in range(4)]
+start = folds[0].weight.detach().clone()
+sums = [p.data for p in folds[0].parameters()]
+for m in folds[1:]:
+    for s, p in zip(sums, m.parameters()):
+        s += p.data  # here
+mean = nn.Linear(3, 1)
+for p, s in zip(mean.parameters(), sums): p.data.copy_(s / 4)
+x = torch.randn(6, 3)
+outs = torch.stack([m(x) for m in folds])
+""",
+    ),
+    "networks: soup": (
+        "first-becomes-total",
+        """
+def soup(models):
+    flat = {k: v.detach() for k, v in models[0].named_parameters()}
+    with torch.no_grad():
+        for m in models[1:]:
+            for k, v in m.named_parameters():
+                flat[k].add_(v)  # here
+    return {k: v.div(len(models)) for k, v in flat.items()}
+torch.manual_seed(0)
+ms = [nn.Linear(2, 2) for _ in range(3)]
+w0 = ms[0].weight.detach().clone()
+cooked = soup(ms)
+x = torch.ones(1, 2)
+votes = torch.stack([m(x).argmax() for m in ms])
+""",
+    ),
 }
 
 

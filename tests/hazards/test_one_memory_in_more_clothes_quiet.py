@@ -321,6 +321,51 @@ def prepare(x):
 a, b = prepare(torch.ones(3))
 d = a.sum() + b.sum()
 """,
+    "networks: copies": """
+import copy, torch
+torch.manual_seed(0)
+nets = [nn.Linear(2, 1) for _ in range(3)]
+x = torch.randn(5, 2)
+y0 = nets[0](x).detach()
+w = [copy.deepcopy(n.state_dict()) for n in nets]
+avg = w[0]
+for k in avg:
+    for i in range(1, len(w)):
+        avg[k] += w[i][k]
+    avg[k] = avg[k] / len(w)
+losses = [n(x).square().mean().item() for n in nets]
+""",
+    "networks: averaged in place": """
+torch.manual_seed(0)
+nets = [nn.Linear(2, 1) for _ in range(3)]
+x = torch.randn(5, 2)
+avg = nets[0].state_dict()
+for n in nets[1:]:
+    for k, v in n.state_dict().items(): avg[k] += v
+for k in avg: avg[k] /= 3
+losses = [n(x).square().mean().item() for n in nets]
+""",
+    "networks: all reloaded": """
+torch.manual_seed(0)
+nets = [nn.Linear(2, 1) for _ in range(3)]
+x = torch.randn(5, 2)
+for rnd in range(2):
+    avg = nets[0].state_dict()
+    for n in nets[1:]:
+        for k, v in n.state_dict().items(): avg[k] += v
+    new = {k: v / 3 for k, v in avg.items()}
+    for n in nets: n.load_state_dict(new)
+    losses = [n(x).square().mean().item() for n in nets]
+""",
+    "networks: merged adapters": """
+torch.manual_seed(0)
+base, adds = nn.Linear(2, 2, bias=False), [nn.Linear(2, 2, bias=False) for _ in range(3)]
+x = torch.randn(3, 2)
+want = (base(x) + sum(a(x) for a in adds)).detach()
+sd = base.state_dict()
+for a in adds: sd["weight"] += a.weight.detach()
+got = base(x)
+""",
 }
 
 
