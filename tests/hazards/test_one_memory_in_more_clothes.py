@@ -71,6 +71,7 @@ class Chain:
     def loss(self):
         return energy(self.start) - energy(self.q)
 c = Chain(4); c.run(3)
+lost = c.loss()
 """,
     ),
     "measured: size of update": (
@@ -118,6 +119,27 @@ row = torch.ones(3)
 table = row[None]
 row.add_(torch.tensor([0.0, 1.0, 2.0]))  # here
 change = (table - row).abs().max()
+""",
+    ),
+    "measured: items": (
+        "same-memory-compared",
+        """
+w = torch.ones(3)
+before = w.detach()
+w.mul_(3)  # here
+grown = w.norm().item() / before.norm().item()
+""",
+    ),
+    "measured: items of function": (
+        "same-memory-compared",
+        """
+def size(t): return t.abs().sum().item()
+class Walk:
+    def __init__(self): self.x = torch.ones(2); self.x0 = self.x[:]
+    def move(self, d): self.x += d  # here
+    def gone(self): return size(self.x) - size(self.x0)
+k = Walk(); k.move(2.0)
+far = k.gone()
 """,
     ),
     "exchanged: state dicts": (

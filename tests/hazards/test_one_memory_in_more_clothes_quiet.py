@@ -163,6 +163,21 @@ prior = a.policy()
 a.improve(torch.tensor([1.0, 2.0]))
 step = torch.distributions.kl_divergence(a.policy(), prior).sum()
 """,
+    "measured: items cloned": """
+w = torch.ones(3)
+before = w.detach().clone()
+w.mul_(3)
+grown = w.norm().item() / before.norm().item()
+""",
+    "measured: items of parts": """
+def size(t): return t.abs().sum().item()
+x = torch.arange(4.0)
+a, b = x[:2], x[2:]
+x *= 2
+g = size(a) - size(b)
+h = [size(p) / size(q) for p in (a, b) for q in (a, b)]
+i = x.max().item() - x.min().item()
+""",
     "exchanged: clone": """
 torch.manual_seed(0)
 a, b = nn.Linear(2, 2), nn.Linear(2, 2)

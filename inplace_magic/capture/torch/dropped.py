@@ -58,7 +58,7 @@ def _copied(args: Arguments, kwargs: Keywords) -> Dropped | None:
 def _computed(combine: Callable[[Number, Number], Number]) -> Callable[[Arguments, Keywords], Dropped | None]:
     def dropped(args: Arguments, kwargs: Keywords) -> Dropped | None:
         plain = len(args) == 2 and not kwargs and type(args[0]) in describe.PLAIN_TYPES and args[0].dtype is torch.uint8
-        return wrapped(_READER, *args, combine) if plain else None
+        return wrapped(_READER, args[0], args[1], combine) if plain else None
 
     return dropped
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
 
 from inplace_magic.analysis.overlap import lies_within, region_of, without_leading_ones
 from inplace_magic.analysis.story import Story
@@ -38,11 +40,7 @@ class Measured:
 def measured_alike(story: Story) -> Iterator[Measured]:
     """Yields the first of each line."""
     found: dict[tuple[object, ...], list[Measured] | None] = {}
-    for call in story.doing("compares"):
-        site = call.callsite
-        numbers = len(call.inputs) == 2 and call.outputs and not call.mutations and call.error is None
-        if site is None or not site.direct or not numbers or any(out.dtype == "bool" for out in call.outputs):
-            continue
+    for call, site in chain(_of_tensors(story), _of_numbers(story)):
         line = site.cell, site.file, site.line, site.expression
         known = found.setdefault(line, [])
         if known is None or len(known) == _MOST:
@@ -54,6 +52,43 @@ def measured_alike(story: Story) -> Iterator[Measured]:
             known.append(measured)
     for entries in found.values():
         yield from entries or ()
+
+
+def _of_tensors(story: Story) -> Iterator[tuple[CallEvent, Callsite]]:
+    """The differences and quotients of two tensors that lines of the user's ask for."""
+    for call in story.doing("compares"):
+        numbers = len(call.inputs) == 2 and call.outputs and not call.mutations and call.error is None
+        asked = call.callsite is not None and call.callsite.direct
+        if call.callsite is not None and asked and numbers and all(out.dtype != "bool" for out in call.outputs):
+            yield call, call.callsite
+
+
+def _of_numbers(story: Story) -> Iterator[tuple[CallEvent, Callsite]]:
+    """Those of two Python numbers, ``now.norm().item() - raw.norm().item()``, as if the tensors had been compared."""
+    before: CallEvent | None = None
+    for call in story.doing("reads values"):
+        if call.name != "Tensor.item" or call.callsite is None or call.error is not None:
+            continue
+        if before is not None and before.callsite is not None:
+            pairs = zip(before.callsite.chain, call.callsite.chain, strict=False)
+            one, other = next(((mine, theirs) for mine, theirs in pairs if mine != theirs), (call.callsite,) * 2)
+            if one.same_statement(other) and _differ(other.statement, one.expression, other.expression):
+                yield replace(call, inputs=(before.inputs[0], call.inputs[0]), callsite=other), other
+        before = call
+
+
+@lru_cache(maxsize=1024)
+def _differ(statement: str, one: str, other: str) -> bool:
+    """Whether a statement subtracts or divides the values of two expressions."""
+    tree, sides = expressions.parse(statement), (_plain(one), _plain(other))
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp)] if tree is not None else []
+    held = [node for node in nodes if isinstance(node.op, (ast.Sub, ast.Div))]
+    return any((ast.unparse(node.left), ast.unparse(node.right)) == sides for node in held)
+
+
+def _plain(text: str) -> str:
+    node = expressions.parse(text)
+    return ast.unparse(node) if node is not None else text
 
 
 def _measured(story: Story, call: CallEvent, site: Callsite) -> Measured | None:

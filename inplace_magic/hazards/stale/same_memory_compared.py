@@ -82,10 +82,10 @@ def check(story: Story) -> Iterator[Hazard]:
         yield _hazard(story, call, call.inputs[0], write, taken)
     for measured in measured_alike(story):
         taken = second_taken(story, measured.beside)
-        write = _write_between(story, measured.beside, taken)
-        if write is not None and write.site not in seen and not _within_one_statement(measured.beside, write):
-            seen.add(write.site)
-            yield _hazard(story, measured.beside, measured.beside.inputs[0], write, taken, measured)
+        last = _write_between(story, measured.beside, taken)
+        if last is not None and last.site not in seen and not _within_one_statement(measured.beside, last):
+            seen.add(last.site)
+            yield _hazard(story, measured.beside, measured.beside.inputs[0], last, taken, measured)
     for zero in zero_differences(story):
         if zero.call.callsite not in first:
             yield _zero(zero)
