@@ -62,9 +62,11 @@ def _foreign(
     after = site_at(raw.before_site, sites)
     statement = None
     if before is not None:
-        held = tuple(name for name in before.targets or () if name) if raw.after_site in giving else ()
+        given_out = raw.after_site in giving
+        held = tuple(name for name in before.targets or () if name) if given_out else ()
         statement = sources.between.only_statement(before, after, (*names, *held), sites, alone=not raw.beside)
-        if statement is None and held and not any([before.same_run(place) for place in (after.chain if after else ())]):
+        goes_on = any([before.same_run(place) for place in (after.chain if after else ())])
+        if statement is None and given_out and not goes_on:
             statement = sources.between.only_write_below(before, held, sites)
     return ForeignWrite(raw.storage.serial, raw.noticed, names, statement, raw.beside)
 
