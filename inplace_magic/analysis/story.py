@@ -163,6 +163,15 @@ class Story(Writes):
         """How many calls had begun when a memory died; without those that live at the end of the watch."""
         return {storage.storage: storage.ended for storage in self.trace.storages if storage.ended is not None}
 
+    @cached_property
+    def born_in(self) -> dict[int, list[int]]:
+        """The memories that were first seen in each call, a backward among them, by call index."""
+        found: dict[int, list[int]] = {}
+        for storage in self.trace.storages:
+            if storage.born is not None:
+                found.setdefault(storage.born, []).append(storage.storage)
+        return found
+
     def is_gradient(self, mutation: Mutation) -> bool:
         """Whether a written tensor is the gradient of a leaf: made by a backward, or named so."""
         maker = self.maker_of_storage(mutation.storage)

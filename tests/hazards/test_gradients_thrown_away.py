@@ -80,6 +80,33 @@ for i, (x, y) in enumerate(data):
         other.step()
         other.zero_grad()
 """,
+    "a counter that goes on over the epochs, each of which begins with a clearing": MODEL
+    + """
+seen = 0
+for epoch in range(6):
+    opt.zero_grad()  # here
+    for x, y in data[:5]:
+        (loss_of(model(x), y) / 3).backward()
+        seen += 1
+        if seen % 3 == 0:
+            opt.step()
+            opt.zero_grad()
+""",
+    "a clearing before each evaluation": MODEL
+    + """
+def evaluated():
+    model.zero_grad(set_to_none=False)  # here
+    with torch.no_grad():
+        return sum(loss_of(model(x), y).item() for x, y in data)
+for i in range(24):
+    x, y = data[i % len(data)]
+    (loss_of(model(x), y) / 4).backward()
+    if i % 4 == 3:
+        opt.step()
+        opt.zero_grad(set_to_none=False)
+    if i in (5, 13):
+        print(evaluated())
+""",
     "methods of a trainer": """
 class Trainer:
     def __init__(self):
@@ -212,6 +239,38 @@ for i, (x, y) in enumerate(data):
     scaler.scale(loss).backward()
     scaler.step(opt)
     scaler.update()
+""",
+    "epochs that begin with a clearing, after the last batches have made a step": MODEL
+    + """
+for epoch in range(6):
+    opt.zero_grad()
+    for i, (x, y) in enumerate(data[:5]):
+        (loss_of(model(x), y) / 3).backward()
+        if i % 3 == 2 or i == 4:
+            opt.step()
+            opt.zero_grad()
+""",
+    "last batches that are dropped": MODEL
+    + """
+for epoch in range(6):
+    opt.zero_grad()
+    for i, (x, y) in enumerate(data[:5]):
+        (loss_of(model(x), y) / 3).backward()
+        if i % 3 == 2:
+            opt.step()
+            opt.zero_grad()
+""",
+    "gradients that are looked at and cleared now and then": MODEL
+    + """
+for i in range(24):
+    x, y = data[i % len(data)]
+    (loss_of(model(x), y) / 4).backward()
+    if i in (5, 13):
+        print(sum(p.grad.norm() for p in params))
+        opt.zero_grad()
+    if i % 4 == 3:
+        opt.step()
+        opt.zero_grad()
 """,
     "a single step, by which nothing is known to go on so": MODEL
     + """

@@ -23,9 +23,11 @@ Good::
 Told from the record alone: all gradients that a backward had filled were cleared by one line, with no call having read
 any of them, and no hook having seen them; the same backward, reached the same way, filled those that a later step was
 made by; and so it went again and again, with as many cleared before each step, or with one of two numbers, as where the
-batches of an epoch are no multiple. Silent where one gradient of such a backward was read or kept (that of an attacked
-image, a norm that is shown, those of another optimizer's parameters), where some steps come without a clearing before
-them, as where a bad batch is skipped, and where nobody steps.
+batches of an epoch are no multiple. So it is where a step comes after every `n` backwards, whatever lies between them,
+and a clearing threw some of the `n` away before some of the steps, as at the beginning of an epoch. Silent where one
+gradient of such a backward was read or kept (that of an attacked image, a norm that is shown, those of another
+optimizer's parameters), where some steps come without a clearing before them, as where a bad batch is skipped, and
+where nobody steps.
 """
 
 from __future__ import annotations
@@ -40,6 +42,16 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.gradient_sums import (
+    PartThrownAway,
+    clears_unread,
+    first_use,
+    is_hooked,
+    leaves_of,
+    memories_of,
+    moves,
+    part_thrown_away,
+)
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -88,6 +100,10 @@ def check(story: Story) -> Iterator[Hazard]:
         if found is not None and site is not None and site not in seen:
             seen.add(site)
             yield _hazard(story, found)
+        part = None if found is not None else part_thrown_away(story, indices)
+        if part is not None and part.clear.callsite is not None and part.clear.callsite not in seen:
+            seen.add(part.clear.callsite)
+            yield _hazard_of_a_part(story, part)
 
 
 def _sums(story: Story, runs: list[int]) -> _Sums | None:
@@ -122,58 +138,20 @@ def _ran(story: Story, index: int, until: int) -> _Ran:
         index: the backward.
         until: its next run, or the end.
     """
-    call = story.calls[index]
-    ran = story.executed[index]
-    leaves = frozenset(leaf for node in ran if (leaf := story.nodes[node].variable) is not None)
-    memories = {storage.storage for storage in story.trace.storages if storage.born == index}
-    memories |= {entry.storage for entry in story.backwards[index].added_to}
-    if len(memories) != len(leaves) or not leaves or _is_hooked(story, ran, leaves):
+    call, ran = story.calls[index], story.executed[index]
+    leaves, memories = leaves_of(story, index), memories_of(story, index)
+    if len(memories) != len(leaves) or not leaves or is_hooked(story, ran, leaves):
         return _Ran(call, leaves, read=True)
-    first = [_first_use(story, memory, index) for memory in memories]
-    clears = [_clears(story, memory, index, use, leaves) for memory, use in zip(memories, first, strict=True)]
+    first = [first_use(story, memory, index) for memory in memories]
+    clears = [clears_unread(story, memory, index, use, leaves) for memory, use in zip(memories, first, strict=True)]
     if all(clears):
         inorder = sorted((clear for clear in clears if clear is not None), key=_INDEX)
         return _Ran(call, leaves, clears=tuple(inorder))
     if not any(use is not None and index < use.index < until for use in first):
         return _Ran(call, leaves, read=any(first))
     since = min(use.index for use in first if use is not None)
-    steps = [each for leaf in leaves for each in _moves(story, leaf) if since <= each.index < until]
+    steps = [each for leaf in leaves for each in moves(story, leaf) if since <= each.index < until]
     return _Ran(call, leaves, step=min(steps, key=_INDEX, default=None), read=not steps)
-
-
-def _moves(story: Story, leaf: int) -> Iterator[CallEvent]:
-    """The calls that moved a leaf, by whatever tensor on its memory."""
-    meta = story.observations.get(leaf)
-    for call, _mutation in story.writes_to_storage.get(meta.storage, ()) if meta and meta.storage is not None else ():
-        if not call.does("overwrites"):
-            yield call
-
-
-def _is_hooked(story: Story, ran: set[int], leaves: frozenset[int]) -> bool:
-    """Whether code of the user's may have seen the gradients while backward ran."""
-    if ran & story.hooked_nodes or any(story.nodes[node].does("runs a module's hook") for node in ran):
-        return True
-    return any(call.got(leaves) for call in story.doing("registers hook"))
-
-
-def _first_use(story: Story, memory: int, since: int) -> CallEvent | None:
-    """The first call that got a gradient after a backward, but for what `zero_grad` asks of it before it clears it."""
-    return next((call for call in story.given_memory(memory) if call.index > since and call.kind != "metadata"), None)
-
-
-def _clears(story: Story, memory: int, since: int, use: CallEvent | None, leaves: frozenset[int]) -> CallEvent | None:
-    """The call that cleared a gradient before anybody read it; None where none did, or where somebody may have."""
-    if any(call.does("gives out memory") or call.does("gives array") for call in story.given_memory(memory)):
-        return None
-    if memory in story.foreign_writes:
-        return None
-    if use is not None:
-        clears = (use.does("zeroes") or use.does("fills")) and story.wrote(use.index, memory)
-        return use if clears and use.parent is None else None
-    dropped = story.calls.get(story.ended.get(memory, 0) - 1)
-    if dropped is None or dropped.index <= since or not dropped.does("sets gradient") or len(dropped.inputs) != 1:
-        return None
-    return dropped if dropped.got(leaves) else None
 
 
 def _hazard(story: Story, found: _Sums) -> Hazard:
@@ -207,6 +185,36 @@ def _hazard(story: Story, found: _Sums) -> Hazard:
         read_call=step.index if step is not None else None,
         call=clear.index,
         badges=Badges(wrote=_("cleared here"), read=_("steps by the last one alone here"), origin=_("fills them here")),
+    )
+
+
+def _hazard_of_a_part(story: Story, part: PartThrownAway) -> Hazard:
+    clear, step = part.clear, part.step
+    leaves = leaves_of(story, part.backward.index)
+    tensors = [meta.tensor for meta in clear.inputs if meta.tensor in leaves] or sorted(leaves)
+    name = story.bindings.name(tensors[0])
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=_(
+            "{clear} clears what {backward} has left in {gradient} before anybody reads it: a step comes after every "
+            "{usual} backwards, and {step} goes along {left} of them. PyTorch gives no error."
+        ).format(
+            clear=wording.spot(clear.callsite),
+            backward=wording.spot(part.backward.callsite),
+            gradient=f"`{name}.grad`" if name else _("the gradients"),
+            usual=part.usual,
+            left=part.left,
+            step=wording.spot(step.callsite),
+        ),
+        fix=_("Clear the gradients where a step has used them, and nowhere before."),
+        variable=f"{name}.grad" if name else None,
+        mutation=clear.callsite,
+        origin=part.backward.callsite,
+        read=step.callsite,
+        read_call=step.index,
+        call=clear.index,
+        badges=Badges(wrote=_("cleared here"), read=_("steps by the rest here"), origin=_("fills them here")),
     )
 
 
