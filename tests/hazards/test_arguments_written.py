@@ -31,6 +31,20 @@ def energy(x):
 e = energy(data)
 result = e + data.sum()
 """,
+    "stretched by its own limits, each time that a sheet is made": """
+def sheet(patches):
+    low, high = float(patches.min()), patches.max().item()
+    patches.sub_(low).div_(high - low + 1e-5)
+    page = torch.ones(4, 3)
+    for k in range(4):
+        page[k] = patches[k]
+    return page
+album = []
+for step in range(3):
+    weight = torch.ones(3) + (data * 2).sum(0)
+    album.append(sheet(data))
+result = weight.sum() + album[0].sum()
+""",
     "what it gives is printed": """
 def capped(x):
     x[x > x.mean()] = 0.0
@@ -135,6 +149,22 @@ def capped(x):
     x[x > x.mean()] = 0.0
     return x
 capped(data).mul_(2)
+total = data.sum()
+""",
+    "stretched by its own limits, in a statement of its own": """
+def stretch(x):
+    low, high = x.min().item(), x.max().item()
+    x.sub_(low).div_(high - low + 1e-5)
+for _ in range(3):
+    stretch(data)
+total = data.sum()
+""",
+    "a state that moves by a number of its own": """
+def moved(x):
+    step = x.mean().item()
+    x.add_(step)
+    return float(step)
+steps = [moved(data) for _ in range(3)]
 total = data.sum()
 """,
     "a cache": """

@@ -183,7 +183,8 @@ def _read_outside(story: Story, handed: Handed, path: str | None) -> CallEvent |
             continue
         if read.does("overwrites"):
             return None
-        if read.callsite.is_below_function(handed.inside) or read.kind == "metadata":
+        asks_nothing = read.kind == "metadata" or read.does("sets gradient")
+        if asks_nothing or read.callsite.is_below_function(handed.inside):
             continue
         known = (m.tensor for m in read.inputs if m.storage == storage and not _is_of(story, m.tensor, made, at))
         if any(path is None or _is_read_as(read, handed, tensor, path) for tensor in known):

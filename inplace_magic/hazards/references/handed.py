@@ -12,6 +12,7 @@ from inplace_magic.hazards.references.runs import Run, origin_outside, parameter
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.chains import paths_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +117,25 @@ def is_called_alone(caller: Callsite) -> bool:
 
 
 def is_measured(story: Story, handed: Handed) -> bool:
-    """Whether the tensor was changed by something that had been computed from it in the same run: ``x -= x.mean()``."""
+    """Whether the tensor was changed by something that had been computed from it in the same run: ``x -= x.mean()``, or
+    ``low = x.min().item()`` above ``x -= low``."""
     own = set(handed.tensors(story))
     others = {meta.tensor for meta in handed.call.inputs} - own
     made, measures = set(own), set(own)
+    numbers: set[str | None] = set()
     for before in handed.run.calls(story):
         if before.index >= handed.call.index:
             break
         given = {meta.tensor for meta in before.inputs}
+        if before.kind == "query" and given and given <= measures - own and before.callsite is not None:
+            numbers.update(before.callsite.bound or ())
         if given <= made:  # of nothing but the tensor, and of what was made of numbers
             made |= {output.tensor for output in before.outputs}
             measures |= {output.tensor for output in before.outputs if given & measures}
         else:
             made -= {mutation.tensor for mutation in before.mutations} - own
+    if numbers and not others and handed.call.callsite is not None:
+        return not numbers.isdisjoint(paths_in(handed.call.callsite.expression))
     return bool(others & measures) and others <= made
 
 
