@@ -291,7 +291,7 @@ def _are_one_mistake(one: Callsite | None, other: Callsite | None) -> bool:
     """Whether two places are one line, or lie in one run of a function of the user's."""
     if one is None or other is None:
         return one is other
-    return one.same_line(other) or (one.caller is not None and one.same_run(other))
+    return one.same_line(other) or (one.function != "<module>" and one.same_run(other))
 
 
 def find_cure(story: Story, hazard: Hazard) -> Hazard:
