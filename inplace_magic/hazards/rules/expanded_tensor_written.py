@@ -23,7 +23,8 @@ Good::
 
 Told from the record alone: the written tensor's sizes and strides lay several of its positions on one element, and the
 call did not fill all of it with one value. The same is told of the rows of such a tensor, which have each element once:
-where a line wrote two of them, each taken anew, on top of what it had left in the other one.
+where a line wrote two of them on top of what it had left in the other one; of frames that overlap only where they are
+read afterwards as frames, since to add into them one by one is how a signal is put together.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from inplace_magic.hazards.fixes.clone import where_it_was_made
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 from inplace_magic.record.places import Callsite
 
 CODE = "expanded-tensor-written"
@@ -47,7 +48,7 @@ CODE = "expanded-tensor-written"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place where an element that stands for several positions was written."""
     seen: set[Callsite | None] = set()
-    rows: dict[tuple[Callsite | None, int, int | None], CallEvent] = {}
+    rows: dict[tuple[Callsite | None, int, int | None], tuple[int, Region]] = {}
     for call in story.in_place:
         if call.error is not None:
             continue
@@ -56,17 +57,17 @@ def check(story: Story) -> Iterator[Hazard]:
             if region is None or call.callsite in seen:
                 continue
             if not writes_one_element_twice(region):
-                row = _row_of_an_expanded(story, call, mutation, region)
-                if row is None or not builds_on_itself(story, call, mutation):
+                whole = _expanded_around(story, call, mutation, region)
+                if whole is None or not builds_on_itself(story, call, mutation):
                     continue
-                key = call.callsite, row.inputs[0].tensor, mutation.storage
-                before = rows.setdefault(key, row)
-                if before.outputs[0].tensor == mutation.tensor or not may_meet(
-                    region_of(before.outputs[0]), region_of(after)
-                ):
+                key = call.callsite, whole.tensor, mutation.storage
+                row, met = rows.setdefault(key, (mutation.tensor, region))
+                if row == mutation.tensor or not may_meet(met, region) or not _is_read_as_rows(story, call, whole):
                     continue
             elif _written_whole(call, mutation, region):
                 continue  # every position gets the value anyway
+            elif _is_a_row(mutation) and not _is_read_as_rows(story, call, after):
+                continue
             seen.add(call.callsite)
             variable = story.bindings.written_name(call, mutation.tensor)
             made = story.innermost_new(mutation.tensor, call.index)
@@ -94,14 +95,32 @@ def check(story: Story) -> Iterator[Hazard]:
             )
 
 
-def _row_of_an_expanded(story: Story, call: CallEvent, mutation: Mutation, region: Region) -> CallEvent | None:
-    """The call that took the written tensor as a part of one in which an element stands for several positions."""
+def _expanded_around(story: Story, call: CallEvent, mutation: Mutation, region: Region) -> TensorMetadata | None:
+    """The tensor in which an element stands for several positions and of which the written one is a row."""
     made = story.innermost_new(mutation.tensor, call.index)
-    if made is None or made.kind != "view" or not made.does("gives item") or not made.inputs:
+    if made is None or made.kind != "view" or not made.inputs or made.inputs[0].storage != mutation.storage:
         return None
     whole = region_of(made.inputs[0])
     fewer = whole is not None and len(region.shape) < len(whole.shape)
-    return made if fewer and whole is not None and writes_one_element_twice(whole) else None
+    return made.inputs[0] if fewer and whole is not None and writes_one_element_twice(whole) else None
+
+
+def _is_read_as_rows(story: Story, call: CallEvent, whole: TensorMetadata) -> bool:
+    """Whether a later line reads the rows themselves. Frames that overlap are also there to be added up, ``frames[i] +=
+    window * part``, and what is read then is the signal below them."""
+    if any(size > 1 and not stride for size, stride in zip(whole.shape or (), whole.strides or (), strict=True)):
+        return True  # rows that are one row
+    later = (each for each in story.given_to.get(whole.tensor, ()) if each.index > call.index)
+    return any(each.looks_at_values and not _is_beside(each, call) for each in later)
+
+
+def _is_beside(one: CallEvent, other: CallEvent) -> bool:
+    return one.callsite is None or one.callsite.same_line(other.callsite)
+
+
+def _is_a_row(mutation: Mutation) -> bool:
+    """Whether an index named elements that are one each."""
+    return mutation.region is not None and not writes_one_element_twice(mutation.region)
 
 
 def _written_whole(call: CallEvent, mutation: Mutation, region: Region) -> bool:
