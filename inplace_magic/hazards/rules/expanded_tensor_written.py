@@ -56,6 +56,7 @@ def check(story: Story) -> Iterator[Hazard]:
             region = region_of(after)
             if region is None or call.callsite in seen:
                 continue
+            whole = None
             if not writes_one_element_twice(region):
                 whole = _expanded_around(story, call, mutation, region)
                 if whole is None or not builds_on_itself(story, call, mutation):
@@ -69,30 +70,42 @@ def check(story: Story) -> Iterator[Hazard]:
             elif _is_a_row(mutation) and not _is_read_as_rows(story, call, after):
                 continue
             seen.add(call.callsite)
-            variable = story.bindings.written_name(call, mutation.tensor)
-            made = story.innermost_new(mutation.tensor, call.index)
-            origin = made.callsite if made is not None else None
-            yield finding(
-                CODE,
-                "silent",
-                message=_(
-                    "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several "
-                    "positions ({origin}, {place}): all of them changed."
-                ).format(
-                    line=wording.spot(call.callsite),
-                    tensor=f"`{variable}`" if variable else _("a tensor"),
-                    shape=list(after.shape or ()),
-                    origin=wording.line_of(origin),
-                    place=wording.place(origin),
-                ),
-                fix=_("Give it memory of its own first: `.clone()` what {line} gives.").format(
-                    line=wording.line_of(origin)
-                ),
-                variable=variable,
-                origin=origin,
-                tensor=mutation.tensor,
-                write=call,
-            )
+            yield _hazard(story, call, mutation, after, whole)
+
+
+def _hazard(
+    story: Story, call: CallEvent, mutation: Mutation, after: TensorMetadata, whole: TensorMetadata | None
+) -> Hazard:
+    variable = story.bindings.written_name(call, mutation.tensor)
+    made = story.innermost_new(mutation.tensor if whole is None else whole.tensor, call.index)
+    origin = made.callsite if made is not None else None
+    message = (
+        _(
+            "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several positions "
+            "({origin}, {place}): all of them changed."
+        )
+        if whole is None
+        else _(
+            "{line} writes the rows of a tensor of shape {shape}, in which one element of memory stands for several "
+            "positions ({origin}, {place}): what it wrote into one row is in others as well."
+        )
+    )
+    return finding(
+        CODE,
+        "silent",
+        message=message.format(
+            line=wording.spot(call.callsite),
+            tensor=f"`{variable}`" if variable else _("a tensor"),
+            shape=list((whole or after).shape or ()),
+            origin=wording.line_of(origin),
+            place=wording.place(origin),
+        ),
+        fix=_("Give it memory of its own first: `.clone()` what {line} gives.").format(line=wording.line_of(origin)),
+        variable=variable,
+        origin=origin,
+        tensor=mutation.tensor,
+        write=call,
+    )
 
 
 def _expanded_around(story: Story, call: CallEvent, mutation: Mutation, region: Region) -> TensorMetadata | None:

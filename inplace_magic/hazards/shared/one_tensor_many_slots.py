@@ -17,10 +17,14 @@ Good::
 
 Found where one memory is several times in the list that a call stacks or joins, and was written between; or where the
 namespace, or a function's names, reach the written tensor, or one object around it, by several slots of one container,
-and it is read there after the write; or where several slots hold the gradient of one parameter, to which a later
-backward added; or where one call gave it for two of its results (``torch.autograd.grad`` does so
-for both summands of a sum, https://github.com/pytorch/pytorch/issues/46168), and it is read after a write that builds
-on its values.
+and it is read there after the write; where a list or dict was seen to hold it in several slots when a line wrote it by
+one of them, or in each pass of a loop over all (``dict.fromkeys(keys, t)``, ``[(t, t) for _ in layers]``), and it is
+read by another one; or where several slots hold the gradient of one parameter, to which a later backward added; or
+where one call gave it for two of its results (``torch.autograd.grad`` does so for both summands of a sum,
+https://github.com/pytorch/pytorch/issues/46168), and it is read after a write that builds on its values. Silent where
+the slots held it before anybody wrote it and another list or dict has it as well: who goes through ``[counts[word] for
+word in text]`` counts a word twice that stands there twice. Silent, too, where another function gives one slot what the
+other one holds.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.objects.shared_containers import class_around, default_left_out
+from inplace_magic.hazards.references.objects.shared_containers import class_around, default_left_out, is_made_again
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import object_of
 from inplace_magic.record.events import CallEvent
@@ -152,7 +152,7 @@ def _default_called(story: Story, place: Callsite) -> _Default | None:
     if owner is None or not isinstance(called, ast.Attribute):
         return None
     left_out = default_left_out(story, owner, called.attr)
-    if left_out is None or not isinstance(left_out[1], ast.Call):
+    if left_out is None or not isinstance(left_out[1], ast.Call) or not is_made_again(story, owner.name):
         return None
     return _Default(owner.name, called.attr, left_out[0])
 

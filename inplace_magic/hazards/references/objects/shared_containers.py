@@ -15,7 +15,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, texts, whole_listing
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, texts, whole_listing
 
 _MAKERS = frozenset(("dict", "list", "defaultdict", "OrderedDict", "deque"))
 
@@ -190,6 +190,13 @@ def _calls_of(listing: Listing, owner: str) -> Iterator[ast.Call]:
     for node in ast.walk(listing.tree):
         if isinstance(node, ast.Call) and (expressions.path_text(node.func) or "").rpartition(".")[2] == owner:
             yield node
+
+
+def is_made_again(story: Story, owner: str) -> bool:
+    """Whether the texts make more than one object of a class, or make it where they may make more."""
+    found = [(listing, call) for listing in texts(story.trace) for call in _calls_of(listing, owner)]
+    repeats = (*LOOPS, *FUNCTIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    return len(found) > 1 or any(isinstance(node, repeats) for listing, call in found for node in listing.around(call))
 
 
 def _leaves_out(call: ast.Call, names: list[str], parameter: str) -> bool:
