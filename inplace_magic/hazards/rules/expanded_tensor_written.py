@@ -30,6 +30,7 @@ read afterwards as frames, since to add into them one by one is how a signal is 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from inplace_magic.analysis.overlap import may_meet, region_of, writes_one_element_twice
 from inplace_magic.analysis.story import Story
@@ -44,11 +45,14 @@ from inplace_magic.record.places import Callsite
 
 CODE = "expanded-tensor-written"
 
+_VIEWS_OF_VIEWS = 3
+"""Steps of ``for row in x: row[1:].mul_(2)`` that are followed back."""
+
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place where an element that stands for several positions was written."""
     seen: set[Callsite | None] = set()
-    rows: dict[tuple[Callsite | None, int, int | None], tuple[int, Region]] = {}
+    rows: dict[tuple[Callsite | None, int], tuple[int, Region]] = {}
     for call in story.in_place:
         if call.error is not None:
             continue
@@ -58,12 +62,12 @@ def check(story: Story) -> Iterator[Hazard]:
                 continue
             whole = None
             if not writes_one_element_twice(region):
-                whole = _expanded_around(story, call, mutation, region)
-                if whole is None or not builds_on_itself(story, call, mutation):
+                found = _expanded_around(story, call, mutation, region)
+                if found is None or not builds_on_itself(story, call, mutation):
                     continue
-                key = call.callsite, whole.tensor, mutation.storage
-                row, met = rows.setdefault(key, (mutation.tensor, region))
-                if row == mutation.tensor or not may_meet(met, region) or not _is_read_as_rows(story, call, whole):
+                whole, row = found
+                first, met = rows.setdefault((call.callsite, whole.tensor), (row, region))
+                if first == row or not may_meet(met, region) or not _is_read_as_rows(story, call, whole):
                     continue
             elif _written_whole(call, mutation, region):
                 continue  # every position gets the value anyway
@@ -108,14 +112,21 @@ def _hazard(
     )
 
 
-def _expanded_around(story: Story, call: CallEvent, mutation: Mutation, region: Region) -> TensorMetadata | None:
-    """The tensor in which an element stands for several positions and of which the written one is a row."""
-    made = story.innermost_new(mutation.tensor, call.index)
-    if made is None or made.kind != "view" or not made.inputs or made.inputs[0].storage != mutation.storage:
-        return None
-    whole = region_of(made.inputs[0])
-    fewer = whole is not None and len(region.shape) < len(whole.shape)
-    return made.inputs[0] if fewer and whole is not None and writes_one_element_twice(whole) else None
+def _expanded_around(
+    story: Story, call: CallEvent, mutation: Mutation, region: Region
+) -> tuple[TensorMetadata, int] | None:
+    """The tensor in which an element stands for several positions, and the row of it that the written one is a part
+    of."""
+    tensor, before, elements = mutation.tensor, call.index, prod(region.shape)
+    for _step in range(_VIEWS_OF_VIEWS):
+        made = story.innermost_new(tensor, before)
+        if made is None or made.kind != "view" or not made.inputs or made.inputs[0].storage != mutation.storage:
+            return None
+        whole = region_of(made.inputs[0])
+        if whole is not None and prod(whole.shape) > elements and writes_one_element_twice(whole):
+            return made.inputs[0], tensor
+        tensor, before = made.inputs[0].tensor, made.index
+    return None
 
 
 def _is_read_as_rows(story: Story, call: CallEvent, whole: TensorMetadata) -> bool:
