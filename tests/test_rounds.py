@@ -107,7 +107,6 @@ NOT_YET_FOUND = {
     "silent_average_of_a_normalising_net": "a buffer of two modules is bound anew in one, and no tensor is written",
     "silent_clicks_between_blocks": "a part of an argument is kept, and the caller fills it anew",
     "silent_curvature_over_three_probes": "a sum of gradients is differentiated again, as one may",
-    "silent_ranges_of_two_layers": "a default is a module, which writes its buffers itself",
     "silent_statistics_of_an_ocean_net": "a second forward in training mode may well be meant to count",
     "silent_two_halves_of_a_batch": "one half is moved by the other, and then the other by it, as leapfrog steps are",
     "silent_warmup_of_two_groups": "a row of a cache is read by a condition, and written where it is old",

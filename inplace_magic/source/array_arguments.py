@@ -43,7 +43,7 @@ def array_argument(listing: Listing, function: str, path: str) -> ArrayArgument 
         above = listing.parents.get(node)
         if attribute and not (isinstance(above, ast.ClassDef) and above.name == owner.rpartition(".")[2]):
             continue
-        bound = [each for each in ast.walk(node) if _binds(each, path)]
+        bound = [each for each in ast.walk(node) if _binds(each, path) and not _writes(listing, each)]
         assigned = [each for each in ast.walk(node) if isinstance(each, ast.Assign) and each.targets == bound]
         maker = assigned[0].value if assigned else None
         given = maker.args[0] if isinstance(maker, ast.Call) and _makes_a_tensor(maker) and maker.args else None
@@ -115,6 +115,11 @@ def _binds(node: ast.AST, path: str) -> bool:
     if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
         return path_text(node) == path
     return False
+
+
+def _writes(listing: Listing, node: ast.AST) -> bool:
+    """Whether it is the target of ``batch -= mean``, which binds a tensor's name to the same tensor."""
+    return isinstance(listing.parents.get(node), ast.AugAssign)
 
 
 def _is_filled_later(node: ast.AST, array: str) -> bool:

@@ -38,6 +38,24 @@ def test_an_object_that_scales_the_array_that_it_was_made_with(tmp_path: Path) -
     assert watched(tmp_path, copied).codes() == set()
 
 
+def test_an_augmented_assignment_binds_the_name_to_the_same_tensor(tmp_path: Path) -> None:
+    program = """
+    import numpy as np
+    def classes(images):
+        batch = torch.from_numpy(images)
+        BATCH
+        return batch.reshape(2, 4).argmax(1)
+    images = np.arange(8.0)
+    found = classes(images)
+    brightest = images.max()
+    """
+    shared, anew = (program.replace("BATCH", text) for text in ("batch /= 255", "batch = batch / 255"))
+    finding = watched(tmp_path, shared).the(array_argument_written.CODE)
+    assert finding.mutation is not None
+    assert finding.mutation.statement == "batch /= 255"
+    assert watched(tmp_path, anew).codes() == set()
+
+
 CLASSES = """
         def classes(images):
             batch = torch.from_numpy(images)

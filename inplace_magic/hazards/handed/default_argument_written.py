@@ -19,9 +19,13 @@ Good::
         return state
 
 Found when one line of a function has written a parameter in two of its runs, by arithmetic that depends on the old
-values, both runs were called without that argument, and it was the same tensor. The same is told of a tensor in a
-default dictionary or list: of a function that returns it, and of objects that took it for their own. Silent where the
-tensor is filled anew each time (``copy_``, ``zero_``).
+values, both runs were called without that argument, and it was the same tensor; or other elements of it, as
+``counts[label] += 1`` writes them, where the function returns the tensor. The same is told of a tensor in a default
+dictionary or list: of a function that returns it, and of objects that took it for their own. And it is told of a
+default list, where the function puts together what is in it for two callers, and the second one gets tensors that the
+first one's call had put in; and of a module that is a default of ``__init__``, where it was trained by way of one
+object and run by way of another, or counts in its buffers for both. Silent where the tensor is filled anew each time
+(``copy_``, ``zero_``), and where one line of a loop is all that calls the function: it may go on on purpose.
 """
 
 from __future__ import annotations
@@ -30,11 +34,14 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import Again, written_again
+from inplace_magic.hazards.references.objects.default_modules import DefaultModule, default_modules
+from inplace_magic.hazards.references.objects.grown_lists import GrownList, grown_for_two, is_default_list
 from inplace_magic.hazards.references.objects.shared_containers import (
     SharedContainer,
     default_of,
@@ -45,7 +52,7 @@ from inplace_magic.hazards.references.objects.shared_containers import (
 from inplace_magic.hazards.references.runs import run_around
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Edit, whole_listing
@@ -60,11 +67,28 @@ _CALLED_BY_THE_OBJECT = ("forward", "__call__")
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
-    yield from map(partial(_hazard, story), written_again(story, partial(_left_out_by, story)))
+    told = set()
+    for again in written_again(story, partial(_left_out_by, story)):
+        told.add((again.site.cell, again.site.file, again.site.line))
+        yield _hazard(story, again)
     for shared in shared_by_objects(story):
         if shared.kind == "default":
             yield _of_objects(shared)
-    yield from (_of_calls(*entry) for entry in _written_in_a_later_run(story))
+    yield from map(_of_a_module, default_modules(story))
+    yield from map(_of_a_list, grown_for_two(story, _is_left_out_twice))
+    for call, site, name in _written_in_a_later_run(story):
+        if (site.cell, site.file, site.line) in told:
+            continue
+        if site.caller is not None and story.bindings.written_path(call, call.mutations[0].tensor) == name:
+            yield _hazard(story, Again(call, site, call.mutations[0].tensor, site.caller, site.caller))
+        else:
+            yield _of_calls(call, site, name)
+
+
+def _is_left_out_twice(story: Story, before: CallEvent, call: CallEvent, name: str) -> bool:
+    """Whether two calls of a function left out a list."""
+    sites = [each.callsite for each in (before, call) if each.callsite is not None]
+    return all(_left_out(site, name) for site in sites) and is_default_list(story, sites[0], name)
 
 
 def _left_out_by(story: Story, call: CallEvent, site: Callsite, tensor: int) -> Callsite | None:
@@ -88,9 +112,9 @@ def _left_out(site: Callsite, name: str) -> bool:
 
 
 def _written_in_a_later_run(story: Story) -> Iterator[tuple[CallEvent, Callsite, str]]:
-    """(write, place, parameter) where a line writes an entry of a default dictionary or list in a run of its function,
-    on top of what an earlier run left, and the function gives the dictionary back: who returns a state lets callers
-    hand it in, and a caller that does not has asked for no other one's."""
+    """(write, place, parameter) where a line writes a default tensor, or an entry of a default dictionary or list, in a
+    run of its function, on top of what an earlier run left, and the function gives the default back: who returns a
+    state lets callers hand it in, and a caller that does not has asked for no other one's."""
     ends: dict[tuple[object, ...], tuple[Callsite, int, str]] = {}
     told: set[tuple[object, ...]] = set()
     asked: dict[Callsite, int] = {}
@@ -100,28 +124,48 @@ def _written_in_a_later_run(story: Story) -> Iterator[tuple[CallEvent, Callsite,
             continue
         line = site.cell, site.file, site.line
         for mutation in call.mutations if site.caller is not None and line not in told else ():
-            key = (*line, mutation.tensor)
+            key = (*line, mutation.storage or mutation.tensor)
             if key not in ends:
                 asked[site] = asked.get(site, 0) + 1
                 name = _default_around(story, call, site, mutation.tensor) if asked[site] <= _ASKED else None
                 run = run_around(story, call, site.caller, site) if name is not None and site.caller else None
                 if name is not None and run is not None:
                     ends[key] = site, run.last, name
-            elif site.caller != ends[key][0].caller or call.index > ends[key][1]:
+            elif site.caller != ends[key][0].caller or (call.index > ends[key][1] and _is_in(story, call, ends[key])):
                 told.add(line)
-                yield call, site, ends[key][2]
+                if not _is_filled(story, mutation, site, ends[key][1], call.index):
+                    yield call, site, ends[key][2]
+
+
+def _is_in(story: Story, call: CallEvent, end: tuple[Callsite, int, str]) -> bool:
+    """Whether it is an entry of the default, and not the default itself, in which a loop may go on to count."""
+    return story.bindings.written_path(call, call.mutations[0].tensor) != end[2]
+
+
+def _is_filled(story: Story, mutation: Mutation, site: Callsite, since: int, until: int) -> bool:
+    """Whether a line of its own gave the whole memory other values between two calls."""
+    writes = (write for write in story.writes_to_memory(mutation.storage) if since < write.at < until)
+    return any(_gives_all(write) and not write.site.same_line(site) for write in writes if write.site is not None)
+
+
+def _gives_all(write: Write) -> bool:
+    whole = write.mutation is not None and write.mutation.region is None
+    return whole and write.call is not None and write.call.does("repeatable")
 
 
 def _default_around(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
-    """The parameter that was left out and whose entry a line writes, where the function returns it."""
-    node = entry_root(story, site, story.bindings.written_path(call, tensor))
-    name = expressions.path_text(node.value) if node is not None else None
+    """The parameter that was left out and that a line writes, or an entry of it, where the function returns it."""
+    path = story.bindings.written_path(call, tensor)
+    node = entry_root(story, site, path)
+    name = expressions.path_text(node.value) if node is not None else path
     listing = whole_listing(story.trace, site)
     statement = listing.statement_at(site) if listing is not None else None
     if name is None or listing is None or statement is None or not _left_out(site, name):
         return None
     scope = listing.scope_of(statement)
-    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or not is_container(default_of(scope, name)):
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    if node is not None and not is_container(default_of(scope, name)):
         return None
     returned = (each.value for each in ast.walk(scope) if isinstance(each, ast.Return) and each.value is not None)
     given = (value.elts if isinstance(value, ast.Tuple) else [value] for value in returned)
@@ -140,6 +184,57 @@ def _of_objects(shared: SharedContainer) -> Hazard:
         variable=f"self.{shared.attribute}",
         tensor=shared.tensor,
         write=shared.call,
+    )
+
+
+def _of_a_list(grown: GrownList) -> Hazard:
+    return finding(
+        CODE,
+        "warning",
+        message=_(
+            "{line} puts a tensor into `{name}`, which was left out here and at {place}: a default is one list for all "
+            "calls, so {read} gets what that call had put in as well. PyTorch gives no error."
+        ).format(
+            line=wording.spot(grown.stored),
+            name=grown.path,
+            place=grown.before.place,
+            read=wording.spot(grown.gathered.callsite),
+        ),
+        fix=_("Make it in the function, anew each time that `{name}` is left out.").format(name=grown.path),
+        variable=grown.path,
+        tensor=grown.tensor,
+        read=grown.gathered,
+        write=Write(None, None, grown.gathered.index, site=grown.stored),
+        badges=Badges(wrote=_("put in here"), read=_("gets an earlier call's as well")),
+    )
+
+
+def _of_a_module(shared: DefaultModule) -> Hazard:
+    message = (
+        _(
+            "{line} writes what `self.{attribute}` holds, for one object on top of what it wrote for another one: both "
+            "left out `{parameter}`, and its default is one module for all objects. PyTorch gives no error."
+        )
+        if shared.read is None
+        else _(
+            "{line} moved `self.{attribute}`, and {read} runs it for another object: both objects left out "
+            "`{parameter}`, and its default is one module for all of them. PyTorch gives no error."
+        )
+    )
+    return finding(
+        CODE,
+        "warning",
+        message=message.format(
+            line=wording.spot(shared.write.callsite),
+            attribute=shared.attribute,
+            parameter=shared.parameter,
+            read=wording.spot(shared.read.callsite) if shared.read is not None else "",
+        ),
+        fix=_("Make it in `__init__`, anew each time that `{name}` is left out.").format(name=shared.parameter),
+        variable=f"self.{shared.attribute}",
+        tensor=shared.tensor,
+        read=shared.read,
+        write=shared.write,
     )
 
 

@@ -47,6 +47,9 @@ def edited_each_time(story: Story, after: TensorMetadata, site: Callsite) -> boo
         site: the place of the write.
     """
     named = any(re.fullmatch(r"\w+\[\d+\]\[[^\]]+\]", name) for name in story.names.get(after.tensor, ()))
+    maker = story.maker_of_storage(after.storage)
+    if maker is not None and maker.does("buffer"):
+        return False  # made to be filled, as states are: no sample
     if not named or after.storage is None or after.is_trainable or not _comes_round(story, site, after.storage):
         return False
     writes = story.writes_to_storage.get(after.storage, ())

@@ -22,9 +22,9 @@ Good::
     frames = torch.arange(6.0).unfold(0, 4, 2) * 10
 
 Told from the record alone: the written tensor's sizes and strides lay several of its positions on one element, and the
-call did not fill all of it with one value. The same is told of the rows of an expanded tensor, which have each element
-once: where a line wrote two of them on top of what it had left in the other one. Silent for the frames of ``unfold``
-one by one, as whoever adds overlapping frames to a signal writes them.
+call did not fill all of it with one value. The same is told of the rows of such a tensor, which have each element once:
+where a line wrote two of them on top of what it had left in the other one; of frames that overlap only where they are
+read afterwards as frames, since to add into them one by one is how a signal is put together.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from inplace_magic.hazards.fixes.clone import where_it_was_made
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 from inplace_magic.record.places import Callsite
 
 CODE = "expanded-tensor-written"
@@ -60,61 +60,91 @@ def check(story: Story) -> Iterator[Hazard]:
             region = region_of(after)
             if region is None or call.callsite in seen:
                 continue
+            whole = None
             if not writes_one_element_twice(region):
-                row = _row_of_an_expanded(story, call, mutation, region)
-                if row is None or not builds_on_itself(story, call, mutation):
+                found = _expanded_around(story, call, mutation, region)
+                if found is None or not builds_on_itself(story, call, mutation):
                     continue
-                expanded, tensor = row
-                before = rows.setdefault((call.callsite, expanded), (tensor, region))
-                if before[0] == tensor or not may_meet(before[1], region):
+                whole, row = found
+                first, met = rows.setdefault((call.callsite, whole.tensor), (row, region))
+                if first == row or not may_meet(met, region) or not _is_read_as_rows(story, call, whole):
                     continue
             elif _written_whole(call, mutation, region):
                 continue  # every position gets the value anyway
+            elif _is_a_row(mutation) and not _is_read_as_rows(story, call, after):
+                continue
             seen.add(call.callsite)
-            variable = story.bindings.written_name(call, mutation.tensor)
-            made = story.innermost_new(mutation.tensor, call.index)
-            origin = made.callsite if made is not None else None
-            yield finding(
-                CODE,
-                "silent",
-                message=_(
-                    "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several "
-                    "positions ({origin}, {place}): all of them changed."
-                ).format(
-                    line=wording.spot(call.callsite),
-                    tensor=f"`{variable}`" if variable else _("a tensor"),
-                    shape=list(after.shape or ()),
-                    origin=wording.line_of(origin),
-                    place=wording.place(origin),
-                ),
-                fix=_("Give it memory of its own first: `.clone()` what {line} gives.").format(
-                    line=wording.line_of(origin)
-                ),
-                variable=variable,
-                origin=origin,
-                tensor=mutation.tensor,
-                write=call,
-            )
+            yield _hazard(story, call, mutation, after, whole)
 
 
-def _row_of_an_expanded(story: Story, call: CallEvent, mutation: Mutation, region: Region) -> tuple[int, int] | None:
-    """(tensor, row of it) where the written tensor is a part of one in which an element stands for several
-    positions, and that part."""
+def _hazard(
+    story: Story, call: CallEvent, mutation: Mutation, after: TensorMetadata, whole: TensorMetadata | None
+) -> Hazard:
+    variable = story.bindings.written_name(call, mutation.tensor)
+    made = story.innermost_new(mutation.tensor if whole is None else whole.tensor, call.index)
+    origin = made.callsite if made is not None else None
+    message = (
+        _(
+            "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several positions "
+            "({origin}, {place}): all of them changed."
+        )
+        if whole is None
+        else _(
+            "{line} writes the rows of a tensor of shape {shape}, in which one element of memory stands for several "
+            "positions ({origin}, {place}): what it wrote into one row is in others as well."
+        )
+    )
+    return finding(
+        CODE,
+        "silent",
+        message=message.format(
+            line=wording.spot(call.callsite),
+            tensor=f"`{variable}`" if variable else _("a tensor"),
+            shape=list((whole or after).shape or ()),
+            origin=wording.line_of(origin),
+            place=wording.place(origin),
+        ),
+        fix=_("Give it memory of its own first: `.clone()` what {line} gives.").format(line=wording.line_of(origin)),
+        variable=variable,
+        origin=origin,
+        tensor=mutation.tensor,
+        write=call,
+    )
+
+
+def _expanded_around(
+    story: Story, call: CallEvent, mutation: Mutation, region: Region
+) -> tuple[TensorMetadata, int] | None:
+    """The tensor in which an element stands for several positions, and the row of it that the written one is a part
+    of."""
     tensor, before, elements = mutation.tensor, call.index, prod(region.shape)
     for _step in range(_VIEWS_OF_VIEWS):
         made = story.innermost_new(tensor, before)
         if made is None or made.kind != "view" or not made.inputs or made.inputs[0].storage != mutation.storage:
             return None
         whole = region_of(made.inputs[0])
-        if whole is not None and prod(whole.shape) > elements and _repeats(whole):
-            return made.inputs[0].tensor, tensor
+        if whole is not None and prod(whole.shape) > elements and writes_one_element_twice(whole):
+            return made.inputs[0], tensor
         tensor, before = made.inputs[0].tensor, made.index
     return None
 
 
-def _repeats(region: Region) -> bool:
-    """Whether it has its elements several times over; frames that overlap are there to be added to one by one."""
-    return any(size > 1 and stride == 0 for size, stride in zip(region.shape, region.strides, strict=True))
+def _is_read_as_rows(story: Story, call: CallEvent, whole: TensorMetadata) -> bool:
+    """Whether a later line reads the rows themselves. Frames that overlap are also there to be added up, ``frames[i] +=
+    window * part``, and what is read then is the signal below them."""
+    if any(size > 1 and not stride for size, stride in zip(whole.shape or (), whole.strides or (), strict=True)):
+        return True  # rows that are one row
+    later = (each for each in story.given_to.get(whole.tensor, ()) if each.index > call.index)
+    return any(each.looks_at_values and not _is_beside(each, call) for each in later)
+
+
+def _is_beside(one: CallEvent, other: CallEvent) -> bool:
+    return one.callsite is None or one.callsite.same_line(other.callsite)
+
+
+def _is_a_row(mutation: Mutation) -> bool:
+    """Whether an index named elements that are one each."""
+    return mutation.region is not None and not writes_one_element_twice(mutation.region)
 
 
 def _written_whole(call: CallEvent, mutation: Mutation, region: Region) -> bool:

@@ -17,12 +17,16 @@ Good::
 
 Found where one memory is several times in the list that a call stacks or joins, and was written between; or where the
 namespace, or a function's names, reach the written tensor, or one object around it, by several slots of one container,
-and it is read there after the write; or where one expression of a loop made it in one pass and wrote it in the next, as
-``x = layer(x)`` does with an ``nn.ReLU(inplace=True)``, each pass filled a slot, and an earlier one of them, or the
-whole container, is read; or where several slots hold the gradient of one parameter, to which a later
-backward added; or where one call gave it for two of its results (``torch.autograd.grad`` does so
-for both summands of a sum, https://github.com/pytorch/pytorch/issues/46168), and it is read after a write that builds
-on its values.
+and it is read there after the write; where a list or dict was seen to hold it in several slots when a line wrote it by
+one of them, or in each pass of a loop over all (``dict.fromkeys(keys, t)``, ``[(t, t) for _ in layers]``), and it is
+read by another one; or where one expression of a loop made it in one pass and wrote it in the next, as ``x = layer(x)``
+does with an ``nn.ReLU(inplace=True)``, each pass filled a slot, and an earlier one of them, or the whole container, is
+read; or where several slots hold the gradient of one parameter, to which a later backward added; or where one call gave
+it for two of its results (``torch.autograd.grad`` does so for both summands of a sum,
+https://github.com/pytorch/pytorch/issues/46168), and it is read after a write that builds on its values. Silent where
+the slots held it before anybody wrote it and another list or dict has it as well: who goes through ``[counts[word] for
+word in text]`` counts a word twice that stands there twice. Silent, too, where another function gives one slot what the
+other one holds.
 """
 
 from __future__ import annotations
@@ -31,7 +35,6 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import region_of
@@ -39,8 +42,15 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.where_kept import in_each_slot
-from inplace_magic.hazards.references.objects.slots import gradients_kept_twice, kept_and_read, slots_of
+from inplace_magic.hazards.references.objects.slots import gradients_kept_twice, kept_and_read, two_slots_of
+from inplace_magic.hazards.references.objects.slots_filled import slots_filled
+from inplace_magic.hazards.references.objects.slots_written import (
+    are_meant_as_one,
+    is_filed_elsewhere,
+    slots_at_the_write,
+)
 from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.hazards.references.owners import owners_of
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
@@ -50,6 +60,9 @@ from inplace_magic.source.listing import whole_listing
 
 CODE = "one-tensor-many-slots"
 
+_FEW = 16
+"""Writes of a tensor among which that is looked for which builds on the old values."""
+
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
@@ -57,7 +70,7 @@ def check(story: Story) -> Iterator[Hazard]:
     for call in story.doing("gathers"):
         if call.error is None and not _says_so(call):
             for write, tensor, times in _gathered(story, call):
-                if write.site not in seen:
+                if write.site not in seen and not is_filed_elsewhere(story, tensor, write.call):
                     seen.add(write.site)
                     yield _hazard(story, write, tensor, _reads(call, times))
     for write, tensor, kept in gradients_kept_twice(story):
@@ -68,12 +81,16 @@ def check(story: Story) -> Iterator[Hazard]:
     told: set[int] = set()
     for call in story.in_place:
         for mutation in call.mutations if call.callsite not in seen else ():
-            slots = _slots_of(story, call, mutation) or _slots_filled(story, call, mutation)
+            slots = _slots_of(story, call, mutation) or slots_filled(story, call, mutation)
             slots = slots or _slots_gone_through(story, call.callsite, mutation.tensor)
+            slots = slots or slots_at_the_write(story, call, mutation)
+            if slots is not None and are_meant_as_one(story, mutation.tensor, slots, call):
+                continue
             slots = slots or _results_of_one_call(story, call, mutation)
             if slots is None and mutation.tensor not in told:
                 told.add(mutation.tensor)  # asked once for each tensor
                 slots = kept_and_read(story, mutation)
+                slots = None if slots is not None and are_meant_as_one(story, mutation.tensor, slots, call) else slots
                 call, mutation = _repeated(story, mutation.tensor) if slots is not None else (call, mutation)
             if slots is not None:
                 seen.add(call.callsite)
@@ -135,18 +152,29 @@ def _written_repeatedly(story: Story, storage: int | None, tensor: int, before: 
 
 
 def _repeated(story: Story, tensor: int) -> tuple[CallEvent, Mutation]:
-    """Of the writes of a tensor the first one by a line that wrote it again; else the last."""
+    """Of the writes of a tensor the first one by a line that wrote it again, if possible on top of what stood there;
+    else the last."""
     writes = story.writes_to_tensor[tensor]
     lines = Counter(call.callsite for call, _mutation in writes)
-    return next((entry for entry in writes if lines[entry[0].callsite] > 1), writes[-1])
+    again = [entry for entry in writes if lines[entry[0].callsite] > 1]
+    return next((entry for entry in again[:_FEW] if builds_on_itself(story, *entry)), again[0] if again else writes[-1])
 
 
 def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
     """Two slots of the list or dict through which a line wrote (``states[i] += …``) that hold the written tensor."""
     if len(story.names.get(mutation.tensor, ())) < 2 or story.bindings.written_operand(call, mutation.tensor) is None:
         return None
-    match = re.fullmatch(r"([\w.]+)\[-?\w+\]", story.bindings.written_name(call, mutation.tensor) or "")
-    return _two_slots(story, mutation.tensor, match[1]) if match is not None else None
+    name = story.bindings.written_name(call, mutation.tensor) or ""
+    match = re.fullmatch(r"([\w.]+)\[-?\w+\]", name)
+    if match is not None and not _is_said(story, call, mutation, name):
+        return None  # what a function wrote before anybody put it there
+    return two_slots_of(story, mutation.tensor, match[1]) if match is not None else None
+
+
+def _is_said(story: Story, call: CallEvent, mutation: Mutation, name: str) -> bool:
+    """Whether a line that led to a write says a name."""
+    path = story.bindings.written_path(call, mutation.tensor)
+    return any(owned.path == name for owned in owners_of(story, call, mutation, path))
 
 
 def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
@@ -188,49 +216,6 @@ def _slots_gone_through(story: Story, site: Callsite | None, tensor: int) -> tup
             for container in over & several.keys():
                 return f"`{several[container][0]}`", f"`{several[container][1]}`"
     return None
-
-
-def _slots_filled(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
-    """Two slots of a list whose entries a helper gave (``batches = [collate(i) for i in …]``), which wrote the same
-    tensor for each of them; and the list is gone through when all are there."""
-    site = call.callsite.caller if call.callsite is not None else None
-    if site is None or len(story.names.get(mutation.tensor, ())) < 2:
-        return None
-    several = {held for held, slots in slots_of(story, mutation.tensor).items() if len(slots) > 1}
-    if not several:
-        return None
-    while site is not None:
-        filled = _list_filled(site)
-        slots = _two_slots(story, mutation.tensor, filled) if filled in several else None
-        if filled is not None and slots is not None:
-            last = story.writes_to_tensor[mutation.tensor][-1][0].index
-            reads = Counter(read.callsite for read in story.readers(mutation.tensor, last, partial(_mentions, filled)))
-            return slots if max(reads.values(), default=0) > 1 else None
-        site = site.caller
-    return None
-
-
-def _list_filled(site: Callsite) -> str | None:
-    """The list of ``c = [f(i) for i in …]`` and ``c.append(f(i))``, for the place of ``f(i)``."""
-    statement, value = expressions.parse(site.statement), expressions.parse(site.expression)
-    entry, name = None, None
-    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.ListComp):
-        entry, name = statement.value.elt, expressions.path_text(statement.targets[0])
-    elif isinstance(statement, ast.Call) and isinstance(statement.func, ast.Attribute) and len(statement.args) == 1:
-        appends = statement.func.attr == "append"
-        entry, name = statement.args[0], expressions.path_text(statement.func.value) if appends else None
-    same = entry is not None and value is not None and ast.dump(entry) == ast.dump(value)
-    return name if same else None
-
-
-def _mentions(name: str, site: Callsite | None) -> bool:
-    said = re.compile(rf"\b{re.escape(name)}\b")
-    return site is not None and any(said.search(place.statement) for place in site.chain)
-
-
-def _two_slots(story: Story, tensor: int, container: str) -> tuple[str, str] | None:
-    names = slots_of(story, tensor).get(container, ())
-    return (f"`{names[0]}`", f"`{names[1]}`") if len(names) > 1 else None
 
 
 def _is_keyed(one: str, other: str) -> bool:

@@ -15,7 +15,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, texts, whole_listing
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, texts, whole_listing
 
 _MAKERS = frozenset(("dict", "list", "defaultdict", "OrderedDict", "deque"))
 
@@ -88,19 +88,30 @@ def _container(story: Story, call: CallEvent, site: Callsite, tensor: int) -> Sh
     listing = whole_listing(story.trace, site)
     if not own or not isinstance(holder, ast.Attribute) or listing is None:
         return None
-    owner = _class_around(listing, site)
+    owner = class_around(listing, site)
     if owner is None or _is_meant_for_all(story, owner.name, holder.attr):
         return None
-    bound = list(_bindings(owner, holder.attr))
-    if not bound and any(_binds(entry, holder.attr) for entry in owner.body):
+    if not any(_bindings(owner, holder.attr)) and any(_binds(entry, holder.attr) for entry in owner.body):
         return SharedContainer(call, site, tensor, holder.attr, owner.name, "class")
-    parameter = bound[0].id if len(bound) == 1 and isinstance(bound[0], ast.Name) else None
-    if parameter is not None and _is_left_out(story, owner, parameter):
-        return SharedContainer(call, site, tensor, holder.attr, parameter, "default")
+    left_out = default_left_out(story, owner, holder.attr)
+    if left_out is not None and is_container(left_out[1]):
+        return SharedContainer(call, site, tensor, holder.attr, left_out[0], "default")
     return None
 
 
-def _class_around(listing: Listing, site: Callsite) -> ast.ClassDef | None:
+def class_of_container(story: Story, site: Callsite, path: str) -> str | None:
+    """The class whose body makes the dictionary or list ``self.kept``, where no method gives an object one of its own,
+    and no text says that it is meant for all."""
+    listing = whole_listing(story.trace, site)
+    owner = class_around(listing, site) if listing is not None else None
+    attribute = path.rpartition(".")[2]
+    if owner is None or _is_meant_for_all(story, owner.name, attribute) or any(_bindings(owner, attribute)):
+        return None
+    return owner.name if any(_binds(entry, attribute) for entry in owner.body) else None
+
+
+def class_around(listing: Listing, site: Callsite) -> ast.ClassDef | None:
+    """The class whose method a place is in."""
     statement = listing.statement_at(site)
     around = listing.around(statement) if statement is not None else ()
     return next((node for node in around if isinstance(node, ast.ClassDef)), None)
@@ -142,13 +153,20 @@ def _is_attribute(node: ast.expr, attribute: str) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == attribute
 
 
-def _is_left_out(story: Story, owner: ast.ClassDef, parameter: str) -> bool:
-    """Whether a parameter of ``__init__`` has a dictionary or list for its default, and every text that makes an object
-    of the class leaves it out."""
+def default_left_out(story: Story, owner: ast.ClassDef, attribute: str) -> tuple[str, ast.expr] | None:
+    """(parameter, default) of what every object of a class takes for an attribute, where its ``__init__`` binds that to
+    a parameter which every text that makes an object leaves out."""
+    bound = list(_bindings(owner, attribute))
+    parameter = bound[0].id if len(bound) == 1 and isinstance(bound[0], ast.Name) else None
     methods = (entry for entry in owner.body if isinstance(entry, ast.FunctionDef))
     init = next((method for method in methods if method.name == "__init__"), None)
-    if init is None or not is_container(default_of(init, parameter)):
-        return False
+    default = default_of(init, parameter) if init is not None and parameter is not None else None
+    if init is None or parameter is None or default is None or not _is_left_out(story, owner, init, parameter):
+        return None
+    return parameter, default
+
+
+def _is_left_out(story: Story, owner: ast.ClassDef, init: ast.FunctionDef, parameter: str) -> bool:
     names = [argument.arg for argument in (*init.args.posonlyargs, *init.args.args)][1:]
     stored = {node.id for node in ast.walk(init) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     if parameter in stored:
@@ -172,6 +190,13 @@ def _calls_of(listing: Listing, owner: str) -> Iterator[ast.Call]:
     for node in ast.walk(listing.tree):
         if isinstance(node, ast.Call) and (expressions.path_text(node.func) or "").rpartition(".")[2] == owner:
             yield node
+
+
+def is_made_again(story: Story, owner: str) -> bool:
+    """Whether the texts make more than one object of a class, or make it where they may make more."""
+    found = [(listing, call) for listing in texts(story.trace) for call in _calls_of(listing, owner)]
+    repeats = (*LOOPS, *FUNCTIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    return len(found) > 1 or any(isinstance(node, repeats) for listing, call in found for node in listing.around(call))
 
 
 def _leaves_out(call: ast.Call, names: list[str], parameter: str) -> bool:

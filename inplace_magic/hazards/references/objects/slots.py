@@ -34,7 +34,9 @@ def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
     if once and not made_and_written_by_one_line(story, mutation):
         return None
     for container, slots in slots_of(story, tensor).items():
-        if len(slots) < 2 or not _fills(story, container, tensor) or not _reads_another_slot(story, tensor, container):
+        if len(slots) < 2 or not _is_filled(story, container, tensor):
+            continue
+        if not _reads_another_slot(story, tensor, container):
             continue
         if not once or _reads_an_earlier_slot(story, tensor, container, slots):
             return f"`{slots[0]}`", f"`{slots[-1]}`"
@@ -99,6 +101,17 @@ def slots_of(story: Story, tensor: int) -> dict[str, list[str]]:
     return {container: slots for (container, _below), slots in found.items() if container}
 
 
+def two_slots_of(story: Story, tensor: int, container: str) -> tuple[str, str] | None:
+    """Two slots of a list or dict that hold a tensor at the end of the watch."""
+    names = slots_of(story, tensor).get(container, ())
+    return (f"`{names[0]}`", f"`{names[1]}`") if len(names) > 1 else None
+
+
+def _is_filled(story: Story, container: str, tensor: int) -> bool:
+    """Whether one slot was filled after another, as a statement says or as was seen."""
+    return _fills(story, container, tensor) or _filled_between_writes(story, tensor, container)
+
+
 def _fills(story: Story, container: str, tensor: int) -> bool:
     """Whether a statement in a loop, or in a function, stores into the container, so that each of its runs stores
     anew: ``curve.append(total)``, ``snapshots[epoch] = centroids``."""
@@ -118,6 +131,16 @@ def _fills(story: Story, container: str, tensor: int) -> bool:
             if statement is not None and runs_again(listing, statement):
                 return True
     return False
+
+
+def _filled_between_writes(story: Story, tensor: int, container: str) -> bool:
+    """Whether a list or dict was seen to hold a tensor in more slots at one write than at another: each of them was to
+    keep what the tensor was just then, whatever the statement that stored it looks like."""
+    counts: dict[int, Counter[int]] = {}
+    for holding in story.holdings_of.get(tensor, ()):
+        if holding.path.startswith(f"{container}[") and story.calls[holding.call].mutations:
+            counts.setdefault(holding.object, Counter())[holding.call] += 1
+    return any(len(set(each.values())) > 1 for each in counts.values())
 
 
 def _is_given_by(story: Story, container: str, owner: str, stores: AliasStatement) -> bool:

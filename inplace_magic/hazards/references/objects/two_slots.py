@@ -120,7 +120,7 @@ def _keys_beside(
     for _before, last, holding in parted if mine is not None else ():
         if mine is None or holding.object != mine.object or holding.tensor != mine.tensor or last == step:
             continue
-        if not _is_said_to_be_one(story, step, last):
+        if not is_said_to_be_one(story, step, last):
             yield (mine.object, mutation.storage, frozenset((step, last))), step, last
 
 
@@ -133,13 +133,20 @@ def _is_on(story: Story, tensor: int, mutation: Mutation) -> bool:
     return meta is not None and meta.storage == mutation.storage
 
 
-def _is_said_to_be_one(story: Story, one: str, other: str) -> bool:
-    """Whether a statement gives the one key what the other holds: ``self.kernel = self.weight``."""
+def is_said_to_be_one(story: Story, one: str, other: str, *, but_in: Callsite | None = None) -> bool:
+    """Whether a statement gives the one key what the other holds: ``self.kernel = self.weight``.
+
+    Args:
+        story: the trace.
+        one: a key.
+        other: another one.
+        but_in: a place in whose own function it does not count.
+    """
     keys = {one, other}
     return any(
         {before_last_step(alias.target)[1], before_last_step(alias.source)[1]} == keys
         for alias in story.aliases.statements
-        if not _is_a_chain(alias.text)
+        if not _is_a_chain(alias.text) and (but_in is None or alias.function != but_in.function)
     )
 
 
