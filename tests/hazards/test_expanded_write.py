@@ -121,3 +121,12 @@ def test_rows_of_an_expanded_tensor_are_one_row(loop: str, tmp_path: Path) -> No
 )
 def test_rows_that_are_filled_read_or_apart_are_none_of_it(loop: str, tmp_path: Path) -> None:
     assert rule.CODE not in watched(tmp_path, loop).codes()
+
+
+def test_a_row_that_is_kept_up_by_itself_is_known_to_be_in_every_position(tmp_path: Path) -> None:
+    taken = "row = torch.zeros(4)\nboards = row.unsqueeze(0).expand(3, 4)"
+    for written in ("row[2] += 9", "row.add_(1)"):
+        assert watched(tmp_path, taken, written, "boards[0, 1] = 5", "print(boards.sum())").codes() == set()
+    assert watched(
+        tmp_path, "row = torch.zeros(4)\nrow.add_(1)\nboards = row.expand(3, 4)\nboards[0, 1] = 5"
+    ).codes() == {rule.CODE}

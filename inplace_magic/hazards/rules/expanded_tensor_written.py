@@ -53,6 +53,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place where an element that stands for several positions was written."""
     seen: set[Callsite | None] = set()
     rows: dict[tuple[Callsite | None, int], tuple[int, Region]] = {}
+    kept_up: dict[int, bool] = {}
     for call in story.in_place:
         if call.error is not None:
             continue
@@ -72,6 +73,11 @@ def check(story: Story) -> Iterator[Hazard]:
             elif _written_whole(call, mutation, region):
                 continue  # every position gets the value anyway
             elif _is_a_row(mutation) and not _is_read_as_rows(story, call, after):
+                continue
+            expanded = whole or after
+            if expanded.tensor not in kept_up:
+                kept_up[expanded.tensor] = _is_kept_up(story, call, expanded)
+            if kept_up[expanded.tensor]:
                 continue
             seen.add(call.callsite)
             yield _hazard(story, call, mutation, after, whole)
@@ -127,6 +133,20 @@ def _expanded_around(
             return made.inputs[0], tensor
         tensor, before = made.inputs[0].tensor, made.index
     return None
+
+
+def _is_kept_up(story: Story, call: CallEvent, whole: TensorMetadata) -> bool:
+    """Whether what lies below an expanded tensor is written by itself as well, since that was taken of it: whoever does
+    so knows them to be one."""
+    made = story.innermost_new(whole.tensor, call.index)
+    taken, below = made.index if made is not None else 0, set[int]()
+    while made is not None and made.kind == "view" and made.inputs and len(below) < _VIEWS_OF_VIEWS:
+        below.add(made.inputs[0].tensor)
+        made = story.innermost_new(made.inputs[0].tensor, made.index)
+    return any(
+        write.at > taken and write.mutation is not None and write.mutation.tensor in below
+        for write in story.writes_to_memory(whole.storage)
+    )
 
 
 def _is_read_as_rows(story: Story, call: CallEvent, whole: TensorMetadata) -> bool:
