@@ -164,6 +164,16 @@ NOT_YET_FOUND = {
     "silent_snow_depth_under_a_drone": "an index that names an element twice, and the last one wins, as it may",
     "silent_what_the_heart_sound_shows": "features are detached on the way, as frozen ones are",
     "silent_words_of_a_harbour_log": "a loaded head is replaced by the table of words, as ties do",
+    "silent_wind_and_wave_encoders": "one network twice in a list of layers, as networks that share weights are",
+    "silent_averaged_lidar_critic": "an average of all that `state_dict` gives, in place as averages are",
+    "silent_shares_of_a_mineral_library": "an item is scaled once, and the table that it lies in is read afterwards",
+    "silent_flat_minimum_of_a_frost_net": "a second forward in training mode may well be meant to count",
+    "silent_common_heat_curve_of_five_plants": "sums that nobody clears, as running totals are",
+    "silent_wave_heights_from_past_wind": "one layer called twice, as layers that share their weights are",
+    "silent_likeliest_route_of_a_night_bus": "memory that nobody has filled less infinity, and nothing was filled before",
+    "silent_last_pages_of_a_parish_register": "the last gradients are never used, as those of a last look are not",
+    "silent_trim_of_a_ring_of_hydrophones": "rows that nobody has filled are divided, and may yet be masked",
+    "silent_winter_terms_of_a_bridge_sensor": "terms are added to a weight again, as steps are",
 }
 """Failures that no rule gives an alarm for so far, and why."""
 NOT_CURED = {
