@@ -215,7 +215,9 @@ class _Cut:
             # A call is the source where what it wrote stands in its own box: then no tensor leaves the fold.
             if source != edge.source and edge.kind == "data" and edge.source in self.tensors:
                 leaves.setdefault(source, {})[edge.source] = None
-            if edge.kind == "data" or (source, target) == (edge.source, edge.target):
+            if source is edge.source and target is edge.target:
+                edges[edge] = None
+            elif edge.kind == "data":
                 edges[Edge(source, target, edge.kind, edge.name)] = None
         shown = AutogradGraph(
             tuple(vertex for vertex in self.graph.tensors if vertex.key not in inside),

@@ -39,7 +39,7 @@ def last_step(path: str) -> str | None:
 def is_chosen(listing: Listing, entry: ModuleSighting) -> ast.Assign | None:
     """The statement that binds the path where a condition says so; None where another one binds it in each pass."""
     last, found = last_step(entry.path), None
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         if not isinstance(node, ast.Assign) or not binds(listing, node, entry, last):
             continue
         around = list(listing.around(node))
