@@ -46,13 +46,25 @@ SLOW = (
     "tests/situations",  # processes of Python, kernels
     "tests/test_command_line.py",  # processes of Python
     "tests/testing/test_plugin.py",
+    "tests/magics/test_across_cells.py::test_in_a_kernel",
+    "tests/compare/test_magic.py::test_in_a_kernel",
+    "tests/capture/test_beside.py::test_without_other_threads",  # a process of Python, as in the next five
+    "tests/capture/test_forks.py",
+    "tests/capture/test_own_module.py::test_a_game",
+    "tests/lessons/test_texts.py::test_where_there_is_no_checkout",
+    "tests/magics/test_why.py::test_a_loader",
+    "tests/test_notes.py::test_a_traceback_and_pytest",
+    "tests/render/test_wasi.py",
+    "tests/render/test_live_page.py",  # a browser
     "tests/lessons/test_exercises.py",
     "tests/test_scaling.py",
     "tests/test_healthy_models.py",
     "tests/asked/test_resnet_step.py",
     "tests/memory/test_oracle.py",
+    "tests/memory/test_chart.py::test_a_long_watch",
     "tests/compare/test_real_programs.py",
     "tests/render/test_budgets.py",
+    "tests/proving/test_held_out.py",
     "tests/hazards/test_fixes.py",  # every labelled program, run
     "tests/test_rounds.py::test_a_program",
     "tests/test_further_programs.py::test_a_further_program",

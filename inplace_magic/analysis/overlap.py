@@ -32,6 +32,12 @@ def region_of(meta: TensorMetadata | SavedTensor) -> Region | None:
     return _region(meta.offset, meta.shape, meta.strides)
 
 
+def without_leading_ones(region: Region) -> Region:
+    """The region as a tensor of fewer dimensions, which meets the same elements of another one: ``x[None]`` for `x`."""
+    ones = next((at for at, size in enumerate(region.shape) if size != 1), len(region.shape))
+    return _region(region.offset, region.shape[ones:], region.strides[ones:])
+
+
 def reach_of_write(call: CallEvent, mutation: Mutation) -> Region | None:
     """The elements that a write can have reached: those of its index, else all of the written tensor; None when its
     layout is unknown."""

@@ -150,12 +150,19 @@ def converted(reader: Reader, target: Any, given: Any) -> Dropped | None:
     return Dropped("range", len(beyond), len(values), beyond[0], largest=largest)
 
 
-def wrapped(reader: Reader, target: Any, given: Any) -> Dropped | None:
-    """What adding to bytes drops, which begin at zero again above 255."""
+def wrapped(reader: Reader, target: Any, given: Any, combine: Callable[[Number, Number], Number]) -> Dropped | None:
+    """What arithmetic in bytes drops: they begin at zero again above 255, and at 255 below zero.
+
+    Args:
+        reader: how the tensors are read.
+        target: the bytes.
+        given: what is added to them, taken off or multiplied.
+        combine: that operation, of two numbers.
+    """
     old, more = reader.numbers(target), reader.numbers(given)
     if old is None or more is None or len(more) not in (1, len(old)):
         return None
-    sums = [value + more[0 if len(more) == 1 else place] for place, value in enumerate(old)]
+    results = [combine(value, more[0 if len(more) == 1 else place]) for place, value in enumerate(old)]
     least, most = _LIMITS["uint8"]
-    beyond = [total for total in sums if not least <= total <= most]
-    return Dropped("range", len(beyond), len(sums), beyond[0], largest=max(beyond)) if beyond else None
+    beyond = [result for result in results if not least <= result <= most]
+    return Dropped("range", len(beyond), len(results), beyond[0], largest=max(map(abs, beyond))) if beyond else None

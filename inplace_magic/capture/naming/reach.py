@@ -19,6 +19,8 @@ from typing import Any
 
 from inplace_magic.capture.frames import library_folders
 
+_PLAIN_KEYS = (str, int, float)
+"""Keys of a dict that a path tells."""
 _MAX_ITEMS = 1_000
 _MAX_DEPTH = 3
 _MAX_REPEATED = 16
@@ -141,7 +143,7 @@ def entries_of(value: Any, kinds: Kinds, most: int = _MAX_ITEMS) -> list[tuple[s
         return [(f".{name}", item) for name, item in own if issubclass(type(item), kinds.tensor)]
     if issubclass(kind, dict) and _is_users(type.__dict__["__module__"].__get__(kind)):
         entries = list(dict.items(value))[:_MAX_ITEMS]
-        return [(f"[{_quoted(key)}]", item) for key, item in entries if type(key) in (str, int)]
+        return [(f"[{_quoted(key)}]", item) for key, item in entries if type(key) in _PLAIN_KEYS]
     return _items(value, kinds, most)
 
 
@@ -149,7 +151,7 @@ def _items(value: Any, kinds: Kinds, most: int = _MAX_ITEMS) -> list[tuple[str, 
     kind = type(value)
     if kind is dict:
         return [
-            (f"[{_quoted(key)}]", item) for key, item in list(value.items())[:_MAX_ITEMS] if type(key) in (str, int)
+            (f"[{_quoted(key)}]", item) for key, item in list(value.items())[:_MAX_ITEMS] if type(key) in _PLAIN_KEYS
         ]
     if kind in (list, tuple, deque):
         return [(f"[{i}]", item) for i, item in enumerate(islice(value, most)) if type(item) not in LEADS_NOWHERE]

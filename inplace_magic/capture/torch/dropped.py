@@ -8,6 +8,7 @@ https://docs.pytorch.org/docs/stable/tensor_attributes.html.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -54,11 +55,15 @@ def _copied(args: Arguments, kwargs: Keywords) -> Dropped | None:
     return converted(_READER, args[0], args[1]) if len(args) > 1 else None
 
 
-def _added(args: Arguments, kwargs: Keywords) -> Dropped | None:
-    plain = len(args) == 2 and not kwargs and type(args[0]) in describe.PLAIN_TYPES and args[0].dtype is torch.uint8
-    return wrapped(_READER, *args) if plain else None
+def _computed(combine: Callable[[Number, Number], Number]) -> Callable[[Arguments, Keywords], Dropped | None]:
+    def dropped(args: Arguments, kwargs: Keywords) -> Dropped | None:
+        plain = len(args) == 2 and not kwargs and type(args[0]) in describe.PLAIN_TYPES and args[0].dtype is torch.uint8
+        return wrapped(_READER, args[0], args[1], combine) if plain else None
+
+    return dropped
 
 
+_ADDED, _TAKEN_OFF, _MULTIPLIED = _computed(operator.add), _computed(operator.sub), _computed(operator.mul)
 READERS: dict[str, Callable[[Arguments, Keywords], Dropped | None]] = {
     "__setitem__": _item,
     "copy_": _copied,
@@ -66,7 +71,11 @@ READERS: dict[str, Callable[[Arguments, Keywords], Dropped | None]] = {
     "index_put_": _indexed,
     "scatter_": _along,
     "index_copy_": _along,
-    "add_": _added,
-    "__iadd__": _added,
+    "add_": _ADDED,
+    "__iadd__": _ADDED,
+    "sub_": _TAKEN_OFF,
+    "__isub__": _TAKEN_OFF,
+    "mul_": _MULTIPLIED,
+    "__imul__": _MULTIPLIED,
 }
 """By the name of the function."""

@@ -19,8 +19,8 @@ Good::
 Told from the values themselves, as the write was about to convert them: of small tensors in CPU memory and of Python's
 numbers. A silent failure where not one number given was above 1 and fractions were among them, so that nothing but
 zeros and ones could remain, and where numbers lay beyond the range of the dtype or beyond its fractions. A warning for
-a Python number with a fraction, and for bytes that a sum took beyond 255. Else a fact worth knowing: that positions and
-pixels are cut off is often meant.
+a Python number with a fraction, and for bytes that a sum or a product took beyond 255, or a difference below 0. Else a
+fact worth knowing: that positions and pixels are cut off is often meant.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _severity(call: CallEvent, dropped: Dropped) -> Severity:
-    if call.does("shifts"):
-        return "warning"  # sums of bytes that wrap, which checksums mean
+    if call.does("shifts") or call.does("scales"):
+        return "warning"  # arithmetic of bytes that wraps, which checksums mean
     if dropped.kind in ("range", "precision") or (dropped.largest or 0) <= 1:
         return "silent"
     return "warning" if dropped.scalar else "info"

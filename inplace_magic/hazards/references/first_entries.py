@@ -14,7 +14,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
+from inplace_magic.analysis.overlap import lies_within, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.paths import before_last_step
@@ -27,6 +29,8 @@ _MOST = 64
 """Writes by one line that are looked at."""
 _READS = 256
 """Reads of a tensor that are looked at."""
+_STEPS = 3
+"""Calls by which what is held against the entries is followed back to their sum."""
 _PATHS = (ast.Name, ast.Attribute, ast.Subscript)
 _AT_ONCE = ("sum", "max", "min", "sorted")
 """Functions of Python that go through all they are given by one expression."""
@@ -47,6 +51,8 @@ class FirstEntryWritten:
     entry: ast.expr | None
     """That entry, in the text."""
     read: CallEvent
+    of_all: bool = False
+    """The entries are rows of one tensor, which is read as a whole."""
 
 
 def first_entries_written(story: Story) -> Iterator[FirstEntryWritten]:
@@ -63,9 +69,12 @@ def first_entries_written(story: Story) -> Iterator[FirstEntryWritten]:
             continue
         for result, begun, entry in beginnings(story, call, site):
             read = _read_like_another(story, call, site)
-            if read is not None:
+            against = _held_against_all(story, call, site) if read is None else None
+            reading = read or against
+            if reading is not None:
                 told.add(line)
-                yield FirstEntryWritten(call, call.mutations[0].tensor, result, begun, entry, read)
+                tensor, of_all = call.mutations[0].tensor, read is None
+                yield FirstEntryWritten(call, tensor, result, begun, entry, reading, of_all)
                 break
 
 
@@ -163,12 +172,7 @@ def _is_first_of(listing: Listing, statement: ast.stmt, value: ast.expr, contain
 
 def _read_like_another(story: Story, call: CallEvent, site: Callsite) -> CallEvent | None:
     """A call that gets the first entry after all is added, where the same expression gets one of the others."""
-    mutation = call.mutations[0]
-    mine = [
-        each
-        for each, wrote in story.writes_to_storage.get(mutation.storage or -1, ())
-        if wrote.tensor == mutation.tensor and each.callsite is not None and each.callsite.same_line(site)
-    ]
+    mutation, mine = call.mutations[0], _writes_of_the_line(story, call, site)
     others = {meta.tensor for each in mine[:_MOST] for meta in each.inputs if meta.storage != mutation.storage}
     last = mine[-1].index
     for other in others:
@@ -179,6 +183,50 @@ def _read_like_another(story: Story, call: CallEvent, site: Callsite) -> CallEve
             if _is_read_alike(story, read, mutation.tensor, other, last):
                 return read
     return None
+
+
+def _writes_of_the_line(story: Story, call: CallEvent, site: Callsite) -> list[CallEvent]:
+    mutation = call.mutations[0]
+    return [
+        each
+        for each, wrote in story.writes_to_storage.get(mutation.storage or -1, ())
+        if wrote.tensor == mutation.tensor and each.callsite is not None and each.callsite.same_line(site)
+    ]
+
+
+def _held_against_all(story: Story, call: CallEvent, site: Callsite) -> CallEvent | None:
+    """Where the entries are rows of one tensor: the call that holds the result, or what was computed of it, against all
+    of them, the first among them."""
+    mine, tensor = _writes_of_the_line(story, call, site), call.mutations[0].tensor
+    last, mine = mine[-1].index, mine[:_MOST]
+    storage = call.mutations[0].storage
+    rows = {meta.tensor: region_of(meta) for each in mine for meta in each.inputs if meta.storage == storage}
+    first = rows.pop(tensor, None)
+    if first is None or not rows or any(meta.storage != storage for each in mine for meta in each.inputs):
+        return None
+    until = next((write.at for write in story.writes_to_memory(storage) if write.at > last), len(story.trace.calls))
+    for whole in story.bindings.by_storage.get(storage or -1, ()):
+        for read in islice(story.given_between(whole, last, until), _READS):
+            if whole == tensor or whole in rows or not read.does("compares") or len(read.inputs) != 2:
+                continue
+            place = next(at for at, meta in enumerate(read.inputs) if meta.tensor == whole)
+            region, other = region_of(read.inputs[place]), read.inputs[1 - place]
+            if all(lies_within(each, region) for each in (first, *rows.values())) and _comes_from(story, other, tensor):
+                return read
+    return None
+
+
+def _comes_from(story: Story, meta: TensorMetadata, tensor: int) -> bool:
+    """Whether a tensor is another one, or was made of nothing but it."""
+    found, before = meta.tensor, len(story.trace.calls)
+    for _step in range(_STEPS):
+        if found == tensor:
+            return True
+        made = story.innermost_new(found, before)
+        if made is None or len({each.tensor for each in made.inputs}) != 1:
+            return False
+        found, before = made.inputs[0].tensor, made.index
+    return found == tensor
 
 
 def _reads(story: Story, tensor: int, after: int) -> Iterator[CallEvent]:

@@ -134,17 +134,17 @@ def _bound_first(story: Story, function: str, name: str, before: int) -> tuple[i
 
 def _handed_at(story: Story, call: CallEvent, names: set[str]) -> int | None:
     """For a call that library code made: the last one in a statement that gave one of the arguments its name, and that
-    got the tensor, as ``before = Normal(mean, scale)`` does, or a function that builds the object; None where there is
-    none."""
-    site, taken = call.callsite, None
+    got the tensor, as ``before = Normal(mean, scale)`` does, or a function that builds the object; of two arguments
+    that got their names so the older one; None where there is none."""
+    site, taken = call.callsite, dict[str, int]()
     for earlier in story.given_to.get(call.inputs[0].tensor, ()):
         if earlier.index >= call.index:
             break
         chain = earlier.callsite.chain if earlier.callsite is not None and not earlier.callsite.direct else ()
         place = next((place for place in chain if place.same_run(site)), None)
-        if place is not None and names.intersection(place.targets or ()):
-            taken = earlier.index
-    return taken
+        for name in names.intersection(place.targets or ()) if place is not None else ():
+            taken[name] = earlier.index
+    return min(taken.values(), default=None)
 
 
 def given_since(story: Story, call: CallEvent, write: Write) -> bool:

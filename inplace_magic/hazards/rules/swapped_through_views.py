@@ -14,8 +14,10 @@ Good::
 
 Found where a view was taken, an assignment then overwrote it with the very elements that it was to replace, and the
 view was assigned to those: the second assignment copies elements onto themselves. So is a rotation, ``x[0], x[1], x[2]
-= x[1], x[2], x[0]``, of which one target overwrites a value that a later one needs. Silent for entries of a list, which
-change places as names do.
+= x[1], x[2], x[0]``, of which one target overwrites a value that a later one needs. So are two tensors or two modules,
+``kept = a.state_dict()``, ``a.load_state_dict(b.state_dict())``, ``b.load_state_dict(kept)``: an alias that nobody read
+is copied to where its new values have come from. Silent for entries of a list, which change places as names do, and
+where what is copied back was written by its own name, as a backup is.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.of_origin import expression_copied
+from inplace_magic.hazards.references.copied_back import copied_back
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
@@ -45,6 +48,10 @@ def check(story: Story) -> Iterator[Hazard]:
         view = story.innermost_new(call.inputs[1].tensor, call.index)
         first = _overwritten_before(story, call, view) if view is not None and view.kind == "view" else None
         if view is not None and first is not None:
+            seen.add(call.callsite)
+            yield _hazard(story, call, first, view)
+    for call, first, view in copied_back(story):
+        if call.callsite not in seen:
             seen.add(call.callsite)
             yield _hazard(story, call, first, view)
 
@@ -102,19 +109,30 @@ def _are_targets_of_one_statement(one: CallEvent, other: CallEvent) -> bool:
 def _hazard(story: Story, call: CallEvent, first: CallEvent, view: CallEvent) -> Hazard:
     tensor = first.mutations[0].tensor
     variable = story.bindings.written_name(first, tensor)
+    target = story.bindings.written_name(call, call.mutations[0].tensor)
     site = view.callsite
-    by_library = site is not None and not site.direct  # it exchanges the parts, as `random.shuffle` does
+    back = call.does("copies in")
+    by_library = site is not None and not site.direct and not back  # it exchanges them, as `random.shuffle` does
     shown = _("what it read") if site is None or by_library else wording.code(site.expression)
     one_line = (call.callsite and call.callsite.line) == (first.callsite and first.callsite.line)
     onto_itself = _regions(first) == _regions(call)[::-1]
     keep = _("Copy what is to be kept before it is overwritten: append `.clone()` to {view}.").format(view=shown)
     if by_library:
         keep = _("Let one indexing change their order, such as `x[torch.randperm(len(x))]`, which makes a new tensor.")
+    if back and site is not None and not site.direct:
+        keep = _(
+            "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
+        )
     return Hazard(
         code=CODE,
         severity="silent",
         message=(
             _(
+                "{line} copies into {target} what it holds already: {view} made no copy, and {write} had overwritten "
+                "what it shows with just these values. Both now hold the same ones. PyTorch gives no error."
+            )
+            if back
+            else _(
                 "{line} assigns {view} to other elements of {tensor}, but {view} is a view, and {write} had "
                 "overwritten what it shows: the new values are copied. PyTorch gives no error."
             )
@@ -126,6 +144,7 @@ def _hazard(story: Story, call: CallEvent, first: CallEvent, view: CallEvent) ->
         ).format(
             line=wording.spot(call.callsite),
             tensor=f"`{variable}`" if variable else _("a tensor"),
+            target=f"`{target}`" if target else _("a tensor"),
             view=shown,
             write=_("the first assignment of that line") if one_line else wording.spot(first.callsite),
         ),

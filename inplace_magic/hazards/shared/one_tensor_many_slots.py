@@ -17,7 +17,9 @@ Good::
 
 Found where one memory is several times in the list that a call stacks or joins, and was written between; or where the
 namespace, or a function's names, reach the written tensor, or one object around it, by several slots of one container,
-and it is read there after the write; or where several slots hold the gradient of one parameter, to which a later
+and it is read there after the write; or where one expression of a loop made it in one pass and wrote it in the next, as
+``x = layer(x)`` does with an ``nn.ReLU(inplace=True)``, each pass filled a slot, and an earlier one of them, or the
+whole container, is read; or where several slots hold the gradient of one parameter, to which a later
 backward added; or where one call gave it for two of its results (``torch.autograd.grad`` does so
 for both summands of a sum, https://github.com/pytorch/pytorch/issues/46168), and it is read after a write that builds
 on its values.

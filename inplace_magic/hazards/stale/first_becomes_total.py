@@ -24,15 +24,19 @@ Good::
 Told from the record, and from the text of one function: a statement gives a result the very thing that the writing line
 adds elsewhere (the same expression; the first entry of the list that a loop goes through; the first argument of
 ``functools.reduce`` without a value to begin with), and after the last write one expression got the first entry as it
-got another one, which was added and nobody has written since: in a list that is stacked, or as the same operand. Silent
-where each entry is used for the sum alone, where the others are overwritten afterwards, as replicas are, and where what
-is added was computed on the line.
+got another one, which was added and nobody has written since: in a list that is stacked, or as the same operand; or
+where the entries are rows of one tensor, one call held all of them against the result, or against what was computed of
+it alone: ``rows / total``. And where a line added the parameters of several networks, and nothing else, to an alias of
+the first one's (``total = nets[0].state_dict()``), and one expression ran the first as it ran another. Silent where
+each entry is used for the sum alone, where the others are overwritten afterwards, as replicas are, and where what is
+added was computed on the line.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -40,6 +44,7 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.begun import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.first_entries import FirstEntryWritten, beginnings, first_entries_written
+from inplace_magic.hazards.references.first_network import first_networks_summed
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.source.listing import whole_listing
@@ -49,7 +54,7 @@ CODE = "first-becomes-total"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that adds."""
-    for found in first_entries_written(story):
+    for found in chain(first_entries_written(story), first_networks_summed(story)):
         yield _hazard(story, found)
 
 
@@ -58,9 +63,16 @@ def _hazard(story: Story, found: FirstEntryWritten) -> Hazard:
     return finding(
         CODE,
         "warning",
-        message=_(
-            "{line} adds to the first entry itself: {begun} made no copy of it, and {read} reads it like the entries "
-            "that were added. PyTorch gives no error."
+        message=(
+            _(
+                "{line} adds to the first entry itself: {begun} made no copy of it, and {read} reads it like the "
+                "entries that were added. PyTorch gives no error."
+            )
+            if not found.of_all
+            else _(
+                "{line} writes the first entry itself: {begun} made no copy of it, and {read} holds all entries "
+                "against the result, which is one of them. PyTorch gives no error."
+            )
         ).format(
             line=wording.spot(found.call.callsite),
             begun=wording.code(found.begun),

@@ -22,6 +22,10 @@ that is compared right away compares what it should. Nor is it a mistake to ask 
 second module by a statement is still in both. Writing ``master`` and then ``p.copy_(master)`` is no mistake either,
 should they be one memory: `p` was to get the new values.
 
+So is what one expression gives of both, where it is one number of one memory in one state: ``raw.norm() / now.norm()``
+is 1 whatever was clipped. Silent there for a line that holds other pairs against each other as well, as one does that
+goes through all of them.
+
 Found as well where nothing was written: ``current = saved[:n]`` takes all of `saved`, neither has a history, and each
 time that it ran the line that takes their difference gave a loss a term that is zero whatever happens.
 """
@@ -34,11 +38,12 @@ from collections.abc import Iterator
 from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
+from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of, without_leading_ones
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.deep_copy import second_name_copied, snapshot_taken
+from inplace_magic.hazards.references.measured_alike import Measured, measured_alike
 from inplace_magic.hazards.references.second_sides import (
     given_since,
     operands_of,
@@ -75,6 +80,12 @@ def check(story: Story) -> Iterator[Hazard]:
             continue
         seen.add(write.site)
         yield _hazard(story, call, call.inputs[0], write, taken)
+    for measured in measured_alike(story):
+        taken = second_taken(story, measured.beside)
+        last = _write_between(story, measured.beside, taken)
+        if last is not None and last.site not in seen and not _within_one_statement(measured.beside, last):
+            seen.add(last.site)
+            yield _hazard(story, measured.beside, measured.beside.inputs[0], last, taken, measured)
     for zero in zero_differences(story):
         if zero.call.callsite not in first:
             yield _zero(zero)
@@ -196,10 +207,13 @@ def _by_the_source(story: Story, call: CallEvent, write: Write) -> bool:
 
 
 def _same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:
-    region = region_of(one)
-    return (
-        one.storage is not None and one.storage == other.storage and region is not None and region == region_of(other)
-    )
+    """Whether each element of the one meets itself in the other; leading dimensions of one entry move none."""
+    if one.storage is None or one.storage != other.storage:
+        return False
+    region, beside = region_of(one), region_of(other)
+    if region is None or beside is None or region == beside:
+        return region is not None and region == beside
+    return without_leading_ones(region) == without_leading_ones(beside)
 
 
 def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> bool:
@@ -226,7 +240,14 @@ def _stands_for(story: Story, call: CallEvent, name: str | None) -> int | None:
     return bound[1] if bound is not None else story.bindings.named(site, name)
 
 
-def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, taken: int | None) -> Hazard:
+def _hazard(
+    story: Story,
+    call: CallEvent,
+    read: TensorMetadata,
+    write: Write,
+    taken: int | None,
+    measured: Measured | None = None,
+) -> Hazard:
     site, mutation, writer = write.site, write.mutation, write.call
     gradient = (name for name in story.names.get(read.tensor, ()) if writer is None and is_gradient(name))
     variable = story.name_written_by(write) or next(gradient, None) or story.bindings.name(read.tensor)
@@ -235,14 +256,14 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
         CODE,
         "warning",
         message=sentences(
-            _what(call, variable),
+            _what(call, variable) if measured is None else _what_was_measured(measured),
             _followed(site, known=taken is not None, maker=maker),
         ),
         fix=_(
             "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
         ),
         variable=variable,
-        read=call,
+        read=call if measured is None else measured.call,
         tensor=mutation.tensor if mutation is not None else read.tensor,
         write=write,
         origin=maker.callsite if maker is not None else where_named(story, call),
@@ -285,6 +306,12 @@ def _what(call: CallEvent, variable: str | None) -> str:
         nameless = _("{line} compares a tensor with itself.")
     line = wording.spot(call.callsite)
     return nameless.format(line=line) if variable is None else named.format(line=line, tensor=f"`{variable}`")
+
+
+def _what_was_measured(measured: Measured) -> str:
+    return _("{line} compares {one} with {other}: both measure one memory.").format(
+        line=wording.spot(measured.call.callsite), one=wording.code(measured.one), other=wording.code(measured.other)
+    )
 
 
 def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Set
+from collections.abc import Iterator, Set
 
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.statements import (
@@ -66,6 +66,19 @@ def only_between(
 
 def _hands_on(node: ast.stmt, place: Callsite) -> bool:
     """Whether a statement hands the value of the expression at a place to a function that writes it, as
-    ``np.fill_diagonal(x.numpy(), 0)`` does."""
-    here = node.lineno <= place.line <= (node.end_lineno or node.lineno)
-    return here and any(ast.unparse(array) == place.expression for array in arrays_written(node))
+    ``np.fill_diagonal(x.numpy(), 0)`` does, or assigns to its elements: ``x.numpy()[:] = 0``."""
+    if not node.lineno <= place.line <= (node.end_lineno or node.lineno):
+        return False
+    written = (*arrays_written(node), *_arrays_assigned_to(node))
+    return any(ast.unparse(array) == place.expression for array in written)
+
+
+def _arrays_assigned_to(node: ast.stmt) -> Iterator[ast.expr]:
+    """What has no name of its own, of the targets of a statement: `x.numpy()` of ``x.numpy()[0] += 1``."""
+    targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets if isinstance(node, ast.Assign) else []
+    for target in targets:
+        root: ast.expr = target
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        if root is not target and isinstance(root, ast.Call):
+            yield root

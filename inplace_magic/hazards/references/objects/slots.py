@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.objects.passes import made_and_written_by_one_line
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
@@ -28,11 +29,14 @@ def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
     meta = story.observations.get(mutation.tensor)
     if meta is None or meta.is_trainable:
         return None  # a parameter may well stand twice in a list
-    if len(story.writes_to_tensor.get(mutation.tensor, ())) < 2:
+    tensor = mutation.tensor
+    once = len(story.writes_to_tensor.get(tensor, ())) < 2
+    if once and not made_and_written_by_one_line(story, mutation):
         return None
-    for container, slots in slots_of(story, mutation.tensor).items():
-        several = len(slots) > 1
-        if several and _fills(story, container) and _reads_another_slot(story, mutation.tensor, container):
+    for container, slots in slots_of(story, tensor).items():
+        if len(slots) < 2 or not _fills(story, container, tensor) or not _reads_another_slot(story, tensor, container):
+            continue
+        if not once or _reads_an_earlier_slot(story, tensor, container, slots):
             return f"`{slots[0]}`", f"`{slots[-1]}`"
     return None
 
@@ -63,6 +67,28 @@ def _reads_another_slot(story: Story, tensor: int, container: str) -> bool:
     return any(times > 1 or place not in before for place, times in last.items())
 
 
+def _reads_an_earlier_slot(story: Story, tensor: int, container: str, slots: list[str]) -> bool:
+    """Whether somebody reads, after the last write, all of the container or a slot that was filled before the last one.
+    Of ``maps[i]`` nobody knows which one it is."""
+    last = story.writes_to_tensor[tensor][-1][0].index
+    name, keys = container.rpartition(".")[2], {slot[len(container) :] for slot in slots[:-1]}
+    for read in _reads(story, tensor, last, container):
+        for place in read.callsite.chain if read.callsite is not None else ():
+            listing = listing_of(story.trace, place)
+            statement = listing.statement_at(place) if listing is not None else None
+            if listing is None or statement is None:
+                continue
+            heads = [node.iter for node in listing.around(statement) if isinstance(node, (ast.For, ast.AsyncFor))]
+            nodes = [node for part in (*heads, *read_parts(statement)) for node in ast.walk(part)]
+            picked = [node for node in nodes if isinstance(node, ast.Subscript) and names(node.value, name)]
+            if any((path_text(node) or "").endswith(tuple(keys)) for node in picked):
+                return True
+            below = {id(node.value) for node in picked}
+            if any(names(node, name) and id(node) not in below for node in nodes):
+                return True
+    return False
+
+
 def slots_of(story: Story, tensor: int) -> dict[str, list[str]]:
     """The slots that hold a tensor, or an object around it, by the list or dict: ``log["lr"]`` may have one at
     ``log["lr"][0]`` and ``log["lr"][3]``, and `clouds` at ``clouds[0].pos`` and ``clouds[1].pos``."""
@@ -73,14 +99,18 @@ def slots_of(story: Story, tensor: int) -> dict[str, list[str]]:
     return {container: slots for (container, _below), slots in found.items() if container}
 
 
-def _fills(story: Story, container: str) -> bool:
+def _fills(story: Story, container: str, tensor: int) -> bool:
     """Whether a statement in a loop, or in a function, stores into the container, so that each of its runs stores
     anew: ``curve.append(total)``, ``snapshots[epoch] = centroids``."""
     root = container.partition("[")[0]
     last = root.rpartition(".")[2]
     for alias in story.trace.aliases:
         owner = alias.target.partition("[")[0].rpartition(".")[2]
-        if "[" not in alias.target or not (owner == last or _is_given_by(story, root, owner, alias)):
+        if "[" not in alias.target or not (
+            owner == last
+            or _is_given_by(story, root, owner, alias)
+            or _is_given_by_the_run(story, root, owner, alias, tensor)
+        ):
             continue
         listing = whole_listing(story.trace, alias)
         if listing is not None:
@@ -107,17 +137,24 @@ def _is_given_by(story: Story, container: str, owner: str, stores: AliasStatemen
     )
 
 
+def _is_given_by_the_run(story: Story, container: str, owner: str, stores: AliasStatement, tensor: int) -> bool:
+    """Whether the run of the function in which a tensor was written gave what its statement fills to a caller that put
+    it into the container: ``kept = net(x)``, which runs a `forward`."""
+    where = (stores.function, stores.cell, stores.file)
+    returns = (a for a in story.trace.aliases if a.target == "return" and a.source == owner)
+    if not any((a.function, a.cell, a.file) == where for a in returns):
+        return False
+    for call, _mutation in story.writes_to_tensor.get(tensor, ())[-1:]:
+        for place in call.callsite.chain if call.callsite is not None else ():
+            given = place.caller is not None and container in (place.caller.targets or ())
+            if given and (place.function, place.cell, place.file) == where:
+                return True
+    return False
+
+
 def runs_again(listing: Listing, statement: ast.stmt) -> bool:
     """Whether a statement stands in a function or in a loop."""
     return any(isinstance(node, (*LOOPS, *FUNCTIONS)) for node in listing.around(statement))
-
-
-def is_in_a_loop(story: Story, site: Callsite) -> bool:
-    """Whether a place stands in a loop of its function."""
-    listing = whole_listing(story.trace, site)
-    statement = listing.statement_at(site) if listing is not None else None
-    around = listing.around(statement) if listing is not None and statement is not None else ()
-    return any(isinstance(node, LOOPS) for node in around)
 
 
 def _reads(story: Story, tensor: int, after: int, container: str) -> Iterator[CallEvent]:
