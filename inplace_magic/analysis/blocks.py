@@ -186,24 +186,13 @@ def _entries(
         step, device = slot
         call, op = _who(trace, step) if of_ops else (None if step[0] == BEFORE else step[0], None)
         made, gone = came.get(slot, ()), went.get(slot, ())
-        allocated = sum([block.nbytes for block in made])
-        freed = sum([block.nbytes for block in gone])
+        allocated = sum([block.nbytes for block in made]) if made else 0
+        freed = sum([block.nbytes for block in gone]) if gone else 0
         peak = live.get(device, 0) + allocated
-        live[device] = peak - freed
-        rows.append(
-            _entry(
-                call=call,
-                op=op,
-                device=device,
-                allocated_bytes=allocated,
-                freed_bytes=freed,
-                peak_bytes=peak,
-                live_bytes=live[device],
-                exact_peak=of_ops,
-                made=tuple([block.storage.storage for block in made]),
-                retained_bytes=sum([block.nbytes for block in made if block.ended is None]),
-            )
-        )
+        live[device] = now = peak - freed
+        serials = tuple([block.storage.storage for block in made]) if made else ()
+        retained = sum([block.nbytes for block in made if block.ended is None]) if made else 0
+        rows.append(_entry(call, op, device, allocated, freed, peak, now, of_ops, serials, retained))
     return rows
 
 

@@ -26,6 +26,8 @@ from inplace_magic.analysis.tree.module_names import IN_A_ROW, Room, steps_of
 from inplace_magic.analysis.tree.rooms import in_rows, runs_of
 from inplace_magic.record.places import Callsite
 
+_placed = tuple.__new__
+"""Makes a :class:`Placed`; its own constructor is a function of Python's that does the same."""
 DEEPEST = 60
 """Levels of the tree; what is deeper, such as a long recursion, is one level."""
 
@@ -49,7 +51,7 @@ def call_tree(calls: Sequence[CallVertex]) -> tuple[Branch, ...]:
                 way = ways[sort[:3]] = _way_to(call)
             rooms = tuple(call.rooms[n] if n is not None else None for n in way.modules) if call.rooms else ()
             like = sorts[sort] = Placed(call, way.steps, len(sorts), rooms)
-        placed.append(Placed(call, like.way, like.sort, like.rooms))
+        placed.append(_placed(Placed, (call, *like[1:])))
     return _branches(placed, 0, Alike())
 
 

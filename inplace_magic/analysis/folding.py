@@ -209,14 +209,17 @@ class _Cut:
         leaves: dict[str, dict[str, None]] = {}
         used = {edge.source for edge in self.graph.edges if edge.kind == "data"}
         for edge in self.graph.edges:
-            source, target = inside.get(edge.source, edge.source), inside.get(edge.target, edge.target)
+            first, last, kind, name = edge
+            source, target = inside.get(first, first), inside.get(last, last)
             if source == target:
                 continue
             # A call is the source where what it wrote stands in its own box: then no tensor leaves the fold.
-            if source != edge.source and edge.kind == "data" and edge.source in self.tensors:
-                leaves.setdefault(source, {})[edge.source] = None
-            if edge.kind == "data" or (source, target) == (edge.source, edge.target):
-                edges[Edge(source, target, edge.kind, edge.name)] = None
+            if source is not first and kind == "data" and first in self.tensors:
+                leaves.setdefault(source, {})[first] = None
+            if source is first and target is last:
+                edges[edge] = None
+            elif kind == "data":
+                edges[Edge(source, target, kind, name)] = None
         shown = AutogradGraph(
             tuple(vertex for vertex in self.graph.tensors if vertex.key not in inside),
             tuple(call for call in self.graph.calls if call.key not in inside),

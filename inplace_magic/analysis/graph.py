@@ -61,6 +61,8 @@ class TensorVertex:
 
 
 _version = filled(TensorVertex)
+_edge = tuple.__new__
+"""Makes an :class:`Edge`; its own constructor is a function of Python's that does the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,15 +199,18 @@ class _Builder:
     def add_call(self, call: CallEvent) -> None:
         key = f"C{call.index}"
         nodes = tuple(self.made.get(call.index, ()))
-        given = self.inputs[key] = {facts.tensor: self.observe(facts) for facts in call.inputs}
+        given = self.inputs[key] = {}
+        parameters: list[str] = []
+        for facts in call.inputs:
+            given[facts.tensor] = self.observe(facts)
+            if facts.is_leaf and facts.requires_grad and facts.tensor in self.names:
+                parameters.append(self.names[facts.tensor])
         for source in given.values():
-            self.join(source, key, "data")
+            self.edges[_edge(Edge, (source, key, "data", ""))] = None
         rows = effects_of(call) if self.effects is None else self.effects[call.index]
         for row in rows:
             if row.mutation is not None and row.before is None and row.tensor in self.newest:
                 self.join(self.newest[row.tensor], key, "data")
-        leaves = [facts.tensor for facts in call.inputs if facts.is_trainable]
-        parameters = tuple(self.names[leaf] for leaf in leaves if leaf in self.names)
         self.calls[key] = _call(
             key,
             call.index,
@@ -215,8 +220,8 @@ class _Builder:
             call.callsite,
             call.error,
             call.modules,
-            parameters,
-            self.modules.running(call),
+            tuple(parameters),
+            self.modules.running(call) if call.modules else (),
         )
         for row in rows:
             if row.kind != "returned":
@@ -287,7 +292,7 @@ class _Builder:
         return f"T{tensor}@v{'?' if version is None else version}{f'+{more}' if more else ''}"
 
     def join(self, source: str, target: str, kind: EdgeKind, name: str = "") -> None:
-        self.edges[Edge(source, target, kind, name)] = None
+        self.edges[_edge(Edge, (source, target, kind, name))] = None
 
     def add_saved(self, saved: SavedTensor, tensor: int | None) -> None:
         node = self.nodes.get(saved.node)

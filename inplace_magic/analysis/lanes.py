@@ -181,8 +181,7 @@ class _Builder:
         for row in self.effects[call.index]:
             if row.kind != "returned":
                 self.add_effect(call, row)
-        changes = call.kind in ("in-place", "metadata") or call.name.endswith("_")
-        if call.error is not None and changes and not call.mutations and call.inputs:
+        if call.error is not None and _changes(call) and not call.mutations and call.inputs:
             target = call.inputs[0]
             mark = Mark(call.index, "raised", target.tensor, target.version, None, target.counter, site=call.callsite)
             self.lane(self.see(target, call.index)).marks.append(mark)
@@ -255,14 +254,18 @@ class _Builder:
 
     def frozen(self, key: str, lane: _Lane, storage: Storage | None, kept: list[Keeping]) -> Lane:
         born = storage.born if storage is not None else None
-        created = next((mark.call for mark in lane.marks if mark.kind == "created"), None)
         ended = storage.ended if storage is not None else None
-        # A name leaves a tensor after the call that gave it another one: what was dead before had lost it already.
-        lived = [mark for mark in lane.marks if mark.kind != "rebound" or ended is None or ended > mark.call]
-        marks = _judged(lived, kept) if kept else lived
-        if created is None and born is not None:
-            maker = self.story.calls.get(born)
-            marks.append(_mark(born, "created", site=maker.callsite if maker is not None else None))
+        marks = lane.marks
+        if len(marks) == 1 and marks[0].kind == "created":  # most lanes: made once, and nothing else
+            created: int | None = marks[0].call
+        else:
+            created = next((mark.call for mark in marks if mark.kind == "created"), None)
+            # A name leaves a tensor after the call that gave it another one: what was dead before had lost it already.
+            marks = [mark for mark in marks if mark.kind != "rebound" or ended is None or ended > mark.call]
+            marks = _judged(marks, kept) if kept else marks
+            if created is None and born is not None:
+                maker = self.story.calls.get(born)
+                marks.append(_mark(born, "created", site=maker.callsite if maker is not None else None))
         return _lane(
             key=key,
             storage=int(key[1:]) if key[0] == "S" else None,
@@ -289,6 +292,11 @@ class _Builder:
             names.update(dict.fromkeys(known.get(tensor, ())))
         stays = [LaneName(name) for name in names if name not in lane.left]
         return [*stays, *(LaneName(name, site) for name, site in lane.left.items())]
+
+
+def _changes(call: CallEvent) -> bool:
+    """Whether a call was to change a tensor that it was given."""
+    return call.kind in ("in-place", "metadata") or call.name.endswith("_")
 
 
 def _judged(marks: list[Mark], kept: list[Keeping]) -> list[Mark]:

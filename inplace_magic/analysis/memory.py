@@ -111,10 +111,11 @@ def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRo
     for entry in ledger.calls:
         entries.setdefault((BEFORE if entry.call is None else entry.call, entry.device), []).append(entry)
     live = dict(ledger.before)
-    touched = [(call.index, facts.device) for call in trace.calls for facts in (*call.outputs, *call.mutated)]
+    touched = {(call.index, facts.device) for call in trace.calls for facts in call.outputs}
+    touched.update([(call.index, facts.device) for call in trace.calls for facts in call.mutated])
     saved = _first_saves(trace)
     rows: list[MemoryRow] = []
-    for key in sorted({*entries, *touched, *saved}):
+    for key in sorted(touched.union(entries, saved)):
         own = entries.get(key)
         if own is None:
             now = live.get(key[1], 0)

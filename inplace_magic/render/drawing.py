@@ -203,12 +203,13 @@ def _within_calls(
 ) -> tuple[dict[str, list[TensorVertex]], dict[str, list[TensorVertex]]]:
     """By call key, the tensors that stand in the call's box because it reads them, and because it writes them."""
     named = set(roles.keys)
-    sources: dict[str, set[str]] = {tensor.key: set() for tensor in graph.tensors}
-    targets: dict[str, set[str]] = {tensor.key: set() for tensor in graph.tensors}
+    made = {*map(_TARGET, graph.edges)}
+    targets: dict[str, set[str]] = {tensor.key: set() for tensor in graph.tensors if tensor.key not in made}
+    sources: dict[str, set[str]] = {tensor.key: set() for tensor in graph.tensors if "+" in tensor.key}
     for source, target, _kind, _name in graph.edges:
         if source in targets:
             targets[source].add(target)
-        if target in sources:
+        if sources and target in sources:
             sources[target].add(source)
     written = Counter([tensor.made_by for tensor in graph.tensors if tensor.mutated])
     seen = {call.call for call in graph.calls}
@@ -217,12 +218,12 @@ def _within_calls(
     for tensor in graph.tensors:
         if tensor.key in named:
             continue
-        into, out_of = targets[tensor.key], sources[tensor.key]
-        if not out_of and (len(into) == 1 or _is_parameter(tensor)):
+        into = targets.get(tensor.key)
+        if into is not None and (len(into) == 1 or _is_parameter(tensor)):
             for key in into:
                 reads.setdefault(key, []).append(tensor)
-        elif tensor.mutated and "+" in tensor.key and len(out_of) == 1:
-            writes.setdefault(next(iter(out_of)), []).append(tensor)
+        elif tensor.mutated and "+" in tensor.key and len(sources[tensor.key]) == 1:
+            writes.setdefault(next(iter(sources[tensor.key])), []).append(tensor)
         elif tensor.mutated and written[tensor.made_by] > MANY and tensor.made_by in seen:
             writes.setdefault(f"C{tensor.made_by}", []).append(tensor)
     return reads, writes

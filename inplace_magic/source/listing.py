@@ -50,15 +50,20 @@ class Listing:
     """Whether it is the text of the whole cell or file, and not one statement of it."""
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of the tree as ``ast.walk`` gives them, outer ones first: each rule goes through them."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The node around each node."""
-        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
     @cached_property
     def stores(self) -> dict[str, list[ast.Name]]:
         """Where each name is bound."""
         found: dict[str, list[ast.Name]] = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 found.setdefault(node.id, []).append(node)
         return found
@@ -67,7 +72,7 @@ class Listing:
     def functions(self) -> dict[str, list[ast.FunctionDef]]:
         """The functions of each name."""
         found: dict[str, list[ast.FunctionDef]] = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.FunctionDef):
                 found.setdefault(node.name, []).append(node)
         return found
@@ -141,7 +146,7 @@ class Listing:
     def _innermost(self) -> dict[int, ast.stmt]:
         """The innermost statement on each line."""
         found: dict[int, ast.stmt] = {}
-        statements = (node for node in ast.walk(self.tree) if isinstance(node, ast.stmt))  # outer ones first
+        statements = (node for node in self.nodes if isinstance(node, ast.stmt))  # outer ones first
         for node in statements:
             for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                 if line not in found or node.lineno >= found[line].lineno:
@@ -158,7 +163,7 @@ class Listing:
     def _expressions(self) -> dict[int, list[ast.expr]]:
         """The expressions that begin on each line. A rule asks once for every call, and files have many nodes."""
         found: dict[int, list[ast.expr]] = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.expr):
                 found.setdefault(node.lineno, []).append(node)
         return found

@@ -34,7 +34,7 @@ def says(site: Callsite | None, entry: ModuleSighting) -> bool:
 def is_chosen(listing: Listing, entry: ModuleSighting) -> ast.Assign | None:
     """The statement that binds the path where a condition says so; None where another one binds it in each pass."""
     last, found = last_attribute(entry.path), None
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         if not isinstance(node, ast.Assign) or not binds(listing, node, entry, last):
             continue
         around = list(listing.around(node))

@@ -25,6 +25,10 @@ _PLAIN = 2
 _MUTATION = 5
 
 
+_filled: Any = tuple.__new__
+"""Makes a named tuple; its own constructor is a function of Python's that does the same."""
+
+
 class Past(NamedTuple):
     """A storage or a counter of which the serial number alone is known still."""
 
@@ -131,8 +135,8 @@ class Packed:
             rows, observations = marshal.loads(packed)
             seen = [
                 (
-                    PastTensor(serial, Past(counter), key),
-                    None if storage is None else Past(storage),
+                    _filled(PastTensor, (serial, _filled(Past, (counter,)), key)),
+                    None if storage is None else _filled(Past, (storage,)),
                     version,
                     objects[layout],
                     *others,

@@ -122,7 +122,7 @@ def _compares(listing: Listing, fresh: CallEvent, name: str) -> bool:
         return False
     targets = site.bound
     other = targets[0] if targets is not None and len(targets) == 1 else None
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         if isinstance(node, (ast.BinOp, ast.Compare, ast.Call)) and node.lineno >= site.line:
             inside = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             both = node.lineno == site.line and listing.text(node).count(site.expression) > 0
@@ -134,7 +134,7 @@ def _compares(listing: Listing, fresh: CallEvent, name: str) -> bool:
 def _read_below(listing: Listing, site: Callsite | None, name: str) -> bool:
     """Whether a later line of the cell, or of the function, reads the list."""
     last = name.rpartition(".")[2]
-    for statement in ast.walk(listing.tree):
+    for statement in listing.nodes:
         if isinstance(statement, ast.stmt) and site is not None and statement.lineno > site.line:
             heads = [statement.iter] if isinstance(statement, ast.For) else []
             for node in (inner for part in (*heads, *read_parts(statement)) for inner in ast.walk(part)):

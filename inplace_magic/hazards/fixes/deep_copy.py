@@ -21,7 +21,7 @@ def snapshot_taken(write: Written) -> Fix | None:
     if not listing.whole:
         return None
     found: list[tuple[ast.Assign, list[ast.expr]]] = []
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             references = _references(node.value)
             before = node.lineno < write.statement.lineno

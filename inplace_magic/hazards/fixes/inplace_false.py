@@ -129,7 +129,7 @@ def _of_the_called_one(write: Written) -> list[ast.Call]:
     name = path_text(called.func) if isinstance(called, ast.Call) else None
     values = [
         node.value
-        for node in ast.walk(listing.tree)
+        for node in listing.nodes
         if isinstance(node, ast.Assign) and name is not None and any(path_text(t) == name for t in node.targets)
     ]
     if len(values) != 1:

@@ -31,7 +31,7 @@ def taken_by_index(write: Written) -> Fix | None:
     if found is None or origin.line != loop.lineno or not one_line or _is_leaf(write) or _is_kept_for_backward(write):
         return None
     tensor, counted = found
-    used = {node.id for node in ast.walk(listing.tree) if isinstance(node, ast.Name)}
+    used = {node.id for node in listing.nodes if isinstance(node, ast.Name)}
     index = counted or next((name for name in _INDEXES if name not in used), None)
     text = path_text(tensor)
     if index is None or text is None:

@@ -22,7 +22,7 @@ def copied_when_taken(write: Written) -> Fix | None:
     names = {each.path for each in story.trace.sightings if each.module == entry.module and each.since is None}
     last = last_attribute(entry.path)
     found: list[tuple[ast.stmt, ast.expr]] = []
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         if isinstance(node, ast.Assign) and binds(listing, node, entry, last) and _repeats(listing, node):
             found += [(node, value) for target, value in bindings(node) if _is_target(target, entry, last)]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _repeats(listing, node):

@@ -50,7 +50,7 @@ def _given_by_lambda(write: Written) -> Fix | None:
 def _constant(write: Written, name: str | None) -> str | None:
     node = write.statement.value if isinstance(write.statement, ast.Expr) else None
     method = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
-    imports = (entry for entry in ast.walk(write.listing.tree) if isinstance(entry, ast.Import))
+    imports = (entry for entry in write.listing.nodes if isinstance(entry, ast.Import))
     known = any(alias.name == spelled("torch") and alias.asname is None for entry in imports for alias in entry.names)
     return spelled(_CONSTANT[method]).format(name=name) if known and name is not None and method in _CONSTANT else None
 
@@ -88,7 +88,7 @@ def _is_hook(write: Written, scope: ast.FunctionDef) -> bool:
     called nowhere."""
     outer = write.listing.scope_of(scope)
     makers = {scope.name, outer.name} if isinstance(outer, ast.FunctionDef) else {scope.name}
-    calls = [node for node in ast.walk(write.listing.tree) if isinstance(node, ast.Call)]
+    calls = [node for node in write.listing.nodes if isinstance(node, ast.Call)]
     if any(path_text(node.func) == scope.name for node in calls):
         return False
     for node in calls:

@@ -120,7 +120,7 @@ def _assignable(write: Written, path: str) -> bool:
 def _can_be_set(listing: Listing, owner: str, attribute: str) -> bool:
     """Whether an attribute is one that a line may bind: not so in a named tuple, such as ``x.topk(2)`` gives, or a
     frozen dataclass."""
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         if isinstance(node, ast.ClassDef):
             fields = {path_text(entry.target) for entry in node.body if isinstance(entry, ast.AnnAssign)}
             if attribute in fields:
@@ -128,7 +128,7 @@ def _can_be_set(listing: Listing, owner: str, attribute: str) -> bool:
                 return not any("NamedTuple" in (text := listing.text(part)) or "frozen=True" in text for part in head)
     if owner == "self":
         return True
-    bound = [target for node in ast.walk(listing.tree) if isinstance(node, ast.Assign) for target in node.targets]
+    bound = [target for node in listing.nodes if isinstance(node, ast.Assign) for target in node.targets]
     return any(isinstance(target, ast.Attribute) and target.attr == attribute for target in bound)
 
 
@@ -138,7 +138,7 @@ def _is_container(listing: Listing, root: str, path: str) -> bool:
         return False
     values = [
         node.value
-        for node in ast.walk(listing.tree)
+        for node in listing.nodes
         if isinstance(node, ast.Assign) and any(path_text(target) == root for target in node.targets)
     ]
     literal = (ast.List, ast.ListComp, ast.Dict, ast.DictComp)

@@ -57,7 +57,7 @@ def in_each_slot(write: Written) -> Fix | None:
 def _is_of_the_class(write: Written, path: str) -> bool:
     """Whether a class binds the attribute, so that its objects begin with one tensor: copies of it come too late."""
     owner, _, attribute = path.rpartition(".")
-    bodies = (node.body for node in ast.walk(write.listing.tree) if isinstance(node, ast.ClassDef))
+    bodies = (node.body for node in write.listing.nodes if isinstance(node, ast.ClassDef))
     entries = [entry for body in bodies for entry in body if isinstance(entry, (ast.Assign, ast.AnnAssign))]
     bound = {path_text(target) for e in entries for target in (e.targets if isinstance(e, ast.Assign) else [e.target])}
     values = {path_text(entry.target): entry.value for entry in entries if isinstance(entry, ast.AnnAssign)}
@@ -72,7 +72,7 @@ def _taken_elsewhere(write: Written, path: str) -> bool:
 
 
 def _repeated_list(write: Written, name: str) -> Fix | None:
-    for node in ast.walk(write.listing.tree):
+    for node in write.listing.nodes:
         if isinstance(node, ast.Assign) and path_text(node.targets[0]) == name:
             whole = node.value
             if isinstance(whole, ast.Call) and path_text(whole.func) in ("deque", "collections.deque") and whole.args:

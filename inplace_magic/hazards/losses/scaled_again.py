@@ -32,12 +32,16 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.traits import Trait
 
 CODE = "scaled-again"
+_BY_NUMBERS: tuple[Trait, ...] = ("scales", "shifts")
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such line."""
+    if not any(_changes_a_leaf(call) for trait in _BY_NUMBERS for call in story.doing(trait)):
+        return
     times: Counter[int] = Counter()
     site = None
     seen = set()
@@ -59,7 +63,7 @@ def _changes_a_leaf(call: CallEvent) -> bool:
     site = call.callsite
     if site is None or not site.direct or call.error is not None or len(call.mutated) != 1:
         return False
-    changed, builds = call.mutated[0], call.does("scales") or call.does("shifts")
+    changed, builds = call.mutated[0], any(map(call.does, _BY_NUMBERS))
     return changed.is_trainable and builds and {meta.tensor for meta in call.inputs} == {changed.tensor}
 
 

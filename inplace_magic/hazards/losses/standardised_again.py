@@ -42,6 +42,8 @@ CODE = "standardised-again"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
+    if not story.doing("subtracts or divides"):
+        return
     written: dict[tuple[int, int, str], CallEvent] = {}
     told: set[Callsite | None] = set()
     given: list[CallEvent] = []

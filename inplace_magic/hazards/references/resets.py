@@ -76,7 +76,7 @@ def _set_back(listing: Listing, site: Callsite, attribute: str) -> tuple[str, st
 def _is_called_again(listing: Listing, method: str) -> bool:
     """Whether the text calls a method in a loop, in a function, or more than once."""
     times = 0
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method:
             inside = list(listing.around(node))
             function = next((each for each in inside if isinstance(each, FUNCTIONS)), None)
@@ -87,7 +87,7 @@ def _is_called_again(listing: Listing, method: str) -> bool:
 
 def _serves_otherwise(listing: Listing, source: str, attribute: str) -> bool:
     """Whether the value to begin with is read for anything else."""
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         if isinstance(node, ast.Attribute) and node.attr == source and isinstance(node.ctx, ast.Load):
             above = listing.parents.get(node)
             targets = above.targets if isinstance(above, ast.Assign) and above.value is node else []

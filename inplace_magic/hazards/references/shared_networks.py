@@ -178,7 +178,7 @@ def _of_one_source(listing: Listing) -> tuple[tuple[str, str, str], ...]:
     """(attribute, another one, function) where a function gave both what one of its names is: ``self.critic = net`` and
     ``self.lagged = net.to(device)``, which moves a module and makes no other one."""
     given: dict[tuple[ast.AST, str], list[str]] = {}
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         for path, value in bindings(node) if isinstance(node, ast.Assign) else ():
             while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _MOVES:
                 value = value.func.value
@@ -196,9 +196,9 @@ def _of_one_source(listing: Listing) -> tuple[tuple[str, str, str], ...]:
 def _handed_twice(listing: Listing) -> tuple[tuple[str, str, str], ...]:
     """(attribute, another one, function) where one network is handed over for two parameters that an ``__init__`` makes
     attributes of: ``Tuner(net, net)`` with ``self.policy, self.reference = policy, reference``."""
-    made = {node.name: node for node in ast.walk(listing.tree) if isinstance(node, ast.ClassDef)}
+    made = {node.name: node for node in listing.nodes if isinstance(node, ast.ClassDef)}
     found: dict[tuple[str, str, str], None] = {}
-    for call in ast.walk(listing.tree):
+    for call in listing.nodes:
         owner = made.get(call.func.id) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else None
         first = (
             next((f for f in owner.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None)
@@ -266,7 +266,7 @@ def _shallow(listing: Listing) -> dict[str, str]:
     """What the classes of a cell say: attribute -> what it is a shallow copy of, wherever it is bound."""
     found: dict[str, str] = {}
     others: set[str] = set()
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         targets = node.targets if isinstance(node, ast.Assign) else []
         for path in (expressions.path_text(target) or "" for target in targets):
             if not path.startswith("self.") or not isinstance(node, ast.Assign):

@@ -42,7 +42,7 @@ CODE = "swapped-through-views"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place that was to put the view back."""
     seen: set[Callsite | None] = set()
-    for call in story.trace.calls:
+    for call in story.doing("assigns"):
         if call.callsite in seen or not _assigns(call):
             continue
         view = story.innermost_new(call.inputs[1].tensor, call.index)

@@ -158,7 +158,7 @@ def _in_init(listing: Listing, owner: ast.ClassDef, entry: ast.Assign | ast.AnnA
 
 def _by_factory(listing: Listing, owner: ast.ClassDef, entry: ast.Assign | ast.AnnAssign) -> tuple[Edit, ...]:
     imported = next(
-        (node for node in ast.walk(listing.tree) if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"),
+        (node for node in listing.nodes if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"),
         None,
     )
     decorated = any("dataclass" in listing.text(node) for node in owner.decorator_list)

@@ -288,7 +288,7 @@ def deeply_copied(write: Written) -> Fix | None:
 
 def _alias_of(listing: Listing, still: str) -> tuple[ast.Assign, ast.expr, ast.expr] | None:
     """The statement that binds a network to another one, what it binds it to, and of what that is a shallow copy."""
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         for target, value in bindings(node) if isinstance(node, ast.Assign) else ():
             copied = value.args[0] if isinstance(value, ast.Call) and is_shallow_copy(value) else value
             if target == still and isinstance(node, ast.Assign) and isinstance(copied, (ast.Name, ast.Attribute)):

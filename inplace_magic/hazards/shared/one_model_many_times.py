@@ -44,13 +44,21 @@ _FEW = 64
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that runs the model."""
     runs: dict[Callsite, list[CallEvent]] = {}
+    full: set[int] = set()  # by `id` of the place, of which a loop has few
     for call in story.trace.calls:
-        if call.error is not None or not any(meta.is_trainable for meta in call.inputs):
+        site = call.callsite
+        if site is None or id(site) in full or call.error is not None:
             continue
-        for place in call.callsite.chain if call.callsite is not None else ():
+        if not any(meta.is_trainable for meta in call.inputs):
+            continue
+        many = True
+        for place in site.chain:
             entries = runs.setdefault(place, [])
             if len(entries) < _FEW:
                 entries.append(call)
+                many = False
+        if many:
+            full.add(id(site))
     for place, calls in runs.items():
         if len(calls) < 2 or not _is_call(place):
             continue
@@ -169,7 +177,7 @@ def _made_at(story: Story, name: str, place: Callsite) -> Callsite | None:
     found = [
         node
         for each in ([listing] if listing is not None else texts(story.trace))
-        for node in ast.walk(each.tree)
+        for node in each.nodes
         if isinstance(node, ast.Assign) and _repeats(node.value)
         if any((expressions.path_text(target) or "").rpartition(".")[2] == last for target in node.targets)
     ]

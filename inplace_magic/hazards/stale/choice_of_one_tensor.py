@@ -29,7 +29,6 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
 
 from inplace_magic.analysis.runs import LONGEST
 from inplace_magic.analysis.story import Story
@@ -68,15 +67,21 @@ def check(story: Story) -> Iterator[Hazard]:
     known: dict[tuple[object, ...], list[_Choice]] = {}
     asked: Counter[tuple[object, ...]] = Counter()
     told: set[tuple[object, ...]] = set()
+    around: dict[int, list[tuple[Callsite, _Choice]]] = {}  # by `id` of the place, of which a loop has few
     for call in story.in_place:
         if call.error is not None or call.callsite is None:
             continue
-        for mutation, at in product(call.mutations, call.callsite.chain):
-            function = at.cell, at.file, at.function
-            if function not in known:
-                known[function] = _choices(story, at)
-            for choice in known[function]:
-                key = (*function, choice.line)
+        near = around.get(id(call.callsite))
+        if near is None:
+            near = around[id(call.callsite)] = []
+            for at in call.callsite.chain:
+                function = at.cell, at.file, at.function
+                if function not in known:
+                    known[function] = _choices(story, at)
+                near += [(at, choice) for choice in known[function]]
+        for mutation in call.mutations if near else ():
+            for at, choice in near:
+                key = (at.cell, at.file, at.function, choice.line)
                 place = *key, call.callsite
                 asked[place] += 1
                 if choice.line <= at.line or key in told or asked[place] > _PASSES:
@@ -90,7 +95,7 @@ def check(story: Story) -> Iterator[Hazard]:
 def _choices(story: Story, at: Callsite) -> list[_Choice]:
     """Those of a function."""
     listing, found = whole_listing(story.trace, at), []
-    for node in ast.walk(listing.tree) if listing is not None else ():
+    for node in listing.nodes if listing is not None else ():
         assert listing is not None
         pair: tuple[ast.expr, ast.expr] | None = None
         if isinstance(node, ast.IfExp):

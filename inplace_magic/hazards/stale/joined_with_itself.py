@@ -52,6 +52,8 @@ _Named = tuple[TensorMetadata, str]
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
+    if not story.aliases.statements:
+        return
     seen = set()
     calls, statements = (call for call in story.trace.calls if call.callsite is not None), _statements(story)
     for _number, group in groupby(calls, key=lambda call: statements[id(call.callsite)]):

@@ -117,7 +117,7 @@ def argument_first(write: Written) -> Fix | None:
     simple = isinstance(statement, (ast.Expr, ast.Assign, ast.Return)) and listing.alone(statement)
     if not simple or not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
         return None
-    if "addend" in {name.id for name in ast.walk(listing.tree) if isinstance(name, ast.Name)}:
+    if "addend" in {name.id for name in listing.nodes if isinstance(name, ast.Name)}:
         return None
     line = f"{listing.indent(statement)}addend = {listing.text(node.args[0])}"
     edit = listing.substitute([(node.args[0], "addend")])

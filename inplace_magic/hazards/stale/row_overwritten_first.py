@@ -38,6 +38,8 @@ CODE = "row-overwritten-first"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such line."""
+    if not story.doing("sets item"):
+        return
     go = _Go()
     same_loop = cache(partial(_same_loop, story))
     seen = set()

@@ -165,7 +165,7 @@ def _goes_on(story: Story, ways: list[tuple[Callsite, ...]], within: tuple[int, 
     lines = [way[0].line for way in ways]
     back = {(above, line) for above, line in pairwise(lines) if line < above}
     if len(set(lines)) > 1:
-        loops = [_lines(node) for node in ast.walk(listing.tree) if isinstance(node, LOOPS)] if listing else []
+        loops = [_lines(node) for node in listing.nodes if isinstance(node, LOOPS)] if listing else []
         inner = [(top, end) for top, end in loops if within[0] < top and end <= within[1]]
         return all(any(top <= line and above <= end for top, end in inner) for above, line in back)
     deeper = [way[1:] for way in ways]

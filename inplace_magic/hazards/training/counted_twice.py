@@ -89,6 +89,8 @@ def _is_one_run(story: Story, before: CallEvent, call: CallEvent, storage: int) 
 
 
 def _stepped(story: Story) -> Iterator[Hazard]:
+    if not story.doing("adds a quotient") and not story.doing("scales"):
+        return
     seen: set[Callsite] = set()
     moved: dict[int, dict[int, TensorMetadata]] = {}
     bent: set[int] = set()

@@ -128,7 +128,7 @@ def _is_tied(story: Story, copy: Holding) -> bool:
         if alias.target != alias.source and alias.target.endswith(key) and alias.source.endswith(key):
             return True
     for listing in texts(story.trace) if key.startswith(".") else ():
-        for node in ast.walk(listing.tree):
+        for node in listing.nodes:
             if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == copy.kind:
                 given = [*node.args, *(keyword.value for keyword in node.keywords)]
                 handed = {ast.unparse(e.value) for e in given if isinstance(e, ast.Attribute) and e.attr == key[1:]}

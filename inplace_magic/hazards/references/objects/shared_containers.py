@@ -121,7 +121,7 @@ def _is_meant_for_all(story: Story, owner: str, attribute: str) -> bool:
     """Whether a text says ``Meter.sums`` or ``cls.sums``."""
     said = {f"{owner}.{attribute}", f"cls.{attribute}"}
     for listing in texts(story.trace):
-        for node in ast.walk(listing.tree):
+        for node in listing.nodes:
             if isinstance(node, ast.Attribute) and node.attr == attribute and expressions.path_text(node) in said:
                 return True
     return False
@@ -187,7 +187,7 @@ def default_of(function: ast.FunctionDef | ast.AsyncFunctionDef, parameter: str)
 
 
 def _calls_of(listing: Listing, owner: str) -> Iterator[ast.Call]:
-    for node in ast.walk(listing.tree):
+    for node in listing.nodes:
         if isinstance(node, ast.Call) and (expressions.path_text(node.func) or "").rpartition(".")[2] == owner:
             yield node
 

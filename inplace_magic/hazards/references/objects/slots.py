@@ -156,7 +156,7 @@ def _is_given_by(story: Story, container: str, owner: str, stores: AliasStatemen
         and any(path_text(target) == container for target in node.targets)
         and any(isinstance(part, ast.Call) and names(part.func, function) for part in ast.walk(node.value))
         for listing in texts(story.trace)
-        for node in ast.walk(listing.tree)
+        for node in listing.nodes
     )
 
 
