@@ -11,9 +11,10 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
+from inplace_magic.capture.frozen.sites import site_at
 from inplace_magic.capture.frozen.writes import frozen_foreign, frozen_unseen
 from inplace_magic.capture.graph.pending import pending_nodes
-from inplace_magic.capture.log import FACTS, HEAD, SITE, Log, RawCall, RawIdleStep, mutations_of
+from inplace_magic.capture.log import FACTS, HEAD, SITE, Log, RawCall, mutations_of
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
@@ -24,6 +25,7 @@ from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
 from inplace_magic.capture.torch.hooks.frozen_steps import (
     frozen_beside,
+    frozen_idle_steps,
     frozen_replacements,
     frozen_sightings,
     frozen_steppings,
@@ -32,7 +34,6 @@ from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.witness import SharedMemory
-from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.blindness import (
     EDITED,
     FORGOTTEN,
@@ -102,7 +103,7 @@ def frozen_trace(
         storages=frozen_storages(storages),
         readings=tuple(recorder.meter.readings),
         backwards=tuple(log.backwards),
-        idle_steps=tuple(_idle_step(raw, sites) for raw in log.idle_steps),
+        idle_steps=tuple(frozen_idle_steps(log.idle_steps, sites)),
         registrations=tuple(frozen_registrations(log.registrations, calls, sites)),
         steppings=tuple(frozen_steppings(log.steppings, sites)),
         sightings=tuple(frozen_sightings(log.sightings, sites)),
@@ -142,11 +143,6 @@ def frozen_trace(
     )
 
 
-def _idle_step(raw: RawIdleStep, sites: list[Callsite]) -> IdleStep:
-    site = None if raw.site is None else sites[raw.site]
-    return IdleStep(raw.call, site, raw.optimizer, raw.parameters, raw.held)
-
-
 def _local_names(recorder: Recorder, sources: Sources) -> tuple[LocalName, ...]:
     found = []
     for code, names in recorder.passing_names.seen.values():
@@ -173,7 +169,7 @@ _MOST_TOLD = 6
 def _not_seen(log: Log, sites: list[Callsite]) -> Iterator[str]:
     told: dict[str, None] = {}
     for sentence, name, number in log.not_seen:
-        site = None if number is None else sites[number]
+        site = site_at(number, sites)
         call = name if site is None else site.expression or site.text or name
         told[sentence.format(call=" ".join(call.split()), place=site.place if site is not None else "line 0")] = None
     yield from list(told)[:_MOST_TOLD]

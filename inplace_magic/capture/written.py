@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import torch
 
+from inplace_magic.capture.frozen.sites import site_at
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.traits import node_traits
@@ -72,7 +73,7 @@ def _told(failure: RawFailure, sites: list[Callsite], error: str | None) -> Trac
                 index=index,
                 name=write.facts.name,
                 kind="in-place",
-                callsite=None if write.site is None else sites[write.site],
+                callsite=site_at(write.site, sites),
                 inputs=(given,),
                 outputs=(after,),
                 mutations=(Mutation(1, before, write.version, storage=1, counter=1),),
@@ -86,7 +87,7 @@ def _told(failure: RawFailure, sites: list[Callsite], error: str | None) -> Trac
             index=end,
             name=failure.facts.name,
             kind="query",
-            callsite=None if failure.site is None else sites[failure.site],
+            callsite=site_at(failure.site, sites),
             error=failure.error,
             refusal=refusal,
             traits=failure.facts.traits,

@@ -31,6 +31,13 @@ def energy(x):
 e = energy(data)
 result = e + data.sum()
 """,
+    "what it gives is printed": """
+def capped(x):
+    x[x > x.mean()] = 0.0
+    return x
+print(capped(data).sum())
+result = (data * 3).sum()
+""",
     "what it gives is put away": """
 def without_first(x):
     x[0] = 0
@@ -109,6 +116,26 @@ actual = torch.clamp_(data, -1.0, 1.0)
 assert actual.max() <= 1.0
 actual = torch.clamp_max(data, 0.5)
 total = actual.sum()
+""",
+    "one function in another, called for what they do": """
+def capped(x):
+    top = x.abs().max() / 2
+    x[x > top] = 0.0
+    return x
+def halved(x):
+    part = x[x > 0]
+    part.mul_(0.5)
+    x[x > 0] = part
+    return x
+halved(capped(data))
+total = data.sum()
+""",
+    "a method of what a function gives, called for what it does": """
+def capped(x):
+    x[x > x.mean()] = 0.0
+    return x
+capped(data).mul_(2)
+total = data.sum()
 """,
     "a cache": """
 def attend(q, cache, n):

@@ -86,3 +86,38 @@ def test_of_a_call_that_gives_several_tensors_each_is_cloned(tmp_path: Path) -> 
     finding = watched(tmp_path, a, b).the(rule.CODE)
     assert "tuple(each.clone() for each in torch.meshgrid(" in finding.diff  # a tuple has no `clone`
     assert "`.clone()` what" in finding.fix
+
+
+ROWS = {
+    "each of a loop": "for row in rows:\n    row.mul_(2.0)",
+    "by their number": "for k in range(3):\n    rows[k].mul_(2.0)",
+    "beside another tensor": "for row, gain in zip(rows, (2.0, 2.0, 2.0)):\n    row *= gain",
+    "a part of each": "for row in rows:\n    row[1:].mul_(2.0)",
+    "in a list": "parts = list(rows.unbind(0))\nfor part in parts:\n    part.add_(part)",
+}
+
+
+@pytest.mark.parametrize("loop", ROWS.values(), ids=ROWS)
+def test_rows_of_an_expanded_tensor_are_one_row(loop: str, tmp_path: Path) -> None:
+    made_of = "rows = torch.ones(4).expand(3, 4)"
+    ran = watched(tmp_path, made_of, loop)
+    assert ran.codes() == {rule.CODE}
+    (finding,) = ran.report.hazards
+    assert ran.at(finding.mutation) in loop
+    assert ran.names["rows"].max().item() == 8.0, "each row was to be doubled once; PyTorch alone says nothing"
+    copied = watched(tmp_path, f"{made_of}.clone()", loop)
+    assert (copied.names["rows"].max().item(), copied.codes()) == (2.0, set())
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for frame in torch.zeros(16).unfold(0, 4, 2):\n    frame.add_(torch.hann_window(4))",  # overlap and add
+        "for row in torch.ones(4).expand(3, 4):\n    row.fill_(2.0)",  # each time the same
+        "total = torch.ones(4)\nfor row in torch.ones(4).expand(3, 4):\n    total.add_(row)",
+        "rows = torch.ones(1, 4).expand(3, 4)\nfor _ in range(3):\n    first = rows[0] * 2\n    first.add_(rows[1])",
+        "for row in torch.ones(1, 4).expand(1, 4):\n    row.mul_(2.0)",  # one row is one row
+    ],
+)
+def test_rows_that_are_filled_read_or_apart_are_none_of_it(loop: str, tmp_path: Path) -> None:
+    assert rule.CODE not in watched(tmp_path, loop).codes()

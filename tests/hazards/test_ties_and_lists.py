@@ -77,6 +77,35 @@ FOUND: dict[str, tuple[ModuleType, str, str]] = {
         ),
         "print(net.load_state_dict(state, assign=True))",
     ),
+    "trainable doubles of two parts of a frozen network": (
+        tie_undone,
+        of(
+            NET,
+            """
+        net = Tied().requires_grad_(False)
+        for part in ("embed", "head"):
+            double = copy.deepcopy(getattr(net, part)).requires_grad_(True)
+            setattr(net, part, double)
+        out = train(net)
+        """,
+        ),
+        "double = copy.deepcopy(getattr(net, part)).requires_grad_(True)",
+    ),
+    "parts are put back from a backup of each": (
+        tie_undone,
+        of(
+            NET,
+            """
+        net = Tied()
+        def restored(parts):
+            for name, part in parts.items():
+                net.add_module(name, copy.deepcopy(part))
+        restored({"embed": net.embed, "head": net.head})
+        out = train(net, torch.optim.Adam)
+        """,
+        ),
+        "net.add_module(name, copy.deepcopy(part))",
+    ),
     "only the input table is loaded, and nothing is trained": (
         tie_undone,
         of(

@@ -54,6 +54,43 @@ QUIET: dict[str, str] = {
         out = train(net)
     """,
     ),
+    "one of the two gets a copy of its own": of(
+        NET,
+        """
+        net = Tied()
+        net.head = copy.deepcopy(net.head)
+        out = train(net)
+    """,
+    ),
+    "copies of both are tied anew": of(
+        NET,
+        """
+        net = Tied()
+        for part in ("embed", "head"):
+            setattr(net, part, copy.deepcopy(getattr(net, part)))
+        net.head.weight = net.embed.weight
+        out = train(net)
+    """,
+    ),
+    "copies of both are frozen": of(
+        NET,
+        """
+        net = Tied()
+        for part in ("embed", "head"):
+            setattr(net, part, copy.deepcopy(getattr(net, part)).requires_grad_(False))
+        with torch.no_grad():
+            out = net(words)
+    """,
+    ),
+    "parts of two networks are copied": of(
+        NET,
+        """
+        net, other = Tied(), Tied()
+        net.embed = copy.deepcopy(other.embed)
+        net.head = copy.deepcopy(Tied().head)
+        out = train(net)
+    """,
+    ),
     "a deep copy of tied weights is tied": NET + "net = copy.deepcopy(Tied())\nout = train(net, torch.optim.Adam)\n",
     "a network that shared a table is given a checkpoint of its own": of(
         NET,

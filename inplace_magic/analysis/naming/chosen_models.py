@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from inplace_magic.record.paths import is_or_lies_in, last_attribute
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.training import ModuleSighting
 from inplace_magic.source import expressions
@@ -16,7 +17,7 @@ def says(site: Callsite | None, entry: ModuleSighting) -> bool:
     """Whether a place, or one that led to it, says the name in its function, or the attribute."""
     if site is None:
         return False
-    last = last_step(entry.path)
+    last = last_attribute(entry.path)
     for place in site.chain:
         tree = expressions.parse(place.expression or place.statement)
         for node in ast.walk(tree) if tree is not None else ():
@@ -25,20 +26,14 @@ def says(site: Callsite | None, entry: ModuleSighting) -> bool:
                 continue
             if path == entry.path and place.same_function(entry.place):
                 return True
-            if last is not None and path.endswith(last) and isinstance(node, ast.Attribute):
+            if last is not None and last_attribute(path) == last:
                 return True
     return False
 
 
-def last_step(path: str) -> str | None:
-    """``.model`` of ``stopper.model``."""
-    head, dot, last = path.rpartition(".")
-    return f".{last}" if dot and head and last.isidentifier() else None
-
-
 def is_chosen(listing: Listing, entry: ModuleSighting) -> ast.Assign | None:
     """The statement that binds the path where a condition says so; None where another one binds it in each pass."""
-    last, found = last_step(entry.path), None
+    last, found = last_attribute(entry.path), None
     for node in ast.walk(listing.tree):
         if not isinstance(node, ast.Assign) or not binds(listing, node, entry, last):
             continue
@@ -56,15 +51,13 @@ def is_chosen(listing: Listing, entry: ModuleSighting) -> ast.Assign | None:
 
 def binds(listing: Listing, node: ast.Assign, entry: ModuleSighting, last: str | None) -> bool:
     """Whether a statement puts a module into the path, or what holds it."""
-    paths = [path for path, value in bindings(node) if not _is_none(value)]
+    paths = [path for path, value in bindings(node) if path is not None and not _is_none(value)]
     if last is not None:
-        return any(path is not None and path.endswith(last) for path in paths)
+        return any(last_attribute(path) == last for path in paths)
     name = entry.place.function.rpartition(".")[2]
     scope = listing.scope_of(node)
     here = (scope.name if isinstance(scope, FUNCTIONS) else "<module>") == name
-    return here and any(
-        path is not None and (entry.path == path or entry.path.startswith(f"{path}[")) for path in paths
-    )
+    return here and any(is_or_lies_in(entry.path, path) for path in paths)
 
 
 def bindings(node: ast.Assign) -> Iterator[tuple[str | None, ast.expr]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from inplace_magic.capture.frozen.sites import site_at
 from inplace_magic.capture.log import RawForeignWrite, RawUnseenWrite
 from inplace_magic.record.events import ForeignWrite, UnseenWrite
 from inplace_magic.record.places import Callsite
@@ -38,7 +39,7 @@ def frozen_foreign(
         if write.callsite is None and raw.after_site is not None and not raw.beside:
             between = raw.after_site, raw.before_site
             if between not in lines:  # a loop writes between the same two places again and again
-                after = None if raw.before_site is None else sites[raw.before_site]
+                after = site_at(raw.before_site, sites)
                 lines[between] = sources.between.filling_line(sites[raw.after_site], after)
             write = replace(write, callsite=lines[between])
         found.append(write)
@@ -57,8 +58,8 @@ def _foreign(
         names: by which the namespace reaches the array.
         giving: numbers of the places that gave a memory to other libraries.
     """
-    before = None if raw.after_site is None else sites[raw.after_site]
-    after = None if raw.before_site is None else sites[raw.before_site]
+    before = site_at(raw.after_site, sites)
+    after = site_at(raw.before_site, sites)
     statement = None
     if before is not None:
         given_out = raw.after_site in giving
@@ -72,8 +73,8 @@ def _foreign(
 
 def frozen_unseen(raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...]) -> UnseenWrite:
     """The write with the only statement that can have made it, where there is just one."""
-    first = None if raw.after_site is None else sites[raw.after_site]
-    last = None if raw.before_site is None else sites[raw.before_site]
+    first = site_at(raw.after_site, sites)
+    last = site_at(raw.before_site, sites)
     statement = None
     if first is not None:
         statement = sources.between.only_statement(first, last, names, sites, alone=not raw.beside)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import paddle
 
+from inplace_magic.capture.frozen.sites import site_at
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call, RawUnseenWrite
 from inplace_magic.capture.paddle.identity import (
@@ -229,8 +230,8 @@ def _unseen(
     raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, names: dict[int, tuple[str, ...]]
 ) -> UnseenWrite:
     """The write with the only statement that can have made it, where there is just one."""
-    first = None if raw.after_site is None else sites[raw.after_site]
-    last = None if raw.before_site is None else sites[raw.before_site]
+    first = site_at(raw.after_site, sites)
+    last = site_at(raw.before_site, sites)
     statement = None
     if first is not None:
         known = names.get(raw.record.serial, ())

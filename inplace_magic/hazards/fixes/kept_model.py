@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from inplace_magic.analysis.naming.chosen_models import bindings, binds, last_step
+from inplace_magic.analysis.naming.chosen_models import bindings, binds
 from inplace_magic.hazards.fixes.deep_copy import deep_copied
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.record.paths import is_or_lies_in, last_attribute
 from inplace_magic.record.training import ModuleSighting
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, whole_listing
@@ -19,7 +20,7 @@ def copied_when_taken(write: Written) -> Fix | None:
     if entry is None or not listing.whole or whole_listing(story.trace, entry.place) is not listing:
         return None
     names = {each.path for each in story.trace.sightings if each.module == entry.module and each.since is None}
-    last = last_step(entry.path)
+    last = last_attribute(entry.path)
     found: list[tuple[ast.stmt, ast.expr]] = []
     for node in ast.walk(listing.tree):
         if isinstance(node, ast.Assign) and binds(listing, node, entry, last) and _repeats(listing, node):
@@ -44,7 +45,7 @@ def _repeats(listing: Listing, node: ast.stmt) -> bool:
 def _is_target(target: str | None, entry: ModuleSighting, last: str | None) -> bool:
     if target is None:
         return False
-    return target.endswith(last) if last is not None else entry.path == target or entry.path.startswith(f"{target}[")
+    return last_attribute(target) == last if last is not None else is_or_lies_in(entry.path, target)
 
 
 def _within(value: ast.expr) -> list[ast.expr]:

@@ -105,13 +105,27 @@ def _surprise(story: Story, handed: Handed) -> CallEvent | None:
         path = argument_of(story, handed)
         if path is None or not hands_out_another_name(Owned(path, handed.run.caller)):
             return None
-        if takes_the_name(handed.run.caller, path) or goes_on(story, handed, in_other_runs=True):
+        meant = takes_the_name(handed.run.caller, path) or _is_one_of_several_writes(story, handed)
+        if meant or goes_on(story, handed, in_other_runs=True):
             return None
     elif not _is_a_side_effect(story, handed):
         return None
     read = _read_outside(story, handed, path)
     declared = read is not None and declared_in_place(story, handed.call, read, handed.tensor)
     return None if declared else read
+
+
+def _is_one_of_several_writes(story: Story, handed: Handed) -> bool:
+    """Whether a statement that is there for its effect alone goes on to write what the function gives it: that of
+    ``soften(loudest(pings))``, where `soften` writes, too."""
+    caller = handed.run.caller
+    writes = story.writes_to_memory(handed.mutation.storage)
+    return any(
+        place.same_statement(caller) and is_called_alone(place)
+        for write in writes
+        if write.at > handed.run.last and write.site is not None
+        for place in write.site.chain
+    )
 
 
 def _is_a_side_effect(story: Story, handed: Handed) -> bool:

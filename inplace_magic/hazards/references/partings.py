@@ -16,6 +16,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.record.autograd import Registration
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
+from inplace_magic.record.training import Replacement
 from inplace_magic.source import expressions
 
 _MOST = 64
@@ -130,6 +131,42 @@ def by_replacement(story: Story) -> Iterator[Parting]:
         parting = _parting(story, holders[one], holders[other], entry)
         if parting is not None:
             yield parting
+
+
+def by_copied_children(story: Story) -> Iterator[Parting]:
+    """The lines that gave a module copies of two children, one after the other, which had a parameter in common: each
+    copy has its own. To untie the two on purpose, one copy is enough."""
+    given: dict[int, list[tuple[Replacement, CallEvent, int]]] = {}
+    copies = _copied_memories(story) if len(story.trace.replacements) > 1 else {}
+    for entry in story.trace.replacements:
+        memories = [_memory(story, tensor) for tensor in entry.taken]
+        for old in entry.given_up:
+            of_it = copies.get(_memory(story, old) or 0, {})
+            copied = [memory for memory in memories if memory is not None and memory in of_it]
+            if len(copied) == 1:
+                given.setdefault(old, []).append((entry, of_it[copied[0]], copied[0]))
+    for old, entries in given.items():
+        (first, _one_copy, one), (last, copy, other) = entries[0], entries[-1]
+        if (first.name, first.call) == (last.name, last.call) or one == other or copy.callsite is None:
+            continue
+        made_anew = (e.call for e in story.trace.registrations if e.call > last.call and e.storage in (one, other))
+        until = min(made_anew, default=None)
+        yield Parting(last.call - 1, until, copy.callsite, (old, None), (one, other), differ=False)
+
+
+def _copied_memories(story: Story) -> dict[int, dict[int, CallEvent]]:
+    """The copies that library code made of what lies in each memory, by their own memory."""
+    found: dict[int, dict[int, CallEvent]] = {}
+    for call in story.doing("copy"):
+        source, made = _copy(call) if call.callsite is not None and not call.callsite.direct else (None, None)
+        if source is not None and made is not None and source.storage is not None and made.storage is not None:
+            found.setdefault(source.storage, {})[made.storage] = call
+    return found
+
+
+def _memory(story: Story, tensor: int) -> int | None:
+    meta = story.observations.get(tensor)
+    return meta.storage if meta is not None else None
 
 
 def _held_before(held: list[_Held], entry: Registration) -> int:

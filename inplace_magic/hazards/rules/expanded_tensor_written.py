@@ -22,13 +22,15 @@ Good::
     frames = torch.arange(6.0).unfold(0, 4, 2) * 10
 
 Told from the record alone: the written tensor's sizes and strides lay several of its positions on one element, and the
-call did not fill all of it with one value. The same is told of the rows of such a tensor, which have each element once:
-where a line wrote two of them, each taken anew, on top of what it had left in the other one.
+call did not fill all of it with one value. The same is told of the rows of an expanded tensor, which have each element
+once: where a line wrote two of them on top of what it had left in the other one. Silent for the frames of ``unfold``
+one by one, as whoever adds overlapping frames to a signal writes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from inplace_magic.analysis.overlap import may_meet, region_of, writes_one_element_twice
 from inplace_magic.analysis.story import Story
@@ -43,11 +45,14 @@ from inplace_magic.record.places import Callsite
 
 CODE = "expanded-tensor-written"
 
+_VIEWS_OF_VIEWS = 3
+"""Steps of ``for row in x: row[1:].mul_(2)`` that are followed back."""
+
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place where an element that stands for several positions was written."""
     seen: set[Callsite | None] = set()
-    rows: dict[tuple[Callsite | None, int, int | None], CallEvent] = {}
+    rows: dict[tuple[Callsite | None, int], tuple[int, Region]] = {}
     for call in story.in_place:
         if call.error is not None:
             continue
@@ -59,11 +64,9 @@ def check(story: Story) -> Iterator[Hazard]:
                 row = _row_of_an_expanded(story, call, mutation, region)
                 if row is None or not builds_on_itself(story, call, mutation):
                     continue
-                key = call.callsite, row.inputs[0].tensor, mutation.storage
-                before = rows.setdefault(key, row)
-                if before.outputs[0].tensor == mutation.tensor or not may_meet(
-                    region_of(before.outputs[0]), region_of(after)
-                ):
+                expanded, tensor = row
+                before = rows.setdefault((call.callsite, expanded), (tensor, region))
+                if before[0] == tensor or not may_meet(before[1], region):
                     continue
             elif _written_whole(call, mutation, region):
                 continue  # every position gets the value anyway
@@ -94,14 +97,24 @@ def check(story: Story) -> Iterator[Hazard]:
             )
 
 
-def _row_of_an_expanded(story: Story, call: CallEvent, mutation: Mutation, region: Region) -> CallEvent | None:
-    """The call that took the written tensor as a part of one in which an element stands for several positions."""
-    made = story.innermost_new(mutation.tensor, call.index)
-    if made is None or made.kind != "view" or not made.does("gives item") or not made.inputs:
-        return None
-    whole = region_of(made.inputs[0])
-    fewer = whole is not None and len(region.shape) < len(whole.shape)
-    return made if fewer and whole is not None and writes_one_element_twice(whole) else None
+def _row_of_an_expanded(story: Story, call: CallEvent, mutation: Mutation, region: Region) -> tuple[int, int] | None:
+    """(tensor, row of it) where the written tensor is a part of one in which an element stands for several
+    positions, and that part."""
+    tensor, before, elements = mutation.tensor, call.index, prod(region.shape)
+    for _step in range(_VIEWS_OF_VIEWS):
+        made = story.innermost_new(tensor, before)
+        if made is None or made.kind != "view" or not made.inputs or made.inputs[0].storage != mutation.storage:
+            return None
+        whole = region_of(made.inputs[0])
+        if whole is not None and prod(whole.shape) > elements and _repeats(whole):
+            return made.inputs[0].tensor, tensor
+        tensor, before = made.inputs[0].tensor, made.index
+    return None
+
+
+def _repeats(region: Region) -> bool:
+    """Whether it has its elements several times over; frames that overlap are there to be added to one by one."""
+    return any(size > 1 and stride == 0 for size, stride in zip(region.shape, region.strides, strict=True))
 
 
 def _written_whole(call: CallEvent, mutation: Mutation, region: Region) -> bool:

@@ -21,7 +21,8 @@ Good::
 
 Told from the record alone: two parameters of which one was a view of the other, or of which both had elements of one
 memory, were copied in library code by one run of a line; or library code converted one buffer twice, for two modules;
-or it gave one of two modules that had one and the same parameter another one. After that the one was written, and the
+or it gave one of two modules that had one and the same parameter another one; or a module was given copies of two
+children that had a parameter in common, copied one by one. After that the one was written, and the
 other one, which nobody had written, was read; of tied weights that were both replaced, both were stepped and read.
 Silent where the tie is made anew before that, where both are kept up, as an average of weights is, where a loaded model
 is not trained, and where a statement assigns to the very attribute, as one does who unties on purpose.
@@ -37,7 +38,7 @@ from operator import attrgetter
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard
-from inplace_magic.hazards.references.partings import Parting, by_copies, by_replacement
+from inplace_magic.hazards.references.partings import Parting, by_copied_children, by_copies, by_replacement
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -53,7 +54,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that made two of one."""
     seen: set[Callsite] = set()
     reads = cache(partial(_reads, story))
-    for parting in chain(by_copies(story), by_replacement(story)):
+    for parting in chain(by_copies(story), by_replacement(story), by_copied_children(story)):
         if parting.site in seen:
             continue
         apart = _read_apart if parting.before[1] is not None else _run_apart

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from inplace_magic.capture.frozen.sites import site_at
 from inplace_magic.capture.log import RawRegistration
 from inplace_magic.record.autograd import Registration
 from inplace_magic.record.events import CallEvent
@@ -24,5 +25,5 @@ def frozen_registrations(
     for raw in raws:
         met_again = raw.tensor is not None and (raw.tensor in replaced or given[raw.tensor] > 1)
         if raw.replaced is not None or met_again or (raw.storage is not None and raw.storage in with_history):
-            site = None if raw.site is None else sites[raw.site]
+            site = site_at(raw.site, sites)
             yield Registration(raw.call, site, raw.module, raw.name, raw.tensor, raw.storage, raw.replaced, raw.shared)

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from inplace_magic.capture.log import RawBeside, RawReplacement, RawSighting, RawStepping
+from inplace_magic.capture.frozen.sites import site_at
+from inplace_magic.capture.log import RawBeside, RawIdleStep, RawReplacement, RawSighting, RawStepping
+from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.training import LayersBeside, ModuleSighting, Replacement, Stepping
+
+
+def frozen_idle_steps(raws: Iterable[RawIdleStep], sites: list[Callsite]) -> Iterator[IdleStep]:
+    """Steps that found no gradient."""
+    for raw in raws:
+        yield IdleStep(raw.call, site_at(raw.site, sites), raw.optimizer, raw.parameters, raw.held)
 
 
 def frozen_steppings(raws: Iterable[RawStepping], sites: list[Callsite]) -> Iterator[Stepping]:
     """Each that tells something: the first of an optimizer, and the later ones of it."""
     for raw in raws:
-        yield Stepping(raw.call, _site(raw.site, sites), raw.optimizer, raw.cls, raw.held)
+        yield Stepping(raw.call, site_at(raw.site, sites), raw.optimizer, raw.cls, raw.held)
 
 
 def frozen_sightings(raws: Iterable[RawSighting], sites: list[Callsite]) -> Iterator[ModuleSighting]:
     """Where a path was first seen to lead to a module."""
     for raw in raws:
-        place = _site(raw.site, sites)
+        place = site_at(raw.site, sites)
         if place is not None:
             yield ModuleSighting(raw.call, place, raw.path, raw.module, raw.cls, raw.holder, raw.since, raw.parameters)
 
@@ -26,14 +34,10 @@ def frozen_sightings(raws: Iterable[RawSighting], sites: list[Callsite]) -> Iter
 def frozen_beside(raws: Iterable[RawBeside], sites: list[Callsite]) -> Iterator[LayersBeside]:
     """Layers that a module keeps where ``parameters()`` does not look."""
     for raw in raws:
-        yield LayersBeside(raw.call, _site(raw.site, sites), raw.path, raw.kind, raw.cls, raw.parameters)
+        yield LayersBeside(raw.call, site_at(raw.site, sites), raw.path, raw.kind, raw.cls, raw.parameters)
 
 
 def frozen_replacements(raws: Iterable[RawReplacement], sites: list[Callsite]) -> Iterator[Replacement]:
     """Modules that were given another child."""
     for raw in raws:
-        yield Replacement(raw.call, _site(raw.site, sites), raw.name, raw.given_up, raw.taken)
-
-
-def _site(number: int | None, sites: list[Callsite]) -> Callsite | None:
-    return None if number is None else sites[number]
+        yield Replacement(raw.call, site_at(raw.site, sites), raw.name, raw.given_up, raw.taken)
