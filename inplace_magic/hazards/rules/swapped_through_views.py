@@ -30,7 +30,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.of_origin import expression_copied
-from inplace_magic.hazards.references.copied_back import copied_back
+from inplace_magic.hazards.references.twice.copied_back import copied_back
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region

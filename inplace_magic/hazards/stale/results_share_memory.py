@@ -43,8 +43,8 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.begun import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.given_as_two import given_as_two
-from inplace_magic.hazards.references.two_results import results_of_one_memory
+from inplace_magic.hazards.references.twice.given_as_two import given_as_two
+from inplace_magic.hazards.references.twice.two_results import results_of_one_memory
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent

@@ -43,7 +43,6 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.deep_copy import second_name_copied, snapshot_taken
-from inplace_magic.hazards.references.measured_alike import Measured, measured_alike
 from inplace_magic.hazards.references.second_sides import (
     given_since,
     operands_of,
@@ -51,7 +50,8 @@ from inplace_magic.hazards.references.second_sides import (
     where_named,
     wrote_while_making,
 )
-from inplace_magic.hazards.references.zero_differences import ZeroDifference, zero_differences
+from inplace_magic.hazards.references.twice.measured_alike import Measured, measured_alike
+from inplace_magic.hazards.references.twice.zero_differences import ZeroDifference, zero_differences
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.two_results import TwoResults
+from inplace_magic.hazards.references.twice.two_results import TwoResults
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.listing import Listing, whole_listing

@@ -67,7 +67,7 @@ def _of_numbers(story: Story) -> Iterator[tuple[CallEvent, Callsite]]:
     """Those of two Python numbers, ``now.norm().item() - raw.norm().item()``, as if the tensors had been compared."""
     before: CallEvent | None = None
     for call in story.doing("reads values"):
-        if call.name != "Tensor.item" or call.callsite is None or call.error is not None:
+        if len(call.inputs) != 1 or call.callsite is None or call.error is not None:
             continue
         if before is not None and before.callsite is not None:
             pairs = zip(before.callsite.chain, call.callsite.chain, strict=False)

@@ -1,0 +1,1 @@
+"""One memory that a program takes for two: results, operands, copies."""
