@@ -170,10 +170,17 @@ NOT_YET_FOUND = {
     "silent_flat_minimum_of_a_frost_net": "a second forward in training mode may well be meant to count",
     "silent_common_heat_curve_of_five_plants": "sums that nobody clears, as running totals are",
     "silent_wave_heights_from_past_wind": "one layer called twice, as layers that share their weights are",
-    "silent_likeliest_route_of_a_night_bus": "memory that nobody has filled less infinity, and nothing was filled before",
+    "silent_likeliest_route_of_a_night_bus": "infinity is taken from memory of which nothing was filled before",
     "silent_last_pages_of_a_parish_register": "the last gradients are never used, as those of a last look are not",
     "silent_trim_of_a_ring_of_hydrophones": "rows that nobody has filled are divided, and may yet be masked",
     "silent_winter_terms_of_a_bridge_sensor": "terms are added to a weight again, as steps are",
+    "silent_coarse_and_fine_fit_of_a_kite_line": "two optimizers hold one list of groups, and no tensor is written",
+    "silent_joint_net_of_three_dairies": "a network summed into the first of several, of which nobody reads another",
+    "silent_phrases_kept_by_a_game_commentator": "rows that nobody has filled are multiplied, and may yet be masked",
+    "silent_recent_heights_of_parcel_drones": "a history that every reading goes into, as histories do",
+    "silent_squeezed_shapes_of_a_tide_curve": "one layer called twice, as layers that share their weights are",
+    "silent_three_marks_of_a_tomato_grader": "told where the one layer is called, and not where it was multiplied",
+    "silent_two_halls_of_a_cheese_cellar": "told at the step that moves nothing, and not where the layers were made anew",
 }
 """Failures that no rule gives an alarm for so far, and why."""
 NOT_CURED = {

@@ -38,11 +38,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
 
-from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Badges, Hazard
-from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.gradient_sums import (
+from inplace_magic.analysis.gradient_sums import (
     PartThrownAway,
     clears_unread,
     first_use,
@@ -52,6 +48,10 @@ from inplace_magic.hazards.references.gradient_sums import (
     moves,
     part_thrown_away,
 )
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Badges, Hazard
+from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
