@@ -180,7 +180,7 @@ NOT_YET_FOUND = {
     "silent_recent_heights_of_parcel_drones": "a history that every reading goes into, as histories do",
     "silent_squeezed_shapes_of_a_tide_curve": "one layer called twice, as layers that share their weights are",
     "silent_three_marks_of_a_tomato_grader": "told where the one layer is called, and not where it was multiplied",
-    "silent_two_halls_of_a_cheese_cellar": "told at the step that moves nothing, and not where the layers were made anew",
+    "silent_two_halls_of_a_cheese_cellar": "told at the step that moves nothing, and not where layers were made anew",
 }
 """Failures that no rule gives an alarm for so far, and why."""
 NOT_CURED = {
