@@ -71,7 +71,7 @@ class Rule:
 
 def rules() -> list[Rule]:
     """Every rule, in the order of ``RULES``, which is the order in which they run."""
-    source = (HAZARDS / "__init__.py").read_text(encoding="utf-8")
+    source = (HAZARDS / "all_rules.py").read_text(encoding="utf-8")
     for node in ast.parse(source).body:
         if (
             isinstance(node, ast.AnnAssign)
@@ -79,7 +79,7 @@ def rules() -> list[Rule]:
             and isinstance(node.value, ast.Tuple)
         ):
             return [_read(ast.unparse(check).removesuffix(".RULE")) for check in node.value.elts]
-    raise SystemExit("inplace_magic/hazards/__init__.py has no literal tuple RULES; without it no page can be made.")
+    raise SystemExit("inplace_magic/hazards/all_rules.py has no literal tuple RULES; without it no page can be made.")
 
 
 def _read(module: str) -> Rule:

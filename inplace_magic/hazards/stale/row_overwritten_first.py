@@ -114,4 +114,4 @@ def _hazard(story: Story, call: CallEvent) -> Hazard:
     )
 
 
-RULE = Rule(check)
+RULE = Rule(check, gives_way=True)
