@@ -3,6 +3,7 @@ it was cleared."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -38,54 +39,53 @@ class _Sum:
     step: CallEvent | None
 
 
-def part_thrown_away(story: Story, runs: list[int]) -> PartThrownAway | None:
+def part_thrown_away(uses: GradientUses, runs: list[int]) -> PartThrownAway | None:
     """What one line cleared before some of the steps, where all steps come after equally many backwards.
 
     Args:
-        story: the record.
+        uses: of the gradients of a record.
         runs: of one backward, by call index.
     """
-    waiting: list[_Sum] = []
-    periods: list[list[_Sum]] = []
-    for each in _sums(story, runs):
-        if each is None:
-            return None
-        waiting.append(each)
+    periods: list[list[_Sum]] = [[]]
+    for each in _sums(uses, runs):
+        periods[-1].append(each)
         if each.step is not None:
-            periods.append(waiting)
-            waiting = []
-    sizes = {sum(len(each.backwards) for each in period) for period in periods}
-    cut = [period for period in periods if len(period) > 1]
+            sizes = [sum(len(part.backwards) for part in period) for period in (periods[0], periods[-1])]
+            if sizes[0] < 2 or sizes[0] != sizes[1]:
+                return None
+            periods.append([])
+    whole = periods[:-1]
+    cut = [period for period in whole if len(period) > 1]
     sites = {each.clear.callsite for period in cut for each in period if each.clear is not None}
-    enough = len(periods) >= _STEPS and 2 <= len(cut) <= len(periods) - 2
-    if not enough or len(sizes) != 1 or len(sites) != 1 or None in sites:
+    if len(whole) < _STEPS or not 2 <= len(cut) <= len(whole) - 2 or len(sites) != 1 or None in sites:
         return None
     thrown, stepped = cut[0][-2:]
     if thrown.clear is None or stepped.step is None:
         return None
-    usual, left = sizes.pop(), len(stepped.backwards)
-    return PartThrownAway(story.calls[thrown.backwards[-1]], thrown.clear, stepped.step, usual, left)
+    usual, left = sum(len(each.backwards) for each in cut[0]), len(stepped.backwards)
+    return PartThrownAway(uses.story.calls[thrown.backwards[-1]], thrown.clear, stepped.step, usual, left)
 
 
-def _sums(story: Story, runs: list[int]) -> Iterator[_Sum | None]:
-    """Each sum in order; None for one that somebody has read, or of which it is not known."""
-    begun: list[int] = []
+def _sums(uses: GradientUses, runs: list[int]) -> Iterator[_Sum]:
+    """Each sum in order, up to one that somebody has read, or of which it is not known."""
+    story, begun = uses.story, list[int]()
     for index, until in pairwise([*runs, len(story.trace.calls)]):
         begun.append(index)
         memories, leaves = memories_of(story, index), leaves_of(story, index)
         if not leaves or len(memories) != len(leaves) or is_hooked(story, story.executed[index], leaves):
-            yield None
             return
-        uses = {memory: first_use(story, memory, index) for memory in memories}
-        clears = [clears_unread(story, memory, index, use, leaves) for memory, use in uses.items()]
+        first = {memory: uses.first(memory, index) for memory in memories}
+        clears = [uses.clears_unread(memory, index, use, leaves) for memory, use in first.items()]
         known = [clear for clear in clears if clear is not None and clear.index < until]
-        read = [use.index for use in uses.values() if use is not None and use.index < until]
+        read = [use.index for use in first.values() if use is not None and use.index < until]
         if len(known) == len(memories):
             yield _Sum(tuple(begun), min(known, key=_INDEX), None)
             begun = []
         elif read and not known:
-            steps = [each for leaf in leaves for each in moves(story, leaf) if min(read) <= each.index < until]
-            yield _Sum(tuple(begun), None, min(steps, key=_INDEX)) if steps else None
+            steps = [step for leaf in leaves if (step := uses.first_move(leaf, min(read), until)) is not None]
+            if not steps:
+                return
+            yield _Sum(tuple(begun), None, min(steps, key=_INDEX))
             begun = []
         elif known or until == len(story.trace.calls):
             return  # left where they are
@@ -102,14 +102,6 @@ def leaves_of(story: Story, backward: int) -> frozenset[int]:
     return frozenset(node.variable for node in nodes if node.variable is not None)
 
 
-def moves(story: Story, leaf: int) -> Iterator[CallEvent]:
-    """The calls that moved a leaf, by whatever tensor on its memory."""
-    meta = story.observations.get(leaf)
-    for call, _mutation in story.writes_to_storage.get(meta.storage, ()) if meta and meta.storage is not None else ():
-        if not call.does("overwrites"):
-            yield call
-
-
 def is_hooked(story: Story, ran: set[int], leaves: frozenset[int]) -> bool:
     """Whether code of the user's may have seen the gradients while backward ran."""
     if ran & story.hooked_nodes or any(story.nodes[node].does("runs a module's hook") for node in ran):
@@ -117,23 +109,62 @@ def is_hooked(story: Story, ran: set[int], leaves: frozenset[int]) -> bool:
     return any(call.got(leaves) for call in story.doing("registers hook"))
 
 
-def first_use(story: Story, memory: int, since: int) -> CallEvent | None:
-    """The first call that got a gradient after a backward, but for what `zero_grad` asks of it before it clears it."""
-    return next((call for call in story.given_memory(memory) if call.index > since and call.kind != "metadata"), None)
+class GradientUses:
+    """Who got a gradient, and who moved the leaf, looked up and not searched: a long loop asks so of each pass."""
 
+    def __init__(self, story: Story) -> None:
+        self.story = story
+        self._given: dict[int, list[CallEvent]] = {}
+        self._moves: dict[int, list[CallEvent]] = {}
+        self._seen_elsewhere: dict[int, bool] = {}
 
-def clears_unread(
-    story: Story, memory: int, since: int, use: CallEvent | None, leaves: frozenset[int]
-) -> CallEvent | None:
-    """The call that cleared a gradient before anybody read it; None where none did, or where somebody may have."""
-    if any(call.does("gives out memory") or call.does("gives array") for call in story.given_memory(memory)):
-        return None
-    if memory in story.foreign_writes:
-        return None
-    if use is not None:
-        clears = (use.does("zeroes") or use.does("fills")) and story.wrote(use.index, memory)
-        return use if clears and use.parent is None else None
-    dropped = story.calls.get(story.ended.get(memory, 0) - 1)
-    if dropped is None or dropped.index <= since or not dropped.does("sets gradient") or len(dropped.inputs) != 1:
-        return None
-    return dropped if dropped.got(leaves) else None
+    def first(self, memory: int, since: int) -> CallEvent | None:
+        """The first call that got a gradient after a backward, but for what `zero_grad` asks of it before it clears
+        it."""
+        given = self._given_to(memory)
+        place = bisect_right(given, since, key=_INDEX)
+        while place < len(given) and given[place].kind == "metadata":
+            place += 1
+        return given[place] if place < len(given) else None
+
+    def first_move(self, leaf: int, first: int, until: int) -> CallEvent | None:
+        """The first call, of those from `first` to before `until`, that moved a leaf, by whatever tensor on its
+        memory."""
+        if leaf not in self._moves:
+            meta = self.story.observations.get(leaf)
+            storage = meta.storage if meta is not None else None
+            writes = self.story.writes_to_storage.get(storage, ()) if storage is not None else ()
+            self._moves[leaf] = [call for call, _mutation in writes if not call.does("overwrites")]
+        moves = self._moves[leaf]
+        place = bisect_left(moves, first, key=_INDEX)
+        return moves[place] if place < len(moves) and moves[place].index < until else None
+
+    def clears_unread(self, memory: int, since: int, use: CallEvent | None, leaves: frozenset[int]) -> CallEvent | None:
+        """The call that cleared a gradient before anybody read it; None where none did, or where somebody may have.
+
+        Args:
+            memory: of the gradient.
+            since: the backward that filled it.
+            use: the first call that got it after that.
+            leaves: that the backward came to.
+        """
+        story = self.story
+        if memory not in self._seen_elsewhere:
+            given = self._given_to(memory)
+            self._seen_elsewhere[memory] = memory in story.foreign_writes or any(
+                call.does("gives out memory") or call.does("gives array") for call in given
+            )
+        if self._seen_elsewhere[memory]:
+            return None
+        if use is not None:
+            clears = (use.does("zeroes") or use.does("fills")) and story.wrote(use.index, memory)
+            return use if clears and use.parent is None else None
+        dropped = story.calls.get(story.ended.get(memory, 0) - 1)
+        if dropped is None or dropped.index <= since or not dropped.does("sets gradient") or len(dropped.inputs) != 1:
+            return None
+        return dropped if dropped.got(leaves) else None
+
+    def _given_to(self, memory: int) -> list[CallEvent]:
+        if memory not in self._given:
+            self._given[memory] = self.story.given_memory(memory)
+        return self._given[memory]

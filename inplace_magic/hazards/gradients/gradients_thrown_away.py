@@ -39,13 +39,11 @@ from itertools import pairwise
 from operator import attrgetter
 
 from inplace_magic.analysis.gradient_sums import (
+    GradientUses,
     PartThrownAway,
-    clears_unread,
-    first_use,
     is_hooked,
     leaves_of,
     memories_of,
-    moves,
     part_thrown_away,
 )
 from inplace_magic.analysis.story import Story
@@ -93,28 +91,28 @@ def check(story: Story) -> Iterator[Hazard]:
         call = story.calls[index]
         if call.callsite is not None and call.parent is None and not call.does("gives gradients"):
             runs.setdefault(call.callsite, []).append(index)
-    seen = set()
+    seen, uses = set[Callsite](), GradientUses(story)
     for indices in runs.values():
-        found = _sums(story, indices)
+        found = _sums(uses, indices)
         site = found.thrown[0].clears[0].callsite if found is not None else None
         if found is not None and site is not None and site not in seen:
             seen.add(site)
             yield _hazard(story, found)
-        part = None if found is not None else part_thrown_away(story, indices)
+        part = None if found is not None else part_thrown_away(uses, indices)
         if part is not None and part.clear.callsite is not None and part.clear.callsite not in seen:
             seen.add(part.clear.callsite)
             yield _hazard_of_a_part(story, part)
 
 
-def _sums(story: Story, runs: list[int]) -> _Sums | None:
+def _sums(uses: GradientUses, runs: list[int]) -> _Sums | None:
     """What the runs of one backward have in common, where each step comes after some that were for nothing."""
     if len(runs) < 4:
         return None
     waiting: list[_Ran] = []
     steps: list[_Sums] = []
     sites: set[Callsite | None] = set()
-    for index, until in pairwise([*runs, len(story.trace.calls)]):
-        ran = _ran(story, index, until)
+    for index, until in pairwise([*runs, len(uses.story.trace.calls)]):
+        ran = _ran(uses, index, until)
         if ran.clears:
             waiting.append(ran)
             sites |= {call.callsite for call in ran.clears}
@@ -130,27 +128,28 @@ def _sums(story: Story, runs: list[int]) -> _Sums | None:
     return steps[0] if steps and regular and len(sites) == 1 and None not in sites else None
 
 
-def _ran(story: Story, index: int, until: int) -> _Ran:
+def _ran(uses: GradientUses, index: int, until: int) -> _Ran:
     """What became of the gradients of one backward.
 
     Args:
-        story: the record.
+        uses: of the gradients of a record.
         index: the backward.
         until: its next run, or the end.
     """
+    story = uses.story
     call, ran = story.calls[index], story.executed[index]
     leaves, memories = leaves_of(story, index), memories_of(story, index)
     if len(memories) != len(leaves) or not leaves or is_hooked(story, ran, leaves):
         return _Ran(call, leaves, read=True)
-    first = [first_use(story, memory, index) for memory in memories]
-    clears = [clears_unread(story, memory, index, use, leaves) for memory, use in zip(memories, first, strict=True)]
+    first = [uses.first(memory, index) for memory in memories]
+    clears = [uses.clears_unread(memory, index, use, leaves) for memory, use in zip(memories, first, strict=True)]
     if all(clears):
         inorder = sorted((clear for clear in clears if clear is not None), key=_INDEX)
         return _Ran(call, leaves, clears=tuple(inorder))
     if not any(use is not None and index < use.index < until for use in first):
         return _Ran(call, leaves, read=any(first))
     since = min(use.index for use in first if use is not None)
-    steps = [each for leaf in leaves for each in moves(story, leaf) if since <= each.index < until]
+    steps = [step for leaf in leaves if (step := uses.first_move(leaf, since, until)) is not None]
     return _Ran(call, leaves, step=min(steps, key=_INDEX, default=None), read=not steps)
 
 
