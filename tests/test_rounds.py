@@ -148,7 +148,6 @@ NOT_YET_FOUND = {
     "silent_words_of_a_recipe_model": "a table of parameters is filled past the module, which no hook tells",
     "silent_leaves_sorted_under_glare": "a network left in evaluation, as frozen statistics are",
     "silent_boxes_of_moored_boats": "columns of an argument are moved in each call, as positions are",
-    "silent_seals_on_the_sandbanks": "gradients are cleared before an epoch, as they are before a run",
     "silent_chords_after_a_new_tuning": "a cache by the numbers of a prompt, and weights stepped since",
     "silent_clouds_cut_from_sky_photos": "a network left in evaluation, as frozen statistics are",
     "silent_dunes_drawn_by_request": "a generator that a second run goes on with, as generators are",
