@@ -71,27 +71,25 @@ def _sums(uses: GradientUses, runs: list[int]) -> Iterator[_Sum]:
     story, begun = uses.story, list[int]()
     for index, until in pairwise([*runs, len(story.trace.calls)]):
         begun.append(index)
-        memories, leaves = memories_of(story, index), leaves_of(story, index)
-        if not leaves or len(memories) != len(leaves) or is_hooked(story, story.executed[index], leaves):
+        filled = uses.of(index)
+        if filled is None:
             return
-        first = {memory: uses.first(memory, index) for memory in memories}
-        clears = [uses.clears_unread(memory, index, use, leaves) for memory, use in first.items()]
-        known = [clear for clear in clears if clear is not None and clear.index < until]
-        read = [use.index for use in first.values() if use is not None and use.index < until]
-        if len(known) == len(memories):
+        known = [clear for clear in filled.clears if clear is not None and clear.index < until]
+        read = [use.index for use in filled.first if use is not None and use.index < until]
+        if len(known) == len(filled.clears):
             yield _Sum(tuple(begun), min(known, key=_INDEX), None)
             begun = []
         elif read and not known:
-            steps = [step for leaf in leaves if (step := uses.first_move(leaf, min(read), until)) is not None]
-            if not steps:
+            step = uses.first_step(filled, min(read), until)
+            if step is None:
                 return
-            yield _Sum(tuple(begun), None, min(steps, key=_INDEX))
+            yield _Sum(tuple(begun), None, step)
             begun = []
         elif known or until == len(story.trace.calls):
             return  # left where they are
 
 
-def memories_of(story: Story, backward: int) -> set[int]:
+def _memories_of(story: Story, backward: int) -> set[int]:
     """The memories of the gradients that a backward made or added to."""
     return set(story.born_in.get(backward, ())) | {entry.storage for entry in story.backwards[backward].added_to}
 
@@ -102,11 +100,20 @@ def leaves_of(story: Story, backward: int) -> frozenset[int]:
     return frozenset(node.variable for node in nodes if node.variable is not None)
 
 
-def is_hooked(story: Story, ran: set[int], leaves: frozenset[int]) -> bool:
+def _is_hooked(story: Story, ran: set[int], leaves: frozenset[int]) -> bool:
     """Whether code of the user's may have seen the gradients while backward ran."""
     if ran & story.hooked_nodes or any(story.nodes[node].does("runs a module's hook") for node in ran):
         return True
     return any(call.got(leaves) for call in story.doing("registers hook"))
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The gradients that a backward filled: of each, the first call that got it, and the one that cleared it unread."""
+
+    leaves: frozenset[int]
+    first: tuple[CallEvent | None, ...]
+    clears: tuple[CallEvent | None, ...]
 
 
 class GradientUses:
@@ -117,8 +124,29 @@ class GradientUses:
         self._given: dict[int, list[CallEvent]] = {}
         self._moves: dict[int, list[CallEvent]] = {}
         self._seen_elsewhere: dict[int, bool] = {}
+        self._filled: dict[int, Filled | None] = {}
 
-    def first(self, memory: int, since: int) -> CallEvent | None:
+    def of(self, backward: int) -> Filled | None:
+        """What became of the gradients of a backward; None where it is not known of each, or a hook may have seen
+        them."""
+        if backward not in self._filled:
+            self._filled[backward] = self._of(backward)
+        return self._filled[backward]
+
+    def _of(self, backward: int) -> Filled | None:
+        memories, leaves = _memories_of(self.story, backward), leaves_of(self.story, backward)
+        if not leaves or len(memories) != len(leaves) or _is_hooked(self.story, self.story.executed[backward], leaves):
+            return None
+        first = {memory: self._first(memory, backward) for memory in memories}
+        clears = [self._clears_unread(memory, backward, use, leaves) for memory, use in first.items()]
+        return Filled(leaves, tuple(first.values()), tuple(clears))
+
+    def first_step(self, filled: Filled, first: int, until: int) -> CallEvent | None:
+        """The first call, of those from `first` to before `until`, that moved one of the leaves."""
+        moves = (self._first_move(leaf, first, until) for leaf in filled.leaves)
+        return min((move for move in moves if move is not None), key=_INDEX, default=None)
+
+    def _first(self, memory: int, since: int) -> CallEvent | None:
         """The first call that got a gradient after a backward, but for what `zero_grad` asks of it before it clears
         it."""
         given = self._given_to(memory)
@@ -127,7 +155,7 @@ class GradientUses:
             place += 1
         return given[place] if place < len(given) else None
 
-    def first_move(self, leaf: int, first: int, until: int) -> CallEvent | None:
+    def _first_move(self, leaf: int, first: int, until: int) -> CallEvent | None:
         """The first call, of those from `first` to before `until`, that moved a leaf, by whatever tensor on its
         memory."""
         if leaf not in self._moves:
@@ -139,7 +167,9 @@ class GradientUses:
         place = bisect_left(moves, first, key=_INDEX)
         return moves[place] if place < len(moves) and moves[place].index < until else None
 
-    def clears_unread(self, memory: int, since: int, use: CallEvent | None, leaves: frozenset[int]) -> CallEvent | None:
+    def _clears_unread(
+        self, memory: int, since: int, use: CallEvent | None, leaves: frozenset[int]
+    ) -> CallEvent | None:
         """The call that cleared a gradient before anybody read it; None where none did, or where somebody may have.
 
         Args:

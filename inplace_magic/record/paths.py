@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _FIRST_STEP = re.compile(r"([^.\[]+)(.*)", re.DOTALL)
 _LAST_STEP = re.compile(r"(.+)(\.\w+|\[[^\[\]]*\])")
+_ENTRY = re.compile(r"\[[^\]]*\]")
+_PLAIN_ENTRY = re.compile(r'\[("[^"]*"|-?\d+)\]')
 
 
 def before_first_step(path: str) -> tuple[str, str]:
@@ -18,6 +21,23 @@ def before_last_step(path: str) -> tuple[str, str]:
     """``("self.frames", '["warmth"]')``; a path without a step is followed by nothing."""
     match = _LAST_STEP.fullmatch(path)
     return (match[1], match[2]) if match is not None else (path, "")
+
+
+def entries_in(path: str) -> Iterator[tuple[str, str]]:
+    """What holds each entry that a path goes through, and what follows it: ``("grid", "[1]")`` and ``("grid[0]", "")``
+    of ``grid[0][1]``."""
+    for step in _ENTRY.finditer(path):
+        yield path[: step.start()], path[step.end() :]
+
+
+def without_keys(path: str) -> str:
+    """The same for ``grid[i][1]`` and ``grid[0][1]``: ``grid[][]``."""
+    return _ENTRY.sub("[]", path)
+
+
+def has_plain_keys(path: str) -> bool:
+    """Whether each entry that it goes through stands under a number or a text, and none under a name."""
+    return all(_PLAIN_ENTRY.fullmatch(step) for step in _ENTRY.findall(path))
 
 
 def last_attribute(path: str) -> str | None:

@@ -92,6 +92,14 @@ class Callsite(_Hashed):
         return tuple(reversed(found))
 
     @property
+    def handed_to(self) -> Callsite | None:
+        """Where the value goes to: this place, or that of the call by which functions returned it."""
+        site: Callsite | None = self
+        while site is not None and site.targets == ("return",):
+            site = site.caller
+        return site
+
+    @property
     def outermost(self) -> Callsite:
         """The first place of :attr:`chain`."""
         site = self

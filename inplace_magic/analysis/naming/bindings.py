@@ -199,6 +199,12 @@ class Bindings:
         """The tensor that a name stands for in the lines of a place, as last seen; None where that is not known."""
         return self.owners.get(name) if site.function == "<module>" else self.local.get((whose(site), name))
 
+    def stood_for(self, site: Callsite, name: str, before: int) -> int | None:
+        """The tensor that a name stood for before a call, in the lines of a place: what it was bound to last, else what
+        it stands for as last seen; None where neither is known."""
+        bound = self.bound_last(site.function, name, before)
+        return bound[1] if bound is not None else self.named(site, name)
+
     def is_handed_by(self, place: Callsite, path: str, tensor: int) -> bool:
         """Whether a tensor can be an argument of a line, by the path that the line says: not one that was made while
         the line ran. What a layer in the middle of an ``nn.Sequential`` gets is not what the ``Sequential`` got."""

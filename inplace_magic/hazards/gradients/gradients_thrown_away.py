@@ -41,9 +41,7 @@ from operator import attrgetter
 from inplace_magic.analysis.gradient_sums import (
     GradientUses,
     PartThrownAway,
-    is_hooked,
     leaves_of,
-    memories_of,
     part_thrown_away,
 )
 from inplace_magic.analysis.story import Story
@@ -136,21 +134,23 @@ def _ran(uses: GradientUses, index: int, until: int) -> _Ran:
         index: the backward.
         until: its next run, or the end.
     """
-    story = uses.story
-    call, ran = story.calls[index], story.executed[index]
-    leaves, memories = leaves_of(story, index), memories_of(story, index)
-    if len(memories) != len(leaves) or not leaves or is_hooked(story, ran, leaves):
-        return _Ran(call, leaves, read=True)
-    first = [uses.first(memory, index) for memory in memories]
-    clears = [uses.clears_unread(memory, index, use, leaves) for memory, use in zip(memories, first, strict=True)]
-    if all(clears):
-        inorder = sorted((clear for clear in clears if clear is not None), key=_INDEX)
-        return _Ran(call, leaves, clears=tuple(inorder))
-    if not any(use is not None and index < use.index < until for use in first):
-        return _Ran(call, leaves, read=any(first))
-    since = min(use.index for use in first if use is not None)
-    steps = [step for leaf in leaves if (step := uses.first_move(leaf, since, until)) is not None]
-    return _Ran(call, leaves, step=min(steps, key=_INDEX, default=None), read=not steps)
+    call, filled = uses.story.calls[index], uses.of(index)
+    if filled is None:
+        return _Ran(call, frozenset(), read=True)
+    clears = [clear for clear in filled.clears if clear is not None]
+    if len(clears) == len(filled.clears):
+        return _Ran(call, filled.leaves, clears=tuple(sorted(clears, key=_INDEX)))
+    used = [use.index for use in filled.first if use is not None]
+    if not any(at < until for at in used):
+        return _Ran(call, filled.leaves, read=bool(used))
+    step = uses.first_step(filled, min(used), until)
+    return _Ran(call, filled.leaves, step=step, read=step is None)
+
+
+def _name(story: Story, clear: CallEvent, leaves: frozenset[int]) -> str | None:
+    """That of a leaf whose gradient a call cleared; of one of them, where it got the gradients alone."""
+    cleared = [meta.tensor for meta in clear.inputs if meta.tensor in leaves]
+    return story.bindings.name((cleared or sorted(leaves))[0])
 
 
 def _hazard(story: Story, found: _Sums) -> Hazard:
@@ -158,8 +158,7 @@ def _hazard(story: Story, found: _Sums) -> Hazard:
     clear = last.clears[0]
     step = found.stepped.step
     site = clear.callsite
-    tensors = [meta.tensor for meta in clear.inputs if meta.tensor in last.leaves] or sorted(last.leaves)
-    name = story.bindings.name(tensors[0])
+    name = _name(story, clear, last.leaves)
     return Hazard(
         code=CODE,
         severity="warning",
@@ -189,9 +188,7 @@ def _hazard(story: Story, found: _Sums) -> Hazard:
 
 def _hazard_of_a_part(story: Story, part: PartThrownAway) -> Hazard:
     clear, step = part.clear, part.step
-    leaves = leaves_of(story, part.backward.index)
-    tensors = [meta.tensor for meta in clear.inputs if meta.tensor in leaves] or sorted(leaves)
-    name = story.bindings.name(tensors[0])
+    name = _name(story, clear, leaves_of(story, part.backward.index))
     return Hazard(
         code=CODE,
         severity="warning",

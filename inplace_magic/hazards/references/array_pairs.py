@@ -63,9 +63,7 @@ def _pair(story: Story, older: CallEvent, newer: CallEvent) -> str | None:
 
 def _bound(call: CallEvent) -> tuple[Callsite, str] | None:
     """The statement that bound an array to a name, be it that functions handed the array out."""
-    site = call.callsite
-    while site is not None and site.targets == ("return",):
-        site = site.caller
+    site = call.callsite.handed_to if call.callsite is not None else None
     names = site.bound if site is not None else None
     if site is None or names is None or len(names) != 1 or names[0] is None:
         return None

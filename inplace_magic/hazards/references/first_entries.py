@@ -68,8 +68,9 @@ def first_entries_written(story: Story) -> Iterator[FirstEntryWritten]:
         if asked[site] > _MOST or line in told or not _may_be_an_entry(story, call.mutations[0]):
             continue
         for result, begun, entry in beginnings(story, call, site):
-            read = _read_like_another(story, call, site)
-            against = _held_against_all(story, call, site) if read is None else None
+            mine = _writes_of_the_line(story, call, site)
+            read = _read_like_another(story, call, mine)
+            against = _held_against_all(story, call, mine) if read is None else None
             reading = read or against
             if reading is not None:
                 told.add(line)
@@ -170,9 +171,9 @@ def _is_first_of(listing: Listing, statement: ast.stmt, value: ast.expr, contain
     return isinstance(called, ast.Attribute) and called.attr == "pop" and ast.unparse(called.value) == container
 
 
-def _read_like_another(story: Story, call: CallEvent, site: Callsite) -> CallEvent | None:
+def _read_like_another(story: Story, call: CallEvent, mine: list[CallEvent]) -> CallEvent | None:
     """A call that gets the first entry after all is added, where the same expression gets one of the others."""
-    mutation, mine = call.mutations[0], _writes_of_the_line(story, call, site)
+    mutation = call.mutations[0]
     others = {meta.tensor for each in mine[:_MOST] for meta in each.inputs if meta.storage != mutation.storage}
     last = mine[-1].index
     for other in others:
@@ -194,12 +195,11 @@ def _writes_of_the_line(story: Story, call: CallEvent, site: Callsite) -> list[C
     ]
 
 
-def _held_against_all(story: Story, call: CallEvent, site: Callsite) -> CallEvent | None:
+def _held_against_all(story: Story, call: CallEvent, mine: list[CallEvent]) -> CallEvent | None:
     """Where the entries are rows of one tensor: the call that holds the result, or what was computed of it, against all
     of them, the first among them."""
-    mine, tensor = _writes_of_the_line(story, call, site), call.mutations[0].tensor
     last, mine = mine[-1].index, mine[:_MOST]
-    storage = call.mutations[0].storage
+    tensor, storage = call.mutations[0].tensor, call.mutations[0].storage
     rows = {meta.tensor: region_of(meta) for each in mine for meta in each.inputs if meta.storage == storage}
     first = rows.pop(tensor, None)
     if first is None or not rows or any(meta.storage != storage for each in mine for meta in each.inputs):

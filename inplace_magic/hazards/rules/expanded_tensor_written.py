@@ -123,28 +123,33 @@ def _expanded_around(
 ) -> tuple[TensorMetadata, int] | None:
     """The tensor in which an element stands for several positions, and the row of it that the written one is a part
     of."""
-    tensor, before, elements = mutation.tensor, call.index, prod(region.shape)
+    elements = prod(region.shape)
+    for tensor, view in _views_back(story, mutation.tensor, call.index):
+        if view.inputs[0].storage != mutation.storage:
+            return None
+        whole = region_of(view.inputs[0])
+        if whole is not None and prod(whole.shape) > elements and writes_one_element_twice(whole):
+            return view.inputs[0], tensor
+    return None
+
+
+def _views_back(story: Story, tensor: int, before: int) -> Iterator[tuple[int, CallEvent]]:
+    """(tensor, the call that took it as a view) of a tensor, of what that was taken of, and so on."""
     for _step in range(_VIEWS_OF_VIEWS):
         made = story.innermost_new(tensor, before)
-        if made is None or made.kind != "view" or not made.inputs or made.inputs[0].storage != mutation.storage:
-            return None
-        whole = region_of(made.inputs[0])
-        if whole is not None and prod(whole.shape) > elements and writes_one_element_twice(whole):
-            return made.inputs[0], tensor
+        if made is None or made.kind != "view" or not made.inputs:
+            return
+        yield tensor, made
         tensor, before = made.inputs[0].tensor, made.index
-    return None
 
 
 def _is_kept_up(story: Story, call: CallEvent, whole: TensorMetadata) -> bool:
     """Whether what lies below an expanded tensor is written by itself as well, since that was taken of it: whoever does
     so knows them to be one."""
-    made = story.innermost_new(whole.tensor, call.index)
-    taken, below = made.index if made is not None else 0, set[int]()
-    while made is not None and made.kind == "view" and made.inputs and len(below) < _VIEWS_OF_VIEWS:
-        below.add(made.inputs[0].tensor)
-        made = story.innermost_new(made.inputs[0].tensor, made.index)
-    return any(
-        write.at > taken and write.mutation is not None and write.mutation.tensor in below
+    views = [view for _tensor, view in _views_back(story, whole.tensor, call.index)]
+    below = {view.inputs[0].tensor for view in views}
+    return bool(views) and any(
+        write.at > views[0].index and write.mutation is not None and write.mutation.tensor in below
         for write in story.writes_to_memory(whole.storage)
     )
 

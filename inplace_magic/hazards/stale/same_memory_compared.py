@@ -234,10 +234,7 @@ def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorM
 def _stands_for(story: Story, call: CallEvent, name: str | None) -> int | None:
     """The tensor behind an argument of a line, as far as it is known."""
     site = call.callsite
-    if site is None or name is None:
-        return None
-    bound = story.bindings.bound_last(site.function, name, call.index)
-    return bound[1] if bound is not None else story.bindings.named(site, name)
+    return None if site is None or name is None else story.bindings.stood_for(site, name, call.index)
 
 
 def _hazard(

@@ -7,7 +7,6 @@ namespace shows at the end which slots hold it (``curve[0]``, ``replay[3][2]``, 
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -16,11 +15,10 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.objects.passes import made_and_written_by_one_line
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.paths import entries_in
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of, texts, whole_listing
-
-_STEP = re.compile(r"\[[^\]]*\]")
 
 
 def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
@@ -96,8 +94,8 @@ def slots_of(story: Story, tensor: int) -> dict[str, list[str]]:
     ``log["lr"][0]`` and ``log["lr"][3]``, and `clouds` at ``clouds[0].pos`` and ``clouds[1].pos``."""
     found: dict[tuple[str, str], list[str]] = {}
     for name in story.names.get(tensor, ()):
-        for step in _STEP.finditer(name):
-            found.setdefault((name[: step.start()], name[step.end() :]), []).append(name)
+        for entry in entries_in(name):
+            found.setdefault(entry, []).append(name)
     return {container: slots for (container, _below), slots in found.items() if container}
 
 

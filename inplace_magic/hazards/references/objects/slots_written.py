@@ -7,7 +7,6 @@ seen (:class:`~inplace_magic.record.names.Holding`), whatever they hold at the e
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -18,14 +17,19 @@ from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
-from inplace_magic.record.paths import before_first_step, before_last_step, is_entry
+from inplace_magic.record.paths import (
+    before_first_step,
+    before_last_step,
+    entries_in,
+    has_plain_keys,
+    is_entry,
+    without_keys,
+)
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import whole_listing
 
-_STEP = re.compile(r"\[[^\]]*\]")
-_IS_PLAIN = re.compile(r'\[("[^"]*"|-?\d+)\]')
 _LATER = 64
 """Calls after a write that are asked by which slot they read."""
 
@@ -39,7 +43,7 @@ def slots_at_the_write(story: Story, call: CallEvent, mutation: Mutation) -> tup
     for owned in owners_of(story, call, mutation, story.bindings.written_path(call, mutation.tensor)):
         level = _level(call.callsite, owned.site)
         for container, slots in _several([each for each in held if each.level == level]):
-            said = owned.path if _normal(owned.path) == _normal(slots[0].path) else None
+            said = owned.path if without_keys(owned.path) == without_keys(slots[0].path) else None
             several = said is not None or _is_gone_through(story, call, mutation, owned, container, held, slots)
             if several and _is_read_by_another(story, call, mutation, owned, container, said):
                 one = said if said in {slot.path for slot in slots} else slots[0].path
@@ -96,18 +100,12 @@ def _several(held: list[Holding]) -> Iterator[tuple[str, list[Holding]]]:
     ``states[0][1]`` and ``states[2][1]``. What holds several objects around it is not told of: they may have got it."""
     found: dict[tuple[int, str, str], list[Holding]] = {}
     for holding in held:
-        for step in _STEP.finditer(holding.path):
-            key = holding.tensor, holding.path[: step.start()], holding.path[step.end() :]
-            found.setdefault(key, []).append(holding)
+        for container, below in entries_in(holding.path):
+            found.setdefault((holding.tensor, container, below), []).append(holding)
     for (_tensor, container, _below), slots in found.items():
         one_object = is_entry(slots[0].path) or len({slot.object for slot in slots}) == 1
         if one_object and len({slot.path for slot in slots}) > 1:
             yield container, slots
-
-
-def _normal(path: str) -> str:
-    """The same for ``grid[i][1]`` and ``grid[0][1]``."""
-    return _STEP.sub("[]", path)
 
 
 def _is_gone_through(
@@ -144,7 +142,7 @@ def _is_read_by_another(
     story: Story, call: CallEvent, mutation: Mutation, owned: Owned, container: str, said: str | None
 ) -> bool:
     """Whether a later line goes to the tensor by the container, and not by the one slot that was written alone."""
-    one_slot = said is not None and all(_IS_PLAIN.fullmatch(step) for step in _STEP.findall(said))
+    one_slot = said is not None and has_plain_keys(said)
     later = [each for each in story.given_memory(mutation.storage) if each.index > call.index][:_LATER]
     for each in later:
         if not each.looks_at_values or each.callsite is None or each.callsite.same_line(call.callsite):

@@ -180,7 +180,5 @@ def _stands_for(story: Story, place: Callsite, name: str, side: TensorMetadata, 
         listed = expressions.operands(place.expression, method=measures.does("method"))
         if listed and expressions.path_text(listed[0]) == name:
             return True
-    bound = story.bindings.bound_last(place.function, name, measures.index)
-    held = bound[1] if bound is not None else story.bindings.named(place, name)
     on_it = story.bindings.by_storage.get(side.storage or -1, ())
-    return held in on_it
+    return story.bindings.stood_for(place, name, measures.index) in on_it
