@@ -3,14 +3,13 @@ read, it was cleared."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
-from inplace_magic.record.places import Callsite
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +48,25 @@ def _events(story: Story, leaf: int, storage: int) -> list[GradientEvent]:
         elif call.does("scales"):
             found.append(GradientEvent("scaled", call))
     reads = _reads(story, storage)
-    by_library = (call for call in reads if call.callsite in story.stepping)
+    by_library = (call for call in reads if call.index in story.stepping_calls)
     steps = {call.index: call for call in (*_steps(story, leaf, reads), *by_library)}
     found += (GradientEvent("stepped", call) for call in steps.values())
     found += (GradientEvent("read", call) for call in reads)
     return sorted(found, key=attrgetter("at"))
 
 
-def _reads(story: Story, storage: int, among: Collection[Callsite] | None = None) -> list[CallEvent]:
-    """The calls that computed something from a gradient, oldest first; of all places, or of some."""
+def _reads(story: Story, storage: int, among: Container[int] | None = None) -> list[CallEvent]:
+    """The calls that computed something from a gradient, oldest first; of all calls, or of some."""
     tensors = story.bindings.by_storage.get(storage, ())
     given = [call for tensor in tensors for call in story.given_to.get(tensor, ())]
-    computing = [call for call in given if call.kind not in ("query", "view")]
-    calls = computing if among is None else [call for call in computing if call.callsite in among]
-    return sorted([call for call in calls if not story.wrote(call.index, storage)], key=attrgetter("index"))
+    calls = given if among is None else [call for call in given if call.index in among]
+    computing = [call for call in calls if call.kind not in ("query", "view")]
+    return sorted([call for call in computing if not story.wrote(call.index, storage)], key=attrgetter("index"))
 
 
 def steps_by(story: Story, storage: int) -> list[CallEvent]:
     """The calls by which library code, an optimizer's, read a gradient where it moves leaves; oldest first."""
-    return _reads(story, storage, among=story.stepping)
+    return _reads(story, storage, among=story.stepping_calls)
 
 
 def _steps(story: Story, leaf: int, gradient_reads: list[CallEvent]) -> Iterator[CallEvent]:

@@ -52,9 +52,20 @@ class Story(Writes):
     @cached_property
     def stepping(self) -> frozenset[Callsite]:
         """The lines in which library code moved leaves that are trained, as an optimizer does."""
-        moving = (call for call in self.trace.calls if call.mutated and not call.does("overwrites"))
-        wrote = (call for call in moving if any(meta.is_trainable for meta in call.mutated))
-        return frozenset(call.callsite for call in wrote if call.callsite is not None and not call.callsite.direct)
+        found: dict[int, Callsite] = {}  # by `id`, of which a loop has few
+        for call in self.writing:
+            site = call.callsite
+            if site is None or site.direct or id(site) in found or call.does("overwrites"):
+                continue
+            if any(meta.is_trainable for meta in call.mutated):
+                found[id(site)] = site
+        return frozenset(found.values())
+
+    @cached_property
+    def stepping_calls(self) -> frozenset[int]:
+        """The calls that stand in such lines, by index."""
+        places = {key for key, site in self.sites.items() if site in self.stepping}
+        return frozenset([call.index for call in self.trace.calls if id(call.callsite) in places])
 
     def given_memory(self, storage: int | None) -> list[CallEvent]:
         """The calls that got a tensor on a memory, oldest first; queries too."""

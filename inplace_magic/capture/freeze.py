@@ -4,23 +4,21 @@ facts."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any
 
 import torch
 
+from inplace_magic.capture.frozen.calls import Freezer
 from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
 from inplace_magic.capture.frozen.sites import site_at
 from inplace_magic.capture.frozen.writes import frozen_foreign, frozen_unseen
 from inplace_magic.capture.graph.pending import pending_nodes
-from inplace_magic.capture.log import FACTS, HEAD, SITE, Log, RawCall, mutations_of
+from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.records import UNREAD, Observation
-from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
 from inplace_magic.capture.torch.hooks.frozen_steps import (
@@ -30,9 +28,7 @@ from inplace_magic.capture.torch.hooks.frozen_steps import (
     frozen_sightings,
     frozen_steppings,
 )
-from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.module_names import module_names
-from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.witness import SharedMemory
 from inplace_magic.record.blindness import (
     EDITED,
@@ -48,12 +44,7 @@ from inplace_magic.record.blindness import (
 )
 from inplace_magic.record.events import (
     CallEvent,
-    Dropped,
-    Mutation,
-    Region,
-    TensorMetadata,
 )
-from inplace_magic.record.filled import filled
 from inplace_magic.record.names import LocalName
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.record.places import Callsite
@@ -91,8 +82,10 @@ def frozen_trace(
     packed = recorder.room.packed
     giving: set[int | None] = set()
     made: list[CallEvent] = []
-    for raws in chain(packed.calls(), (log.calls,)):
-        made += freezer.calls(raws, giving)
+    objects = packed.objects
+    for rows, observations in packed.rows():
+        made += freezer.packed_calls(rows, observations, objects, giving)
+    made += freezer.calls(log.calls, giving)
     calls = tuple(once_each(made, "index"))
     records = once_each(chain(packed.nodes(), nodes.records), "serial")
     storages = once_each(chain(packed.storages(), identity.storages), "serial")
@@ -200,99 +193,3 @@ def _beside(log: Log) -> Iterator[str]:
 def _edited(sources: Sources) -> Iterator[str]:
     for filename in sources.edited:
         yield EDITED.format(file=os.path.basename(filename))
-
-
-_call_event, _metadata, _mutation = filled(CallEvent), filled(TensorMetadata), filled(Mutation)
-
-
-class Freezer:
-    """Makes each observation readable once, however many calls refer to it."""
-
-    def __init__(
-        self,
-        sites: list[Callsite],
-        modules: list[tuple[str, ...]],
-        within: Mapping[tuple[int, str], str],
-        dropped: Mapping[int, Dropped],
-    ) -> None:
-        self._sites = sites
-        self._modules = modules
-        self._within = within
-        self._dropped = dropped
-        self._made: dict[int, TensorMetadata] = {}
-        """By ``id`` of the observation."""
-
-    def calls(self, raws: list[RawCall], giving: set[int | None]) -> list[CallEvent]:
-        """Some calls; adds the numbers of the places that gave a memory to other libraries."""
-        giving.update([raw[SITE] for raw in raws if raw[FACTS].exports])
-        self._made.clear()  # the observations of the ones before may be gone, and their ids be others'
-        return [self.call(raw) for raw in raws]
-
-    def call(self, raw: RawCall) -> CallEvent:
-        """One call."""
-        number, facts, kind, site, error, parent, grad_enabled, sequence, inputs, outputs = raw[:HEAD]
-        made, observed = self._made, []
-        for seen in raw[HEAD : HEAD + inputs + outputs]:
-            observation = made.get(id(seen))
-            observed.append(self._observation(seen) if observation is None else observation)
-        written = mutations_of(raw) if len(raw) > HEAD + inputs + outputs else ()
-        return _call_event(
-            number,
-            facts.name,
-            kind,
-            None if site is None else self._sites[site],
-            tuple(observed[:inputs]),
-            tuple(observed[inputs:]),
-            tuple([self._mutation(number, *entry) for entry in written]) if written else (),
-            error,
-            None if error is None else refusal_of(error),
-            parent,
-            grad_enabled,
-            tuple([self._observation(entry[0]) for entry in written]) if written else (),
-            sequence,
-            () if site is None else self._modules[site],
-            "" if site is None or not written else self._within.get((site, facts.name), ""),
-            facts.traits,
-        )
-
-    def _mutation(
-        self, call: int, after: Observation, before: int | None, old: Any, new: Any, region: Region | None
-    ) -> Mutation:
-        record, storage, version, *_ = after
-        return _mutation(
-            record.serial,
-            before,
-            version,
-            storage.serial if storage is not None else None,
-            record.counter.serial,
-            describe_memory.flat(old),
-            describe_memory.flat(new),
-            region,
-            self._dropped.get(call),
-        )
-
-    def _observation(self, seen: Observation) -> TensorMetadata:
-        made = self._made.get(id(seen))
-        if made is None:
-            record, storage, version, layout, pointer, requires_grad, node = seen
-            shape, strides, offset, dtype, device, nbytes, is_view, cls = readable(layout)
-            made = self._made[id(seen)] = _metadata(
-                record.serial,
-                version,
-                storage.serial if storage is not None else None,
-                record.counter.serial,
-                shape,
-                strides,
-                offset,
-                dtype,
-                device,
-                nbytes,
-                requires_grad,
-                node is None,
-                is_view,
-                None if node == UNREAD else node,
-                record.key,
-                pointer,
-                cls,
-            )
-        return made

@@ -16,9 +16,9 @@ RawCall = tuple[Any, ...]
 """A :class:`ClosedCall` in one flat tuple: its fields up to `sequence`, how many inputs and outputs it has, these, and
 five entries for each mutation."""
 
-_COUNTS = 8
+COUNTS: Final = 8
 HEAD: Final = 10
-_EACH = 5
+EACH: Final = 5
 FACTS: Final = 1
 SITE: Final = 3
 
@@ -42,15 +42,15 @@ class ClosedCall(NamedTuple):
 
 def closed_call(raw: RawCall) -> ClosedCall:
     """The call, to be read with ease."""
-    inputs = HEAD + raw[_COUNTS]
-    outputs = inputs + raw[_COUNTS + 1]
-    return ClosedCall._make((*raw[:_COUNTS], raw[HEAD:inputs], raw[inputs:outputs], mutations_of(raw)))
+    inputs = HEAD + raw[COUNTS]
+    outputs = inputs + raw[COUNTS + 1]
+    return ClosedCall._make((*raw[:COUNTS], raw[HEAD:inputs], raw[inputs:outputs], mutations_of(raw)))
 
 
 def mutations_of(raw: RawCall) -> Any:
     """What stands in :attr:`ClosedCall.mutations`."""
-    first = HEAD + raw[_COUNTS] + raw[_COUNTS + 1]
-    return tuple([raw[i : i + _EACH] for i in range(first, len(raw), _EACH)])
+    first = HEAD + raw[COUNTS] + raw[COUNTS + 1]
+    return tuple([raw[i : i + EACH] for i in range(first, len(raw), EACH)])
 
 
 class RawForeignWrite(NamedTuple):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.record.traits import Trait
 
@@ -18,6 +19,12 @@ class SortedCalls:
     trace: Trace
 
     @cached_property
+    def sites(self) -> dict[int, Callsite]:
+        """The places of the calls, each once, by their `id`: a loop has few, and what a rule asks of a place alone it
+        asks for each of them, and not for each call."""
+        return {id(call.callsite): call.callsite for call in self.trace.calls if call.callsite is not None}
+
+    @cached_property
     def in_place(self) -> list[CallEvent]:
         """The calls that wrote tensors which they were given."""
         return [call for call in self.trace.calls if call.kind == "in-place"]
@@ -26,6 +33,16 @@ class SortedCalls:
     def writing(self) -> list[CallEvent]:
         """The calls that changed tensors in any way, shape and memory included."""
         return [call for call in self.trace.calls if call.mutations]
+
+    @cached_property
+    def training(self) -> dict[int, list[TensorMetadata]]:
+        """The leaves that are trained among what a call got, by the call's index; without calls that got none."""
+        found: dict[int, list[TensorMetadata]] = {}
+        for call in self.trace.calls:
+            leaves = [meta for meta in call.inputs if meta.is_leaf and meta.requires_grad]
+            if leaves:
+                found[call.index] = leaves
+        return found
 
     @cached_property
     def nested(self) -> list[CallEvent]:
@@ -44,11 +61,11 @@ class SortedCalls:
     @cached_property
     def _doing(self) -> dict[Trait, list[CallEvent]]:
         found: dict[Trait, list[CallEvent]] = {}
+        lists: dict[int, list[list[CallEvent]]] = {}  # by `id` of the traits, which calls of one operation share
         for call in self.trace.calls:
-            for trait in call.traits:
-                known = found.get(trait)
-                if known is None:
-                    found[trait] = [call]
-                elif known[-1] is not call:
-                    known.append(call)
+            into = lists.get(id(call.traits))
+            if into is None:
+                into = lists[id(call.traits)] = [found.setdefault(trait, []) for trait in dict.fromkeys(call.traits)]
+            for known in into:
+                known.append(call)
         return found

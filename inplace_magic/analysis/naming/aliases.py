@@ -90,7 +90,9 @@ def given_back(trace: Trace) -> Iterator[AliasStatement]:
     told = set()
     for call in trace.calls:
         site = call.callsite
-        if site is None or len(call.outputs) != 1 or call.mutations or not call.gave_back or site in told:
+        if site is None or len(call.outputs) != 1 or call.mutations or call.error is not None:
+            continue
+        if call.outputs[0].tensor not in [meta.tensor for meta in call.inputs] or site in told:
             continue
         told.add(site)
         names = _names(site)

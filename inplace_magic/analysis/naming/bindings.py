@@ -22,6 +22,9 @@ from inplace_magic.source import expressions
 from inplace_magic.source.operands import is_state, written_in
 from inplace_magic.source.tops import Whose, names_in, run_once, whose
 
+_Operand = tuple[ast.expr | None, str | None]
+"""What a line hands to the call that writes, and its text."""
+
 
 @dataclass(frozen=True)
 class Bindings:
@@ -47,8 +50,8 @@ class Bindings:
     """Tensors in the order in which they were met, by storage."""
     activations: frozenset[int] = frozenset()
     """Tensors that a module's ``forward`` made."""
-    _operands: dict[tuple[int, int], ast.expr | None] = field(default_factory=dict, compare=False, repr=False)
-    """What :meth:`written_operand` found, by call and tensor."""
+    _operands: dict[tuple[int, int], _Operand] = field(default_factory=dict, compare=False, repr=False)
+    """What :meth:`written_operand` found, by call and tensor, and its text."""
     _bound_by: dict[tuple[str, str], frozenset[int]] = field(default_factory=dict, compare=False, repr=False)
     """What :meth:`_ever_bound` found, by function and name."""
 
@@ -81,16 +84,20 @@ class Bindings:
             if first is not None:
                 namespace[tensor] = first  # of several names that it still has, the one that it was given first
         made_at: dict[int, Callsite] = {}
-        met: set[tuple[int | None, int]] = set()
+        met: set[tuple[int, int]] = set()
+        last_on: dict[int, int | None] = {}
         by_storage: dict[int, list[int]] = {}
         subscripts = set()
         activations: set[int] = set()
         for call_event in trace.calls:
             for meta in (*call_event.inputs, *call_event.outputs):
-                pair = meta.storage, meta.tensor
-                if pair not in met and meta.storage is not None:
-                    met.add(pair)
-                    by_storage.setdefault(meta.storage, []).append(meta.tensor)
+                tensor, storage = meta.tensor, meta.storage
+                if last_on.get(tensor) == storage:
+                    continue  # as nearly always
+                last_on[tensor] = storage
+                if storage is not None and (storage, tensor) not in met:
+                    met.add((storage, tensor))
+                    by_storage.setdefault(storage, []).append(tensor)
             site = call_event.callsite
             if site is None:
                 continue
@@ -143,26 +150,26 @@ class Bindings:
 
     def written_path(self, call: CallEvent, tensor: int) -> str | None:
         """The same as text: ``self.memory``; None where the line has no variable for what it wrote."""
-        return expressions.path_text(self.written_operand(call, tensor))
+        known = self._operands.get((call.index, tensor))
+        return (known or self._operand_of(call, tensor))[1]
 
     def written_operand(self, call: CallEvent, tensor: int) -> ast.expr | None:
         """The variable, as an expression, that the writing line hands to the writing call; None where the line has
         none."""
-        key = call.index, tensor
-        if key not in self._operands:
-            self._operands[key] = self._operand(call, tensor)
-        return self._operands[key]
+        known = self._operands.get((call.index, tensor))
+        return (known or self._operand_of(call, tensor))[0]
 
-    def _operand(self, call: CallEvent, tensor: int) -> ast.expr | None:
+    def _operand_of(self, call: CallEvent, tensor: int) -> _Operand:
         site = call.callsite
-        if site is None or is_state(call, tensor):
-            return None
-        node = written_in(call, site.expression, tensor, direct=site.direct)
-        if node is None:
-            return None
-        node = expressions.without_aliasing(node, self.view_texts)
-        text = expressions.path_text(node)
-        return node if text is not None and self._plausible(text, site, tensor, call.index) else None
+        found: _Operand = None, None
+        node = written_in(call, site.expression, tensor, direct=site.direct) if site is not None else None
+        if site is not None and node is not None and not is_state(call, tensor):
+            node = expressions.without_aliasing(node, self.view_texts)
+            text = expressions.path_text(node)
+            if text is not None and self._plausible(text, site, tensor, call.index):
+                found = node, text
+        self._operands[call.index, tensor] = found
+        return found
 
     def _plausible(self, text: str, site: Callsite, tensor: int, call: int) -> bool:
         """Whether the line's text for the first operand names the written tensor. For a direct call it does; for one

@@ -11,18 +11,17 @@ from __future__ import annotations
 import marshal
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, lt
 from typing import Any, NamedTuple
 
 from inplace_magic.capture.graph.node_records import saved_by
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.log import FACTS, HEAD, Log, RawCall
+from inplace_magic.capture.log import COUNTS, EACH, FACTS, HEAD, Log, RawCall
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.records import Observation
 
 _PLAIN = 2
 """The version of ``marshal`` that does not look for objects that occur twice: here there are numbers, which do not."""
-_MUTATION = 5
 
 
 _filled: Any = tuple.__new__
@@ -80,7 +79,11 @@ def once_each(found: Iterable[Any], number: str) -> list[Any]:
     """What is packed and what is not, by its number and in that order. An interrupt that struck while it was packed
     may have left a few twice."""
     numbered = attrgetter(number)
-    return sorted({numbered(each): each for each in found}.values(), key=numbered)
+    listed = [*found]
+    numbers = [*map(numbered, listed)]
+    if all(map(lt, numbers, numbers[1:])):
+        return listed  # as nearly always
+    return sorted(dict(zip(numbers, listed, strict=True)).values(), key=numbered)
 
 
 class Packed:
@@ -128,11 +131,20 @@ class Packed:
         nodes.records[:0] = self.nodes()
         self._calls, self._storages, self._nodes, self.count = [], [], [], 0
 
+    def rows(self) -> Iterator[tuple[list[list[Any]], list[Any]]]:
+        """(calls, observations), some at a time: calls as they were, with the place of an observation for each, and
+        observations as :meth:`calls` reads them. Both have numbers for what stands in :attr:`objects`."""
+        return map(marshal.loads, self._calls)
+
+    @property
+    def objects(self) -> list[Any]:
+        """The objects that many rows share, by their numbers."""
+        return [*self._numbers]
+
     def calls(self) -> Iterator[list[RawCall]]:
         """The calls, some at a time, as they were but for what is known of living objects alone."""
-        objects = [*self._numbers]
-        for packed in self._calls:
-            rows, observations = marshal.loads(packed)
+        objects = self.objects
+        for rows, observations in self.rows():
             seen = [
                 (
                     _filled(PastTensor, (serial, _filled(Past, (counter,)), key)),
@@ -144,10 +156,10 @@ class Packed:
                 for serial, counter, key, storage, version, layout, *others in observations
             ]
             for row in rows:
-                end = HEAD + row[8] + row[9]
+                end = HEAD + row[COUNTS] + row[COUNTS + 1]
                 row[FACTS] = objects[row[FACTS]]
                 row[HEAD:end] = [seen[place] for place in row[HEAD:end]]
-                for at in range(end, len(row), _MUTATION):
+                for at in range(end, len(row), EACH):
                     row[at] = seen[row[at]]
                     if row[at + 4] is not None:
                         row[at + 4] = objects[row[at + 4]]
@@ -170,11 +182,11 @@ class Packed:
         for raw in calls:
             row = [*raw]
             row[FACTS] = number(raw[FACTS], len(numbers))
-            end = HEAD + raw[8] + raw[9]
+            end = HEAD + raw[COUNTS] + raw[COUNTS + 1]
             for at in range(HEAD, end):
                 found = places.get(id(raw[at]))
                 row[at] = place(raw[at]) if found is None else found
-            for at in range(end, len(raw), _MUTATION):
+            for at in range(end, len(raw), EACH):
                 found = places.get(id(raw[at]))
                 row[at] = place(raw[at]) if found is None else found
                 if raw[at + 4] is not None:
@@ -184,7 +196,7 @@ class Packed:
 
     def storages(self) -> Iterator[PastStorage]:
         """The storages."""
-        objects = [*self._numbers]
+        objects = self.objects
         for packed in self._storages:
             for serial, nbytes, device, born, ended, born_op, ended_op, foreign in marshal.loads(packed):
                 yield PastStorage(serial, nbytes, objects[device], born, ended, born_op, ended_op, foreign)
@@ -200,7 +212,7 @@ class Packed:
 
     def nodes(self) -> Iterator[PastNode]:
         """The autograd nodes."""
-        objects = [*self._numbers]
+        objects = self.objects
         for packed in self._nodes:
             for serial, name, sequence, call, variable, ended, behind, saved in marshal.loads(packed):
                 entries: list[Any] = []

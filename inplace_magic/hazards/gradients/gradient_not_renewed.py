@@ -28,6 +28,7 @@ without anybody having written it. Silent for several steps after one backward.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -46,9 +47,10 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that steps so."""
     ran = story.backwards_run
     seen = set()
+    given = Counter([meta.storage for index in story.stepping_calls for meta in story.calls[index].inputs])
     for storage in story.trace.storages:
-        if storage.born not in story.backwards:
-            continue
+        if given[storage.storage] < 2 or storage.born not in story.backwards:
+            continue  # as where each step begins without gradients
         for first, second in pairwise(steps_by(story, storage.storage)):
             last = bisect_left(ran, second.index) - 1
             site = second.callsite

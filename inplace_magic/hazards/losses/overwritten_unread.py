@@ -82,7 +82,7 @@ def _parameters(story: Story) -> list[int]:
     found: dict[int, None] = {}
     for call in story.trace.calls:
         for meta in (*call.inputs, *call.outputs):
-            if meta.is_trainable and meta.storage is not None:
+            if meta.is_leaf and meta.requires_grad and meta.storage is not None:
                 found[meta.storage] = None
     return list(found)
 

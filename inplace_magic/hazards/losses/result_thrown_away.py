@@ -39,18 +39,23 @@ CODE = "result-thrown-away"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such statement."""
     seen = set()
-    for call in story.trace.calls:
+    alone = {key for key, site in story.sites.items() if site.direct and _is_all_of_its_statement(site)}
+    for call in story.trace.calls if alone else ():
         site = call.callsite
-        if site is None or not site.direct or site in seen or call.error is not None or len(call.outputs) != 1:
+        if site is None or id(site) not in alone or site in seen or call.error is not None or len(call.outputs) != 1:
             continue
         if not (call.does("has a form in place") or call.does("may hand back")) or not call.inputs:
             continue
         made, given = call.outputs[0], call.inputs[0]
-        if site.expression.strip() != site.statement.strip() or made.tensor == given.tensor:
+        if made.tensor == given.tensor:
             continue
         if not story.given_to.get(made.tensor) and not _is_shown(story, site) and _is_read_on(story, call, given):
             seen.add(site)
             yield _hazard(story, call)
+
+
+def _is_all_of_its_statement(site: Callsite) -> bool:
+    return site.expression.strip() == site.statement.strip()
 
 
 def _is_shown(story: Story, site: Callsite) -> bool:

@@ -55,9 +55,11 @@ def _parameters(story: Story) -> dict[int, int]:
 def _sums(story: Story, storage: int, trained: dict[int, int]) -> Iterator[tuple[Callsite, _Sum]]:
     site, found = None, _Sum()
     for call, mutation in story.writes_to_storage.get(storage, ()):
-        others = [meta.storage for meta in call.inputs if meta.storage != storage]
-        adds = call.does("shifts") and call.does("adds") and not call.does("subtracts or divides")
-        plain = adds and len(others) == 1 and others[0] in trained and mutation.tensor != trained[storage]
+        others: list[int | None] = []
+        plain = mutation.tensor != trained[storage] and call.does("shifts") and call.does("adds")
+        if plain:
+            others = [meta.storage for meta in call.inputs if meta.storage != storage]
+            plain = len(others) == 1 and others[0] in trained and not call.does("subtracts or divides")
         if not plain or call.callsite != site:
             if site is not None and found.calls:
                 yield site, found

@@ -69,10 +69,11 @@ def by_copies(story: Story) -> Iterator[Parting]:
 
 def _runs_of_lines(story: Story) -> Iterator[list[CallEvent]]:
     """The calls that library code made in one run of one line, where there are copies among them."""
+    copying = {call.index for call in story.doing("copy")}
     run: list[CallEvent] = []
-    for call in (*story.trace.calls, None):
+    for call in (*story.trace.calls, None) if len(copying) > 1 else ():
         if run and (call is None or call.callsite != run[0].callsite):
-            if sum(_copy(each)[0] is not None for each in run) > 1:
+            if sum(_copy(each)[0] is not None for each in run if each.index in copying) > 1:
                 yield run
             run = []
         if call is not None and call.callsite is not None and not call.callsite.direct:

@@ -73,12 +73,12 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _overlapping_input(call: CallEvent, mutation: Mutation, after: TensorMetadata) -> TensorMetadata | None:
-    written = _written(call, mutation, after)
-    if written is None:
-        return None
     for read in call.inputs:
         if read.storage is None or read.storage != after.storage or read.tensor == after.tensor:
-            continue
+            continue  # as nearly always
+        written = _written(call, mutation, after)
+        if written is None:
+            return None
         region = region_of(read)
         if region is not None and _is_read_in_time(written, region, after):
             continue

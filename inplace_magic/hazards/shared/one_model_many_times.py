@@ -45,14 +45,13 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that runs the model."""
     runs: dict[Callsite, list[CallEvent]] = {}
     full: set[int] = set()  # by `id` of the place, of which a loop has few
-    for call in story.trace.calls:
+    for index in story.training:
+        call = story.calls[index]
         site = call.callsite
         if site is None or id(site) in full or call.error is not None:
             continue
-        if not any(meta.is_trainable for meta in call.inputs):
-            continue
         many = True
-        for place in site.chain:
+        for place in filter(_is_call, site.chain):
             entries = runs.setdefault(place, [])
             if len(entries) < _FEW:
                 entries.append(call)
@@ -60,7 +59,7 @@ def check(story: Story) -> Iterator[Hazard]:
         if many:
             full.add(id(site))
     for place, calls in runs.items():
-        if len(calls) < 2 or not _is_call(place):
+        if len(calls) < 2:
             continue
         found = _loop_around(story, place)
         same = _ran_again(story, calls, place, found[0]) if found is not None else None

@@ -41,7 +41,7 @@ def check(story: Story) -> Iterator[Hazard]:
     is_state = cache(partial(_is_state, story))
     for call in story.writing:
         moved = call.mutated[0] if len(call.mutated) == 1 else None
-        if moved is None or not moved.is_trainable or call.callsite not in story.stepping:
+        if moved is None or not moved.is_trainable or call.index not in story.stepping_calls:
             continue
         if call.does("overwrites"):
             continue
@@ -59,7 +59,7 @@ def _is_state(story: Story, storage: int | None) -> bool:
     writes = story.writes_to_storage.get(storage, ()) if storage is not None else ()
     maker = story.maker_of_storage(storage) if writes else None
     gradient = maker is not None and maker.index in story.backwards
-    return not gradient and any(call.callsite in story.stepping for call, _mutation in writes)
+    return not gradient and any(call.index in story.stepping_calls for call, _mutation in writes)
 
 
 def _hazard(story: Story, call: CallEvent, first: CallEvent) -> Hazard:

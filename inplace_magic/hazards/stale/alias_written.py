@@ -79,7 +79,7 @@ CODE = "alias-written"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place whose other name was read afterwards."""
     seen: set[tuple[object, ...]] = set()
-    for call in story.trace.calls:
+    for call in story.writing:
         written = call.kind == "in-place" or call.does("turns") or reshaped(call)
         if not written or call.error is not None or call.callsite is None:
             continue

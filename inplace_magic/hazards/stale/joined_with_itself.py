@@ -56,9 +56,11 @@ def check(story: Story) -> Iterator[Hazard]:
         return
     seen = set()
     calls, statements = (call for call in story.trace.calls if call.callsite is not None), _statements(story)
-    for _number, group in groupby(calls, key=lambda call: statements[id(call.callsite)]):
-        run = list(group)
-        for call, pair in _joined(run) if any(len(call.inputs) > 1 for call in run) else ():
+    saying = _saying_both(story, statements)
+    for number, group in groupby(calls, key=lambda call: statements[id(call.callsite)]) if saying else ():
+        if number not in saying:
+            continue
+        for call, pair in _joined(list(group)):
             alias = _second_name(story, call, {name for _meta, name in pair})
             write = _written_since(story, call, pair, alias) if alias is not None else None
             if alias is not None and write is not None and write.site not in seen:
@@ -69,14 +71,23 @@ def check(story: Story) -> Iterator[Hazard]:
 def _statements(story: Story) -> dict[int, int]:
     """A number for each statement and run of it, by the `id` of the places in it, of which a loop has few."""
     numbers: dict[tuple[object, ...], int] = {}
-    sites = {id(call.callsite): call.callsite for call in story.trace.calls}
     return {
         key: numbers.setdefault(
             (site.line, site.statement, site.function, site.cell, site.file, site.caller), len(numbers)
         )
-        for key, site in sites.items()
-        if site is not None
+        for key, site in story.sites.items()
     }
+
+
+def _saying_both(story: Story, statements: dict[int, int]) -> set[int]:
+    """The statements that give calls both names of a tensor that was given a second one."""
+    said: dict[int, set[str]] = {}
+    for key, site in story.sites.items():
+        if site.direct:
+            names = {*_names_given(site.expression, True), *_names_given(site.expression, False)}
+            said.setdefault(statements[key], set()).update(names)
+    pairs = [(alias.target, alias.source) for alias in story.aliases.statements]
+    return {number for number, names in said.items() if any(a in names and b in names for a, b in pairs)}
 
 
 def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:

@@ -102,8 +102,10 @@ def _comparisons(story: Story) -> Iterator[tuple[CallEvent, Write, int | None]]:
         one, other = call.inputs[:2]
         if one.tensor == other.tensor and one.tensor in tied and all(out.dtype == "bool" for out in call.outputs):
             continue  # "are the two still tied?"
+        if not _same_elements(one, other):
+            continue  # as nearly always
         compares, scaling = call.does("compares"), _scaled_before(story, call)
-        if not (compares or scaling) or not _same_elements(one, other) or not _two_ways(story, call, one, other):
+        if not (compares or scaling) or not _two_ways(story, call, one, other):
             continue
         taken = second_taken(story, call)
         write = scaling or _write_between(story, call, taken)

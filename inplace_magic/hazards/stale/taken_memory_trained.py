@@ -80,13 +80,14 @@ def _ties(story: Story) -> dict[int, list[int]]:
     order."""
     found: dict[int, list[int]] = {}
     met: set[tuple[int, int | None]] = set()
-    for call in story.trace.calls:
+    for index in sorted(story.training.keys() | {call.index for call in story.doing("takes memory")}):
+        call = story.calls[index]
         if call.does("takes memory") and len(call.inputs) > 1 and call.inputs[1].storage is not None:
             found.setdefault(call.inputs[1].storage, []).append(call.index)
             met.add((call.inputs[0].tensor, call.inputs[1].storage))
-        for meta in call.inputs:
+        for meta in story.training.get(index, ()):
             key = meta.tensor, meta.storage
-            if meta.is_trainable and meta.storage is not None and key not in met:
+            if meta.storage is not None and key not in met:
                 met.add(key)
                 found.setdefault(meta.storage, []).append(call.index)
     return {storage: ties for storage, ties in found.items() if len(ties) > 1}

@@ -58,6 +58,8 @@ def check(story: Story) -> Iterator[Hazard]:
     told: set[Callsite | None] = set()
     asked: dict[Callsite, int] = {}
     for call in story.trace.calls:
+        if len(call.outputs) != 1 or call.outputs[0].dtype not in _HALF:
+            continue
         for weight in _cast_by(call):
             before = cast.setdefault(weight.tensor, call)
             write = _write_between(story, weight, before, call) if before is not call else None
@@ -76,9 +78,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _cast_by(call: CallEvent) -> list[TensorMetadata]:
     """The leaves that a call got in single precision, where it gave a result of half of it and is no conversion."""
-    if call.error is not None or len(call.inputs) < 2 or len(call.outputs) != 1 or call.does("copy"):
-        return []
-    if call.outputs[0].dtype not in _HALF or call.mutations:
+    if call.error is not None or len(call.inputs) < 2 or call.does("copy") or call.mutations:
         return []
     return [meta for meta in call.inputs if meta.is_trainable and meta.dtype == "float32" and not meta.is_view]
 

@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.objects.shared_containers import class_around, default_left_out, is_made_again
@@ -99,21 +100,23 @@ class _Trained:
 
 def default_modules(story: Story) -> Iterator[DefaultModule]:
     """Yields one for each class and attribute."""
-    defaults: dict[tuple[object, ...], _Default | None] = {}
+    called = cache(partial(_default_called, story))
     first: dict[tuple[_Default, int], _Run] = {}
     trained: dict[tuple[_Default, int], _Trained] = {}
     asked: Counter[tuple[_Default, int]] = Counter()
     told: set[_Default] = set()
+    running: dict[int, list[tuple[Callsite, _Default]]] = {}  # by `id` of the place, of which a loop has few
     for call in story.trace.calls:
-        if call.callsite is None or call.error is not None:
+        site = call.callsite
+        if site is None or call.error is not None or not (call.mutations or call.index in story.training):
             continue
-        leaves = [meta.tensor for meta in call.inputs if meta.is_trainable]
-        for place in call.callsite.chain if call.mutations or leaves else ():
-            where = place.cell, place.file, place.line, place.expression
-            if where not in defaults:
-                defaults[where] = _default_called(story, place)
-            default = defaults[where]
-            if default is None or default in told:
+        if id(site) not in running:
+            running[id(site)] = [(place, default) for place in site.chain if (default := called(place)) is not None]
+        if not running[id(site)]:
+            continue
+        leaves = [meta.tensor for meta in story.training.get(call.index, ())]
+        for place, default in running[id(site)]:
+            if default in told:
                 continue
             run = None
             for mutation in call.mutations:

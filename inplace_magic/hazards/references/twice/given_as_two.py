@@ -36,12 +36,12 @@ def given_as_two(story: Story) -> Iterator[TwoResults]:
 def _bound(call: CallEvent) -> tuple[str, Callsite] | None:
     """The name that a function's statement gives what a call wrote and gave back, and its place; also of a call in
     functions that return it."""
-    meta = next(iter(call.mutations), None)
-    if meta is None or call.error is not None or all(out.tensor != meta.tensor for out in call.outputs):
-        return None
     place = call.callsite.handed_to if call.callsite is not None else None
     name = place.targets[0] if place is not None and place.targets and len(place.targets) == 1 else None
     if place is None or name is None or not name.isidentifier() or place.function == "<module>":
+        return None
+    meta = next(iter(call.mutations), None)
+    if meta is None or call.error is not None or all(out.tensor != meta.tensor for out in call.outputs):
         return None
     return name, place
 

@@ -1,0 +1,137 @@
+"""Raw calls -> frozen ones, from what a watch still has as objects and from what it packed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from inplace_magic.capture.log import COUNTS, EACH, FACTS, HEAD, SITE, RawCall, mutations_of
+from inplace_magic.capture.records import UNREAD, Observation
+from inplace_magic.capture.torch import describe_memory
+from inplace_magic.capture.torch.functions import FunctionFacts
+from inplace_magic.capture.torch.layouts import Layout, readable
+from inplace_magic.capture.torch.refusals import refusal_of
+from inplace_magic.record.events import CallEvent, Dropped, Mutation, TensorMetadata
+from inplace_magic.record.filled import filled
+from inplace_magic.record.places import Callsite
+
+_call_event, _metadata, _mutation = filled(CallEvent), filled(TensorMetadata), filled(Mutation)
+
+
+class Freezer:
+    """Makes each observation readable once, however many calls refer to it."""
+
+    def __init__(
+        self,
+        sites: list[Callsite],
+        modules: list[tuple[str, ...]],
+        within: Mapping[tuple[int, str], str],
+        dropped: Mapping[int, Dropped],
+    ) -> None:
+        self._sites = sites
+        self._modules = modules
+        self._within = within
+        self._dropped = dropped
+        self._made: dict[int, TensorMetadata] = {}
+        """By ``id`` of the observation."""
+
+    def calls(self, raws: list[RawCall], giving: set[int | None]) -> list[CallEvent]:
+        """Some calls; adds the numbers of the places that gave a memory to other libraries."""
+        giving.update([raw[SITE] for raw in raws if raw[FACTS].exports])
+        return [self._call(raw, raw[FACTS], self._observation) for raw in raws]
+
+    def packed_calls(
+        self, rows: list[list[Any]], observations: list[Any], objects: list[Any], giving: set[int | None]
+    ) -> list[CallEvent]:
+        """The same of calls that were packed; the arguments are what :class:`.past.packed.Packed` keeps."""
+        facts_of = [objects[row[FACTS]] for row in rows]
+        giving.update([row[SITE] for row, facts in zip(rows, facts_of, strict=True) if facts.exports])
+        made = [
+            _seen(serial, version, storage, counter, objects[layout], key, pointer, requires_grad, node)
+            for serial, counter, key, storage, version, layout, pointer, requires_grad, node in observations
+        ]
+        for row in rows:
+            for region in range(HEAD + row[COUNTS] + row[COUNTS + 1] + EACH - 1, len(row), EACH):
+                row[region] = None if row[region] is None else objects[row[region]]
+        return [self._call(row, facts, made.__getitem__) for row, facts in zip(rows, facts_of, strict=True)]
+
+    def _call(self, raw: Any, facts: FunctionFacts, observed: Callable[[Any], TensorMetadata]) -> CallEvent:
+        number, _facts, kind, site, error, parent, grad_enabled, sequence, inputs, outputs = raw[:HEAD]
+        end = HEAD + inputs
+        written = mutations_of(raw) if len(raw) > end + outputs else ()
+        after = tuple([observed(entry[0]) for entry in written]) if written else ()
+        return _call_event(
+            number,
+            facts.name,
+            kind,
+            None if site is None else self._sites[site],
+            (*map(observed, raw[HEAD:end]),),
+            (*map(observed, raw[end : end + outputs]),),
+            tuple([self._mutation(number, *pair) for pair in zip(after, written, strict=True)]) if written else (),
+            error,
+            None if error is None else refusal_of(error),
+            parent,
+            grad_enabled,
+            after,
+            sequence,
+            () if site is None else self._modules[site],
+            "" if site is None or not written else self._within.get((site, facts.name), ""),
+            facts.traits,
+        )
+
+    def _mutation(self, call: int, after: TensorMetadata, written: Any) -> Mutation:
+        _after, before, old, new, region = written
+        return _mutation(
+            after.tensor,
+            before,
+            after.version,
+            after.storage,
+            after.counter,
+            describe_memory.flat(old),
+            describe_memory.flat(new),
+            region,
+            self._dropped.get(call),
+        )
+
+    def _observation(self, seen: Observation) -> TensorMetadata:
+        made = self._made.get(id(seen))
+        if made is None:
+            record, storage, version, layout, pointer, requires_grad, node = seen
+            on = storage.serial if storage is not None else None
+            counter = record.counter.serial
+            made = _seen(record.serial, version, on, counter, layout, record.key, pointer, requires_grad, node)
+            self._made[id(seen)] = made
+        return made
+
+
+def _seen(
+    serial: int,
+    version: int | None,
+    storage: int | None,
+    counter: int | None,
+    layout: Layout,
+    key: int,
+    pointer: int | None,
+    requires_grad: bool,
+    node: int | None,
+) -> TensorMetadata:
+    shape, strides, offset, dtype, device, nbytes, is_view, cls = readable(layout)
+    return _metadata(
+        serial,
+        version,
+        storage,
+        counter,
+        shape,
+        strides,
+        offset,
+        dtype,
+        device,
+        nbytes,
+        requires_grad,
+        node is None,
+        is_view,
+        None if node == UNREAD else node,
+        key,
+        pointer,
+        cls,
+    )
