@@ -19,6 +19,7 @@ import story
 import torch
 
 import inplace_magic
+from inplace_magic.analysis.story import indexed_once
 from inplace_magic.hazards import RULES, find_hazards
 from inplace_magic.record.garbage import collection_paused
 from inplace_magic.render import to_mimebundle
@@ -59,8 +60,9 @@ def measured(steps: int) -> tuple[int, list[float]]:
     """Calls, and seconds by part."""
     with collection_paused():
         report, together = recorded(steps)
-        rules = timed(lambda: find_hazards(report.trace))
-        page = timed(lambda: to_mimebundle(report))
+        with indexed_once():  # as after a watched cell
+            rules = timed(lambda: find_hazards(report.trace))
+            page = timed(lambda: to_mimebundle(report))
         walk = timed(lambda: walked(report))
     return len(report.calls), [max(0.0, together - rules), rules, page, walk]
 

@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from inplace_magic.analysis.story import Story
+from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.hazards import Hazard
 from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report
@@ -53,7 +53,7 @@ class _Ran:
 
     @cached_property
     def story(self) -> Story:
-        return Story(self._report.trace)
+        return story_of(self._report.trace)
 
 
 def _has_happened(hazard: Hazard, ran: _Ran) -> bool:

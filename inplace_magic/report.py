@@ -54,7 +54,7 @@ class Report:
         The report is in the language of the session, or of the ``use_language`` block around it.
         """
         findings, faults = find_hazards(trace)
-        return cls(replace(trace, faults=trace.faults + faults), findings, language())
+        return cls(replace(trace, faults=trace.faults + faults) if faults else trace, findings, language())
 
     def in_language(self, name: str) -> Report:
         """The same report in another language, its findings made anew from the trace. Of a report saved before traces

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -19,6 +21,7 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
+from inplace_magic.record.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -204,3 +207,27 @@ class Story(Writes):
                 yield call, call.refusal
         if self.trace.refusal is not None and self.trace.refusal not in said:
             yield None, self.trace.refusal
+
+
+_indexed: ContextVar[list[Story] | None] = ContextVar("_indexed", default=None)
+
+
+@contextmanager
+def indexed_once() -> Iterator[None]:
+    """Within the block, the last trace that was asked for is indexed once for all who look at it one after the other:
+    the rules, the news of a story, the page. Indexes are large, so none outlives the block."""
+    token = _indexed.set([])
+    try:
+        yield
+    finally:
+        _indexed.reset(token)
+
+
+def story_of(trace: Trace) -> Story:
+    """The indexes of a trace, each made when it is first asked for."""
+    kept = _indexed.get()
+    if kept is None:
+        return Story(trace)
+    if not kept or kept[0].trace is not trace:
+        kept[:] = [Story(trace)]
+    return kept[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_magic.analysis.story import Story
+from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.hazards.all_rules import FOR_PADDLE, NEED_EVERY_CALL, RULES
 from inplace_magic.hazards.cures import with_fix
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
@@ -34,7 +34,7 @@ def _rules_for(trace: Trace) -> tuple[Rule, ...]:
 
 
 def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
-    story = Story(trace)
+    story = story_of(trace)
     found: list[Hazard] = []
     weaker: list[Hazard] = []
     faults: list[str] = []

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
 
+from inplace_magic.analysis.story import indexed_once
 from inplace_magic.deliver import complain, tell
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.flags import Options
@@ -249,11 +250,12 @@ def switch_off(host: Host) -> None:
         return
     atexit.unregister(story.at_exit)
     figures = story.figures()
-    report = story.end()
-    print(_("inplace_watch is off. It was on {figures}.").format(figures=figures))
-    if report is not None:
-        told = story.news.all_of(report)
-        host.deliver(report, story.options, told=told)
+    with indexed_once():
+        report = story.end()
+        print(_("inplace_watch is off. It was on {figures}.").format(figures=figures))
+        if report is not None:
+            told = story.news.all_of(report)
+            host.deliver(report, story.options, told=told)
 
 
 _OFF = N_("inplace_watch is off. `{magic}` watches every cell from there on.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
+from inplace_magic.analysis.story import indexed_once
 from inplace_magic.deliver import complain, has_note, write
 from inplace_magic.flags import Options
 from inplace_magic.language import _
@@ -204,11 +205,12 @@ def finish(session: Session, raised: BaseException | None) -> None:
     if active is None:
         return
     session.tracebacks.off()
-    report = active.report or stopped(session, active, raised)
-    if report is not None and active.options.deliver.prove:
-        report = proved(report, active.origin and replace(active.origin, snapshot=None))
-    if report is not None:
-        session.deliver(report, active.options)
+    with indexed_once():
+        report = active.report or stopped(session, active, raised)
+        if report is not None and active.options.deliver.prove:
+            report = proved(report, active.origin and replace(active.origin, snapshot=None))
+        if report is not None:
+            session.deliver(report, active.options)
 
 
 def proved(report: Report, origin: Cells | None) -> Report:

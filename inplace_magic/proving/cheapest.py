@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inplace_magic.analysis.story import Story
+from inplace_magic.analysis.story import story_of
 from inplace_magic.errors import CompareError
 from inplace_magic.hazards import Hazard
 from inplace_magic.hazards.fixes.candidates import candidates
@@ -33,7 +33,7 @@ def cheapest(bench: Bench, report: Report, hazard: Hazard) -> Hazard:
     if has_done_anything() or proof is None or proof.verdict != "proven" or hazard.price_bytes is None:
         return hazard
     proven = [hazard]
-    for number, candidate in enumerate(candidates(Story(report.trace), hazard)):
+    for number, candidate in enumerate(candidates(story_of(report.trace), hazard)):
         if number >= _MOST_TRIED or len(proven) >= _MOST_PROVEN:
             break
         tried = judged(bench, report, candidate, [candidate.diff])

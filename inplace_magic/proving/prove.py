@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import FrameType
 
-from inplace_magic.analysis.story import Story
+from inplace_magic.analysis.story import story_of
 from inplace_magic.errors import CompareError, InplaceMagicError
 from inplace_magic.hazards import Hazard
 from inplace_magic.hazards.fixes.candidates import candidates
@@ -81,7 +81,7 @@ def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> 
         refuted = proof
     count, best = 0, None
     about_saved = hazard.severity == "error" or hazard.saved is not None  # of others no run tells what is right
-    for candidate in candidates(Story(report.trace), hazard) if about_saved else ():
+    for candidate in candidates(story_of(report.trace), hazard) if about_saved else ():
         proof = judged(bench, report, candidate, [candidate.diff])
         if proof.verdict == "proven":
             return replace(candidate, proof=proof)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
-from inplace_magic.analysis.story import Story
+from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.hazards import Hazard, find_cure, wording
 from inplace_magic.hazards.rules.saved_values_changed import CODE
 from inplace_magic.language import _, sentences
@@ -54,7 +54,7 @@ def found(bench: Bench, report: Report) -> list[Hazard]:
     """
     if not bench.wrong_gradients or not bench.is_deterministic:
         return []
-    story = Story(report.trace)
+    story = story_of(report.trace)
     changed, again = bench.changed_saves()
     groups: dict[Callsite | int | None, list[_Blamed]] = {}
     for save in changed:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.record.traits import Trait
@@ -28,6 +28,20 @@ class SortedCalls:
     def in_place(self) -> list[CallEvent]:
         """The calls that wrote tensors which they were given."""
         return [call for call in self.trace.calls if call.kind == "in-place"]
+
+    @cached_property
+    def writes_counted(self) -> list[tuple[CallEvent, Mutation, int]]:
+        """The writes in place, each with how many of the same tensor its place had made before: what the first few of
+        a loop do not tell, the next thousand do not either."""
+        made: dict[tuple[int, int], int] = {}
+        found: list[tuple[CallEvent, Mutation, int]] = []
+        for call in self.in_place:
+            place = id(call.callsite)
+            for mutation in call.mutations:
+                key = place, mutation.tensor
+                count = made[key] = made.get(key, -1) + 1
+                found.append((call, mutation, count))
+        return found
 
     @cached_property
     def writing(self) -> list[CallEvent]:

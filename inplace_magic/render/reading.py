@@ -13,7 +13,7 @@ from inplace_magic.analysis.ledger import Ledger
 from inplace_magic.analysis.memory import LineMemory, Peak, memory_by_line, peaks_of
 from inplace_magic.analysis.naming.bindings import Bindings, names_of
 from inplace_magic.analysis.saved import Kept, kept_for_backward, tensors_of_saved
-from inplace_magic.analysis.story import Story
+from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.language import LANGUAGES, _, use_language
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
@@ -92,7 +92,7 @@ class Reading:
     @cached_property
     def story(self) -> Story:
         """The trace with its indexes."""
-        return Story(self.trace)
+        return story_of(self.trace)
 
     @property
     def bindings(self) -> Bindings:

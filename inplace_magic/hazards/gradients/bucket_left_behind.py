@@ -71,8 +71,8 @@ def _buckets(story: Story) -> dict[int, dict[int, CallEvent | None]]:
     time."""
     found: dict[int, dict[int, CallEvent | None]] = {}
     given: dict[int, int] = {}
-    for call in story.trace.calls:
-        if not call.does("sets gradient") or not call.inputs:
+    for call in story.doing("sets gradient"):
+        if not call.inputs:
             continue
         leaf, *values = call.inputs
         before = given.pop(leaf.tensor, None)

@@ -76,7 +76,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each run of a function and each memory that it wrote."""
     told: set[tuple[Callsite | None, int | None]] = set()
     asked: Counter[tuple[Callsite, int]] = Counter()
-    for call in story.trace.calls:
+    for call in story.writing:
         site, written = call.callsite, call.kind == "in-place" or call.does("turns")
         if site is None or site.caller is None or not written or call.error is not None:
             continue

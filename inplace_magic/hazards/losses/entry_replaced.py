@@ -52,9 +52,9 @@ _LOOKS = ("keys", "items", "values", "get")
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each replacing line."""
     asked: set[Callsite] = set()
-    for call in story.trace.calls:
+    for call in story.doing("detached"):
         site = call.callsite
-        if site is None or site.direct or not call.does("detached") or site in asked:
+        if site is None or site.direct or site in asked:
             continue
         asked.add(site)
         name = _dictionary(site)

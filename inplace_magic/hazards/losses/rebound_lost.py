@@ -38,17 +38,22 @@ CODE = "rebound-lost"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such statement."""
     by_site: dict[Callsite, list[CallEvent]] = {}
-    for call in story.trace.calls:
-        if call.callsite is not None and call.callsite.direct and len(call.outputs) == 1 and not call.mutations:
+    names = {key: name for key, site in story.sites.items() if (name := _name_bound(site)) is not None}
+    for call in story.trace.calls if names else ():
+        if call.callsite is not None and id(call.callsite) in names and len(call.outputs) == 1 and not call.mutations:
             by_site.setdefault(call.callsite, []).append(call)
     for site, calls in by_site.items():
-        targets = site.bound
-        name = targets[0] if targets is not None and len(targets) == 1 else None
-        if name is None or not name.isidentifier():
-            continue
+        name = names[id(site)]
         unread = all(not story.given_to.get(call.outputs[0].tensor) for call in calls)
         if unread and _is_the_loops(story, site, name):
             yield _hazard(story, calls[0], name)
+
+
+def _name_bound(site: Callsite) -> str | None:
+    """The name that a line of the user's own gives its value."""
+    targets = site.bound if site.direct else None
+    name = targets[0] if targets is not None and len(targets) == 1 else None
+    return name if name is not None and name.isidentifier() else None
 
 
 def _is_the_loops(story: Story, site: Callsite, name: str) -> bool:

@@ -110,21 +110,19 @@ def written_again(story: Story, holder: Callable[[CallEvent, Callsite, int], Hol
     first: dict[tuple[object, ...], Holder] = {}
     told: set[tuple[object, ...]] = set()
     asked: set[tuple[object, ...]] = set()
-    for call in story.in_place:
+    for call, mutation, earlier in story.writes_counted:
         site = call.callsite
-        if site is None or site.caller is None:
-            continue
+        if earlier or site is None or site.caller is None:
+            continue  # most writes of a loop end here
         line = (site.cell, site.file, site.line)
-        for mutation in call.mutations if line not in told else ():
-            if (site, mutation.tensor) in asked:
-                continue  # most writes of a loop end here
-            asked.add((site, mutation.tensor))
-            now = holder(call, site, mutation.tensor) if builds_on_itself(story, call, mutation) else None
-            before = first.setdefault((*line, *_elements(call, mutation)), now) if now is not None else None
-            if now is not None and before is not None and before != now:
-                told.add(line)
-                yield Again(call, site, mutation.tensor, before, now)
-                break
+        if line in told or (site, mutation.tensor) in asked:
+            continue
+        asked.add((site, mutation.tensor))
+        now = holder(call, site, mutation.tensor) if builds_on_itself(story, call, mutation) else None
+        before = first.setdefault((*line, *_elements(call, mutation)), now) if now is not None else None
+        if now is not None and before is not None and before != now:
+            told.add(line)
+            yield Again(call, site, mutation.tensor, before, now)
 
 
 def _elements(call: CallEvent, mutation: Mutation) -> tuple[object, ...]:

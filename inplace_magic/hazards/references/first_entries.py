@@ -59,13 +59,15 @@ def first_entries_written(story: Story) -> Iterator[FirstEntryWritten]:
     """Yields one for each line that adds."""
     told: set[tuple[object, ...]] = set()
     asked: Counter[Callsite] = Counter()
-    for call in story.in_place:
+    for call, mutation, earlier in story.writes_counted:
         site = call.callsite
-        if site is None or len(call.mutations) != 1 or call.error is not None or len(call.inputs) < 2:
+        if earlier >= _MOST or site is None or len(call.mutations) != 1:
+            continue
+        if call.error is not None or len(call.inputs) < 2 or not _may_be_an_entry(story, mutation):
             continue
         line = site.function, site.cell, site.file, site.line
         asked[site] += 1
-        if asked[site] > _MOST or line in told or not _may_be_an_entry(story, call.mutations[0]):
+        if asked[site] > _MOST or line in told:
             continue
         for result, begun, entry in beginnings(story, call, site):
             mine = _writes_of_the_line(story, call, site)

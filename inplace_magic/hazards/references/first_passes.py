@@ -54,24 +54,24 @@ def start_values_written(story: Story) -> Iterator[StartWritten]:
     """Yields one for each line and memory."""
     lines: dict[Hashable, _Line] = {}
     asked: Counter[Callsite] = Counter()
-    for call in story.in_place:
-        site = call.callsite
-        for mutation in call.mutations if call.error is None and site is not None else ():
-            meta = story.observations.get(mutation.tensor)
-            if site is None or mutation.storage is None or meta is None or meta.is_trainable:
-                continue
-            asked[site] += 1
-            if asked[site] > _MOST or not builds_on_itself(story, call, mutation):
-                continue
-            path = story.bindings.written_path(call, mutation.tensor)
-            owners = list(owners_of(story, call, mutation, path))
-            for owned in owners:
-                if owned.path.isidentifier():
-                    place = owned.site
-                    line = lines.setdefault((place.function, place.cell, place.file, place.line, owned.path), _Line())
-                    first = _entered(story, line, call, mutation.storage, place)
-                    if first is not None:
-                        yield StartWritten(call, mutation, _rebound(owners) or owned, first)
+    for call, mutation, earlier in story.writes_counted:
+        site, meta = call.callsite, story.observations.get(mutation.tensor)
+        if earlier >= _MOST or call.error is not None or site is None or mutation.storage is None:
+            continue
+        if meta is None or meta.is_trainable:
+            continue
+        asked[site] += 1
+        if asked[site] > _MOST or not builds_on_itself(story, call, mutation):
+            continue
+        path = story.bindings.written_path(call, mutation.tensor)
+        owners = list(owners_of(story, call, mutation, path))
+        for owned in owners:
+            if owned.path.isidentifier():
+                place = owned.site
+                line = lines.setdefault((place.function, place.cell, place.file, place.line, owned.path), _Line())
+                first = _entered(story, line, call, mutation.storage, place)
+                if first is not None:
+                    yield StartWritten(call, mutation, _rebound(owners) or owned, first)
 
 
 def _rebound(owners: list[Owned]) -> Owned | None:

@@ -34,22 +34,23 @@ def starts_written(story: Story) -> Iterator[StartKept]:
     """Yields one for each attribute."""
     told: set[tuple[str | None, int | None, str]] = set()
     asked: set[tuple[Callsite, int]] = set()
-    for call in story.in_place:
+    for call, mutation, earlier in story.writes_counted:
         site = call.callsite
-        for mutation in call.mutations if site is not None and site.caller is not None and call.error is None else ():
-            if site is None or (site, mutation.tensor) in asked or call.does("overwrites"):
-                continue
-            asked.add((site, mutation.tensor))
-            path = story.bindings.written_path(call, mutation.tensor) or ""
-            holder, dot, attribute = path.partition(".")
-            if not dot or holder not in site.parameters[:1] or not attribute.isidentifier():
-                continue
-            listing = whole_listing(story.trace, site)
-            found = _set_back(listing, site, attribute) if listing is not None else None
-            key = site.file, site.cell, path
-            if found is not None and key not in told and _are_one(story, mutation.tensor, attribute, found[0]):
-                told.add(key)
-                yield StartKept(call, mutation.tensor, path, f"{holder}.{found[0]}", found[1])
+        if earlier or site is None or site.caller is None or call.error is not None:
+            continue
+        if (site, mutation.tensor) in asked or call.does("overwrites"):
+            continue
+        asked.add((site, mutation.tensor))
+        path = story.bindings.written_path(call, mutation.tensor) or ""
+        holder, dot, attribute = path.partition(".")
+        if not dot or holder not in site.parameters[:1] or not attribute.isidentifier():
+            continue
+        listing = whole_listing(story.trace, site)
+        found = _set_back(listing, site, attribute) if listing is not None else None
+        key = site.file, site.cell, path
+        if found is not None and key not in told and _are_one(story, mutation.tensor, attribute, found[0]):
+            told.add(key)
+            yield StartKept(call, mutation.tensor, path, f"{holder}.{found[0]}", found[1])
 
 
 def _set_back(listing: Listing, site: Callsite, attribute: str) -> tuple[str, str] | None:

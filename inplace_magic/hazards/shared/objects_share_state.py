@@ -75,15 +75,14 @@ def check(story: Story) -> Iterator[Hazard]:
         if past.call.callsite not in told:
             told.add(past.call.callsite)
             yield _of_another_holder(story, past)
-    for call in story.in_place:
-        for mutation in call.mutations if call.callsite not in told else ():
-            if (call.callsite, mutation.tensor) in asked:
-                continue  # most writes of a loop end here
-            asked.add((call.callsite, mutation.tensor))
-            pair = _copy_and_original(story, call, mutation.tensor)
-            if pair is not None and _is_used_again(story, call, mutation.tensor, pair[0].site):
-                told.add(call.callsite)
-                yield _of_a_copy(story, call, mutation.tensor, pair[0].path, pair[1])
+    for call, mutation, earlier in story.writes_counted:
+        if earlier or call.callsite in told or (call.callsite, mutation.tensor) in asked:
+            continue  # most writes of a loop end here
+        asked.add((call.callsite, mutation.tensor))
+        pair = _copy_and_original(story, call, mutation.tensor)
+        if pair is not None and _is_used_again(story, call, mutation.tensor, pair[0].site):
+            told.add(call.callsite)
+            yield _of_a_copy(story, call, mutation.tensor, pair[0].path, pair[1])
 
 
 @dataclass(frozen=True)

@@ -57,20 +57,21 @@ def written_as_two(story: Story) -> Iterator[WrittenAsTwo]:
     pairs: dict[Hashable, _Pair] = {}
     told: set[Hashable] = set()
     asked: Counter[Hashable] = Counter()
-    for call in story.in_place:
-        for mutation in call.mutations if call.error is None and call.callsite is not None else ():
-            asked[call.callsite, mutation.storage] += 1
-            if asked[call.callsite, mutation.storage] > _MOST or not _may_be_a_state(story, mutation):
-                continue
-            path = story.bindings.written_path(call, mutation.tensor)
-            for owned in owners_of(story, call, mutation, path):
-                for key, mine, theirs in _places(story, call, mutation, owned):
-                    if key in told:
-                        continue
-                    found = _entered(story, pairs.setdefault(key, _Pair()), call, mutation, mine, theirs, owned.path)
-                    if found is not None:
-                        told.add(key)
-                        yield found
+    for call, mutation, earlier in story.writes_counted:
+        if earlier >= _MOST or call.error is not None or call.callsite is None or not _may_be_a_state(story, mutation):
+            continue
+        asked[call.callsite, mutation.storage] += 1
+        if asked[call.callsite, mutation.storage] > _MOST:
+            continue
+        path = story.bindings.written_path(call, mutation.tensor)
+        for owned in owners_of(story, call, mutation, path):
+            for key, mine, theirs in _places(story, call, mutation, owned):
+                if key in told:
+                    continue
+                found = _entered(story, pairs.setdefault(key, _Pair()), call, mutation, mine, theirs, owned.path)
+                if found is not None:
+                    told.add(key)
+                    yield found
 
 
 def _may_be_a_state(story: Story, mutation: Mutation) -> bool:
