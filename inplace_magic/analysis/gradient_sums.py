@@ -4,7 +4,7 @@ it was cleared."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
@@ -121,7 +121,7 @@ class GradientUses:
 
     def __init__(self, story: Story) -> None:
         self.story = story
-        self._given: dict[int, list[CallEvent]] = {}
+        self._given: dict[int, Sequence[CallEvent]] = {}
         self._moves: dict[int, list[CallEvent]] = {}
         self._seen_elsewhere: dict[int, bool] = {}
         self._filled: dict[int, Filled | None] = {}
@@ -194,7 +194,7 @@ class GradientUses:
             return None
         return dropped if dropped.got(leaves) else None
 
-    def _given_to(self, memory: int) -> list[CallEvent]:
+    def _given_to(self, memory: int) -> Sequence[CallEvent]:
         if memory not in self._given:
             self._given[memory] = self.story.given_memory(memory)
         return self._given[memory]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -70,9 +70,11 @@ class Story(Writes):
         places = {key for key, site in self.sites.items() if site in self.stepping}
         return frozenset([call.index for call in self.trace.calls if id(call.callsite) in places])
 
-    def given_memory(self, storage: int | None) -> list[CallEvent]:
+    def given_memory(self, storage: int | None) -> Sequence[CallEvent]:
         """The calls that got a tensor on a memory, oldest first; queries too."""
         tensors = self.bindings.by_storage.get(storage, ()) if storage is not None else ()
+        if len(tensors) == 1:
+            return self.given_to.get(tensors[0], [])
         found = {call.index: call for tensor in tensors for call in self.given_to.get(tensor, ())}
         return [found[index] for index in sorted(found)]
 

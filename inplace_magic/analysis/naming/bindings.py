@@ -102,9 +102,10 @@ class Bindings:
             if site is None:
                 continue
             for output in call_event.outputs:
-                if output.tensor not in made_at and call_event.modules and call_event.kind == "ordinary":
-                    activations.add(output.tensor)
-                made_at.setdefault(output.tensor, site)
+                if output.tensor not in made_at:
+                    made_at[output.tensor] = site
+                    if call_event.modules and call_event.kind == "ordinary":
+                        activations.add(output.tensor)
             if call_event.does("gives item"):
                 subscripts.add(site.expression)
         nodes = map(expressions.parse, subscripts)

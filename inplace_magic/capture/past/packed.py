@@ -19,12 +19,13 @@ from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.log import COUNTS, EACH, FACTS, HEAD, Log, RawCall
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.records import Observation
+from inplace_magic.record.filled import filled
 
 _PLAIN = 2
 """The version of ``marshal`` that does not look for objects that occur twice: here there are numbers, which do not."""
 
 
-_filled: Any = tuple.__new__
+_tuple: Any = tuple.__new__
 """Makes a named tuple; its own constructor is a function of Python's that does the same."""
 
 
@@ -73,6 +74,9 @@ class PastNode:
 
     def __call__(self) -> None:
         """Nothing, as a weak reference to what died gives."""
+
+
+_storage, _node = filled(PastStorage), filled(PastNode)
 
 
 def once_each(found: Iterable[Any], number: str) -> list[Any]:
@@ -147,8 +151,8 @@ class Packed:
         for rows, observations in self.rows():
             seen = [
                 (
-                    _filled(PastTensor, (serial, _filled(Past, (counter,)), key)),
-                    None if storage is None else _filled(Past, (storage,)),
+                    _tuple(PastTensor, (serial, _tuple(Past, (counter,)), key)),
+                    None if storage is None else _tuple(Past, (storage,)),
                     version,
                     objects[layout],
                     *others,
@@ -199,7 +203,7 @@ class Packed:
         objects = self.objects
         for packed in self._storages:
             for serial, nbytes, device, born, ended, born_op, ended_op, foreign in marshal.loads(packed):
-                yield PastStorage(serial, nbytes, objects[device], born, ended, born_op, ended_op, foreign)
+                yield _storage(serial, nbytes, objects[device], born, ended, born_op, ended_op, foreign)
 
     def _packed_storages(self, records: Iterable[Any]) -> bytes:
         numbers = self._numbers
@@ -221,7 +225,7 @@ class Packed:
                         *(objects[slot], tensor, None if storage is None else Past(storage)),
                         *(None if counter is None else Past(counter), version, objects[layout], digest),
                     )
-                yield PastNode(serial, objects[name], sequence, call, variable, ended, behind, tuple(entries))
+                yield _node(serial, objects[name], sequence, call, variable, ended, behind, tuple(entries))
 
     def _packed_nodes(self, records: Iterable[Any]) -> bytes:
         numbers = self._numbers

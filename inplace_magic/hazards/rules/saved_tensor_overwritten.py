@@ -184,7 +184,7 @@ def _all_stale(story: Story, end: int, expected: int | None = None) -> Iterator[
     """What was saved at a known version (or, from before the watch, at the version that the message names) and
     written before call `end` began."""
     for saved in story.saved:
-        if not saved.guarded:
+        if not saved.guarded or saved.counter not in story.writes:
             continue
         version = saved.version if saved.version is not None else (None if saved.hooked else expected)
         if version is None or (expected is not None and version != expected):

@@ -80,16 +80,18 @@ def _ties(story: Story) -> dict[int, list[int]]:
     order."""
     found: dict[int, list[int]] = {}
     met: set[tuple[int, int | None]] = set()
-    for index in sorted(story.training.keys() | {call.index for call in story.doing("takes memory")}):
-        call = story.calls[index]
-        if call.does("takes memory") and len(call.inputs) > 1 and call.inputs[1].storage is not None:
-            found.setdefault(call.inputs[1].storage, []).append(call.index)
-            met.add((call.inputs[0].tensor, call.inputs[1].storage))
+    taking = {call.index for call in story.doing("takes memory") if len(call.inputs) > 1}
+    for index in sorted(story.training.keys() | taking) if taking else story.training:
+        if index in taking:
+            leaf, source = story.calls[index].inputs[:2]
+            if source.storage is not None:
+                found.setdefault(source.storage, []).append(index)
+                met.add((leaf.tensor, source.storage))
         for meta in story.training.get(index, ()):
             key = meta.tensor, meta.storage
-            if meta.storage is not None and key not in met:
+            if key not in met and meta.storage is not None:
                 met.add(key)
-                found.setdefault(meta.storage, []).append(call.index)
+                found.setdefault(meta.storage, []).append(index)
     return {storage: ties for storage, ties in found.items() if len(ties) > 1}
 
 
