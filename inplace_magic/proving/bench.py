@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inplace_magic.api import watch
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language
+from inplace_magic.proving.watching import watched
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.proofs import GradientError
 from inplace_magic.record.trace import Trace
@@ -270,36 +271,3 @@ class Bench:
         if (tick := _each_run.get()) is not None:
             tick()
         return runner
-
-
-def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None) -> Report:
-    """The report of one run on copies.
-
-    Args:
-        runner: of the program.
-        cells: execution count by compiled file name, for code of other cells.
-        observer: what watches; None: a new one.
-    """
-    from inplace_magic.rerun.program import CellProgram, StoryProgram
-    from inplace_magic.rerun.taken import Stopped
-
-    program = runner.program
-    assert isinstance(program, (CellProgram, StoryProgram))
-    story = program if isinstance(program, StoryProgram) else StoryProgram((program,))
-    observer = observer or watch(lang=language())
-    error: Exception | None = None
-    with runner.stage() as copies:
-        for part in story.parts:
-            observer.start(cell=part.cell, filename=part.filename, source=part.source)
-            try:
-                story.run_part(part)
-            except Stopped:
-                break
-            except Exception as raised:  # the program's own, which belongs to its report
-                if isinstance(raised, NameError) and raised.name in copies.refused:
-                    raise
-                error = raised
-                break
-            finally:
-                observer.leave()
-        return observer.stop(namespace=program.namespace, cells=cells, error=error)

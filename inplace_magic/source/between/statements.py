@@ -6,17 +6,9 @@ import ast
 from collections.abc import Iterator, Set
 
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.statements import (
-    actions,
-    arrays_written,
-    mentions,
-    opens_the_pass,
-    runs_after,
-    simple_statements,
-    stands_beside,
-    writes_to,
-)
+from inplace_magic.source.between.order import opens_the_pass, runs_after, stands_beside
 from inplace_magic.source.text import Text
+from inplace_magic.source.writing import actions, arrays_written, mentions, simple_statements, writes_to
 
 
 def only_between(
