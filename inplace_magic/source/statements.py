@@ -18,6 +18,11 @@ def segment(lines: list[str], line: int, end_line: int, column: int, end_column:
     return b"\n".join(picked).decode(errors="replace")
 
 
+def spans(node: ast.stmt, line: int) -> bool:
+    """Whether a line is one of a statement's."""
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
 def innermost(statements: list[ast.stmt], line: int, column: int | None) -> ast.stmt | None:
     """Of the statements on a line the innermost one; of ``a = f(x); b = g(x)``, that which holds the column."""
     holding = [

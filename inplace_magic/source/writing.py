@@ -66,8 +66,3 @@ def arrays_written(node: ast.AST, *, deep: bool = True) -> Iterator[ast.expr]:
         if call.func.attr != "nan_to_num" or anew:
             method = call.func.attr in ("fill", "sort")
             yield from (call.func.value,) if method else call.args[:1]
-
-
-def mentions(node: ast.AST, name: str) -> bool:
-    """Whether a statement names something."""
-    return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))

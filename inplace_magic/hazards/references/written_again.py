@@ -17,6 +17,8 @@ from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import FUNCTIONS, Listing, whole_listing
+from inplace_magic.source.statements import spans
+from inplace_magic.source.variables import variables_bound
 
 _CACHES = ("lru_cache", "cache", "cached_property")
 
@@ -112,7 +114,7 @@ def _next_pass(story: Story, loop: ast.AST | None, call: CallEvent, site: Callsi
     after that read and stands above it, belongs to another pass."""
     if not isinstance(loop, (ast.For, ast.While)):
         return None
-    block = next((entry for entry in loop.body if entry.lineno <= site.line <= (entry.end_lineno or 0)), None)
+    block = next((entry for entry in loop.body if spans(entry, site.line)), None)
     if block is None:
         return None
     least, most = block.end_lineno or block.lineno, loop.end_lineno or loop.lineno
@@ -156,9 +158,8 @@ def _serves_otherwise(listing: Listing, statement: ast.stmt, name: str) -> bool:
 
 def _bound_in(node: ast.AST) -> set[str]:
     """The names that a loop or function binds, its parameters among them."""
-    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     parameters = ast.walk(node.args) if isinstance(node, FUNCTIONS) else ()
-    return names | {entry.arg for entry in parameters if isinstance(entry, ast.arg)}
+    return variables_bound(node) | {entry.arg for entry in parameters if isinstance(entry, ast.arg)}
 
 
 def _is_bound(listing: Listing, statement: ast.stmt, name: str) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from inplace_magic.source.statements import spans
+
 
 def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool:
     """Whether one block holds the statement and the one at one of the lines, so that it ran whenever that did."""
     blocks = (block for inner in ast.walk(tree) for _, block in ast.iter_fields(inner) if isinstance(block, list))
     block = next((block for block in blocks if any(each is node for each in block)), [])
     others = (each for each in block if each is not node)
-    return any(each.lineno <= line <= (each.end_lineno or each.lineno) for each in others for line in lines)
+    return any(spans(each, line) for each in others for line in lines)
 
 
 def runs_after(tree: ast.AST, node: ast.stmt, line: int) -> bool:
