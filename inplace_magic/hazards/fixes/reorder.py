@@ -54,7 +54,7 @@ def reordered(write: Written) -> Fix | None:
         edits = _moved_below(listing, wrote, used)
         sentence = _("Write it after backward has used the old values.")
     if not edits and saved is not None and _is_step(hazard):
-        plain = backward.operation == "backward"
+        plain = not backward.does("gives gradients")
         edits = _computed_anew(listing, saved, wrote, used) if plain else ()
         edits = edits or _moved_into_the_loop(listing, saved, wrote, used)
         sentence = _("Compute the result after the step: a graph can only be used with the values it was built from.")
