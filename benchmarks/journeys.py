@@ -75,7 +75,7 @@ def of_a_finding() -> tuple[set[str], set[str], set[str]]:
     with contextlib.suppress(RuntimeError), inplace_magic.watch() as watch:
         y = torch.sigmoid(torch.ones(3, requires_grad=True))
         y.mul_(2)
-        y.sum().backward()  # type: ignore[no-untyped-call]  # torch
+        y.sum().backward()
     story_of = module_with("\nclass Story(").Story
     rule = module_with('\nCODE = "saved-tensor-overwritten"', "\ndef check(")
     with_fix = module_with("\ndef with_fix(").with_fix
