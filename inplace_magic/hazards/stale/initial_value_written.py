@@ -50,7 +50,7 @@ from inplace_magic.hazards.references.first_passes import StartWritten, start_va
 from inplace_magic.hazards.references.objects.defaults import TakenOver, taken_over_and_written
 from inplace_magic.hazards.references.objects.ways import assigned
 from inplace_magic.hazards.references.resets import StartKept, starts_written
-from inplace_magic.hazards.references.written_again import WrittenAgain, written_again
+from inplace_magic.hazards.references.two_rounds import TwoRounds, written_in_two_rounds
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.source import expressions
@@ -66,7 +66,7 @@ def check(story: Story) -> Iterator[Hazard]:
         map(_of_an_entry, taken_over_and_written(story)),
         map(_of_a_reset, starts_written(story)),
         (_of_a_first_pass(story, start) for start in start_values_written(story)),
-        (_of_a_round(story, again) for again in written_again(story)),
+        (_of_a_round(story, rounds) for rounds in written_in_two_rounds(story)),
     ):
         site = found.mutation
         if site is not None and (site.cell, site.file, site.line) not in told:
@@ -74,32 +74,32 @@ def check(story: Story) -> Iterator[Hazard]:
             yield found
 
 
-def _of_a_round(story: Story, again: WrittenAgain) -> Hazard:
-    variable = story.bindings.written_path(again.call, again.mutation.tensor)
-    line, alias = wording.spot(again.call.callsite), again.alias
+def _of_a_round(story: Story, rounds: TwoRounds) -> Hazard:
+    variable = story.bindings.written_path(rounds.call, rounds.mutation.tensor)
+    line, alias = wording.spot(rounds.call.callsite), rounds.alias
     if alias is not None:
         message = _(
             "{line} writes `{name}`, and {code} (line {number}) made no copy: it wrote `{source}`, which the next "
             "round begins with. PyTorch gives no error."
         ).format(line=line, name=alias.target, source=alias.source, code=wording.code(alias.text), number=alias.line)
         fix = _("Begin with a copy: {code}.")
-        if again.by_caller:
+        if rounds.by_caller:
             fix = _("If each run is to begin with the same values, begin with a copy: {code}.")
         fix = fix.format(code=wording.code(alias.text + ".clone()"))
     else:
         message = _(
             "{line} writes `{name}` for the second time, and `{function}` hands out that one tensor to all its "
             "callers, since its results are cached: each of them meets what the others wrote. PyTorch gives no error."
-        ).format(line=line, name=variable or "", function=again.maker or "")
-        fix = _("Write into a copy of what `{function}` gives: `.clone()`.").format(function=again.maker or "")
+        ).format(line=line, name=variable or "", function=rounds.maker or "")
+        fix = _("Write into a copy of what `{function}` gives: `.clone()`.").format(function=rounds.maker or "")
     return finding(
         CODE,
-        "info" if again.by_caller else "warning",
+        "info" if rounds.by_caller else "warning",
         message=message,
         fix=fix,
         variable=variable,
-        tensor=again.mutation.tensor,
-        write=again.call,
+        tensor=rounds.mutation.tensor,
+        write=rounds.call,
     )
 
 

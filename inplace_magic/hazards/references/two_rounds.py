@@ -24,7 +24,7 @@ _CACHES = ("lru_cache", "cache", "cached_property")
 
 
 @dataclass(frozen=True)
-class WrittenAgain:
+class TwoRounds:
     """A write on top of what an earlier round wrote into the value that it began with."""
 
     call: CallEvent
@@ -37,7 +37,7 @@ class WrittenAgain:
     """Whether the statement ran again with another run of its function; else, with another pass of a loop."""
 
 
-def written_again(story: Story) -> Iterator[WrittenAgain]:
+def written_in_two_rounds(story: Story) -> Iterator[TwoRounds]:
     """Yields one for each writing place."""
     told: set[tuple[object, ...]] = set()
     first: dict[tuple[object, ...], _First] = {}
@@ -66,7 +66,7 @@ def written_again(story: Story) -> Iterator[WrittenAgain]:
             if again or maker is not None:
                 told.add(place)
                 alias = before.alias if again else None
-                yield WrittenAgain(call, mutation, alias, maker, by_caller=again and before.by_caller)
+                yield TwoRounds(call, mutation, alias, maker, by_caller=again and before.by_caller)
                 break
 
 
