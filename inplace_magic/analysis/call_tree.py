@@ -18,12 +18,12 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
-from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.tree.alike import Alike
 from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step, branch_of, module_path
 from inplace_magic.analysis.tree.loops import Level, add_part, close_loop
 from inplace_magic.analysis.tree.module_names import IN_A_ROW, Room, steps_of
 from inplace_magic.analysis.tree.rooms import in_rows, runs_of
+from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.record.places import Callsite
 
 _placed = tuple.__new__

@@ -1,56 +1,21 @@
-"""Which parts of a large graph are drawn as one box each: a cut through the tree of calls.
+"""A large graph with one box for each part that is not opened, and frames around those that are.
 
-The cut starts with one box for each statement and opens boxes, outer ones first, while the picture stays within its
-limit. What a finding is about is always open. Of a loop one pass is opened, and the passes before and after it stay one
-box each: a training loop reads as one iteration and "499 more". Of modules of one class the first is opened where there
-is no room for all. Layers of which one would fill the picture stay closed, in their order.
-
-A pure function of the graph, so that the same cell gives the same picture, and a box keeps its key when it is opened.
+What is open: :mod:`inplace_magic.analysis.opening`. Arrows that led into a closed part lead to its box.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
-from itertools import groupby
 from operator import attrgetter
 
-from inplace_magic.analysis.call_tree import call_tree, chunked, layers_path, lines_of
-from inplace_magic.analysis.graph import AutogradGraph, Edge, TensorVertex
-from inplace_magic.analysis.tree.branches import Branch, module_path
+from inplace_magic.analysis.call_tree import layers_path, lines_of
+from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.opening import LIMIT, CallGroups, Cut, cut_of
+from inplace_magic.analysis.tree.branches import Branch, are_layers, module_path
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
+from inplace_magic.analysis.vertices import Edge
 
-LIMIT = 40
-"""Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
 _key = attrgetter("key")
-MANY = 38
-"""From so many boxes on no further module is opened as the example of its class."""
-FEW = 5
-"""A group of fewer boxes is opened where there is room, although its neighbours are not."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallGroups:
-    """A graph with the tree of its calls; the same for every cut through it."""
-
-    graph: AutogradGraph
-    top: list[Branch]
-    tensors: dict[str, TensorVertex]
-    makers: dict[str, str]
-    """By the key of a version: that of the call that made it."""
-    made: dict[str, list[str]]
-    """By the key of a call: those of the versions that it made."""
-
-
-def groups_of(graph: AutogradGraph) -> CallGroups:
-    """What can be folded in a graph."""
-    tensors = {vertex.key: vertex for vertex in graph.tensors}
-    makers = {edge.target: edge.source for edge in graph.edges if edge.kind == "data" and edge.target in tensors}
-    made: dict[str, list[str]] = {}
-    for tensor, maker in makers.items():
-        made.setdefault(maker, []).append(tensor)
-    return CallGroups(graph, chunked(call_tree(graph.calls)), tensors, makers, made)
 
 
 def folded(
@@ -64,135 +29,15 @@ def folded(
         expanded: keys of folds to open, whatever the limit says.
         limit: up to how many boxes further groups are opened.
     """
-    return _Cut(groups, keep, expanded, limit).result()
+    return _Folding(cut_of(groups, keep=keep, expanded=expanded, limit=limit)).result()
 
 
-@dataclass(slots=True)
-class _Opened:
-    branch: Branch
-    shown: list[Branch] = field(default_factory=list)
-
-
-_Group = tuple[Branch, list[Branch]]
-"""A group with the parts that stand for it when it is open."""
-
-
-class _Cut:
-    def __init__(self, groups: CallGroups, keep: Collection[str], expanded: Collection[str], limit: int) -> None:
+class _Folding:
+    def __init__(self, cut: Cut) -> None:
+        groups = cut.groups
+        self.cut = cut
         self.graph, self.top = groups.graph, groups.top
         self.tensors, self.makers, self.made = groups.tensors, groups.makers, groups.made
-        self.expanded = frozenset(expanded)
-        self.keep = {self.makers.get(key, key) for key in keep}
-        self.tracks = any(call.nodes for call in self.graph.calls)
-        self.opened: dict[str, _Opened] = {}
-        self.more: set[str] = set()
-        self.closed: set[str] = set()
-        """Layers that would be most of the picture."""
-        self.deep = limit > LIMIT
-        """More is asked for than a reader takes in at once: then further passes of a loop open like the first."""
-        self._open_all(limit)
-
-    def _open_all(self, limit: int) -> None:
-        readers = Counter(edge.source for edge in self.graph.edges if edge.kind == "data")
-        shared = sum(readers[key] > 1 for key in self.tensors if key not in self.makers)
-        self._open(self.top, shared + sum(map(self._cost, self.top)), limit)
-
-    def _open(self, level: list[Branch], boxes: int, limit: int) -> None:
-        while level:
-            groups = [self._in_order(branch, self._parts(branch)) for branch in level if branch.kind != "call"]
-            must = [pair for pair in groups if self._kept(pair[0])]
-            boxes += sum(map(self._growth, must))
-            # Blocks that are alike shall look alike: of one depth all are opened or, where that is too much, the small
-            # ones, and of each class of modules one.
-            may = [pair for pair in groups if not self._kept(pair[0]) and self._may(pair[0])]
-            for some in (may, [pair for pair in may if self._growth(pair) < FEW], []):
-                growth = sum(map(self._growth, some))
-                if boxes + growth <= limit:
-                    break
-            boxes += growth
-            for pair in self._one_of_each(may, [*must, *some]):
-                if boxes + self._least(pair[1]) <= min(limit, MANY):
-                    boxes += self._least(pair[1])
-                    some = [*some, pair]
-            level = []
-            for branch, parts in (*must, *some):
-                self.opened[branch.key] = _Opened(branch, parts)
-                level += parts
-            for branch, parts in groups:
-                known = self.opened.get(branch.key)
-                if branch.key in self.expanded and (known is None or known.branch is not branch):
-                    # What was asked for is open besides: no other box opens or closes because of it.
-                    self.opened[branch.key] = _Opened(branch, parts)
-                    self._open(parts, sum(map(self._cost, parts)), limit)
-
-    def _in_order(self, branch: Branch, parts: list[Branch]) -> _Group:
-        """A group with its parts.
-
-        Layers of one list, of which one would take half of the room and show no write, are not opened: they stand in
-        their order, or in one box where they are many.
-        """
-        first = branch.parts[0] if branch.kind == "loop" else branch
-        if self.deep or not _are_layers(branch) or any(map(self._kept, branch.parts)):
-            return branch, parts
-        if 2 * self._growth((first, self._parts(first))) < LIMIT or self._writes(first):
-            return branch, parts
-        few = len(branch.parts) < FEW
-        self.closed.update(map(_key, branch.parts if few else (branch,)))
-        return branch, list(branch.parts) if few else parts
-
-    def _writes(self, branch: Branch) -> bool:
-        return any(self.tensors[key].mutated for call in branch.calls for key in self.made.get(call.key, ()))
-
-    def _growth(self, group: _Group) -> int:
-        return sum(map(self._cost, group[1])) - 1
-
-    def _least(self, parts: list[Branch]) -> int:
-        """How many boxes they are where results without a name stand in the boxes of their calls."""
-        made = [key for part in parts if part.kind == "call" for key in self.made.get(part.calls[0].key, ())]
-        return len(parts) - 1 + sum(self.tensors[key].mutated or bool(self.tensors[key].name) for key in made)
-
-    def _one_of_each(self, groups: list[_Group], chosen: list[_Group]) -> list[_Group]:
-        """The first one of each class of modules of which none is open, nor among the chosen ones."""
-        first: dict[str, _Group] = {}
-        for pair in groups:
-            if pair[0].kind == "run" and pair[0].step.path:
-                first.setdefault(pair[0].step.name, pair)
-        for branch in (*(known.branch for known in self.opened.values()), *(pair[0] for pair in chosen)):
-            if branch.kind == "run":
-                first.pop(branch.step.name, None)
-        return list(first.values())
-
-    def _may(self, branch: Branch) -> bool:
-        return (self.deep or branch.key not in self.more | self.closed) and (
-            not self.tracks or any(call.nodes for call in branch.calls)
-        )
-
-    def _must(self, branch: Branch) -> bool:
-        return branch.key in self.expanded or self._kept(branch)
-
-    def _kept(self, branch: Branch) -> bool:
-        return bool(self.keep) and not self.keep.isdisjoint(map(_key, branch.calls))
-
-    def _cost(self, branch: Branch) -> int:
-        return 1 + len(self.made.get(branch.calls[0].key, ())) if branch.kind == "call" else 1
-
-    def _parts(self, branch: Branch) -> list[Branch]:
-        """The parts of a group; of a loop, the passes to show and the passes between them as one part each."""
-        if branch.kind != "loop":
-            return chunked(branch.parts)
-        wanted = [self._must(each) for each in branch.parts]
-        if not any(wanted):
-            wanted[0] = True
-        parts: list[Branch] = []
-        for alone, group in groupby(zip(wanted, branch.parts, strict=True), key=lambda pair: pair[0]):
-            passes = [each for _, each in group]
-            if alone or len(passes) == 1:
-                parts += passes
-                continue
-            rest = replace(branch, calls=tuple(call for each in passes for call in each.calls), parts=tuple(passes))
-            self.more.add(rest.key)
-            parts.append(rest)
-        return parts
 
     def result(self) -> FoldedGraph:
         closed: list[Branch] = []
@@ -236,13 +81,13 @@ class _Cut:
         for branch in branches:
             if branch.kind == "call":
                 continue
-            known = self.opened.get(branch.key)
-            if known is None or known.branch is not branch:
+            shown = self.cut.shown(branch)
+            if shown is None:
                 closed.append(branch)
                 continue
-            if branch.kind in ("loop", "run") and branch.key not in self.more:
+            if self.cut.is_framed(branch):
                 frames.append(branch)
-            self._walk(known.shown, closed, frames)
+            self._walk(shown, closed, frames)
 
     def _take_in_sources(self, inside: dict[str, str]) -> None:
         """A tensor that nobody made and only one fold uses is drawn inside it."""
@@ -252,7 +97,7 @@ class _Cut:
                 users.setdefault(edge.source, set()).add(inside.get(edge.target, edge.target))
         folds = set(inside.values())
         for tensor, keys in users.items():
-            if len(keys) == 1 and keys <= folds and tensor not in self.keep:
+            if len(keys) == 1 and keys <= folds and tensor not in self.cut.keep:
                 inside[tensor] = next(iter(keys))
 
     def _fold(self, branch: Branch, members: list[str], leaves: dict[str, None], used: set[str]) -> Fold:
@@ -260,13 +105,14 @@ class _Cut:
         made = [vertex for vertex in versions if vertex.key in self.makers]
         unused = [vertex for vertex in made if vertex.key not in used and not vertex.mutated]
         results = [self.tensors[key] for key in leaves] or unused[-1:]
-        layers = branch.key in self.more and _are_layers(branch)
+        more = branch.key in self.cut.more
+        layers = more and are_layers(branch)
         return Fold(
             key=branch.key,
             name=branch.step.name if branch.step.kind == "run" else "",
             path=layers_path(branch) if layers else module_path(branch),
             passes=len(branch.parts) if branch.kind == "loop" else 1,
-            more=branch.key in self.more,
+            more=more,
             layers=layers,
             calls=tuple(call.call for call in branch.calls),
             tensors=tuple(vertex.key for vertex in versions),
@@ -277,15 +123,14 @@ class _Cut:
         )
 
     def _frame(self, branch: Branch, inside: dict[str, str]) -> Frame:
-        members: list[str] = []
-        for part in self.opened[branch.key].shown:
-            members += self._drawn(part)
+        parts = self.cut.shown(branch) or []
+        members = [key for part in parts for key in self._drawn(part)]
         return Frame(
             branch.key,
             branch.step.name if branch.step.kind == "run" else "",
             module_path(branch),
             len(branch.parts) if branch.kind == "loop" else 1,
-            sum(part.key not in self.more for part in self.opened[branch.key].shown),
+            sum(part.key not in self.cut.more for part in parts),
             tuple(key for key in members if key not in inside),
             branch.site,
         )
@@ -295,17 +140,7 @@ class _Cut:
         if branch.kind == "call":
             call = branch.calls[0].key
             return [call, *self.made.get(call, ())]
-        known = self.opened.get(branch.key)
-        framed = branch.kind in ("loop", "run") and branch.key not in self.more
-        if known is None or known.branch is not branch or framed:
+        shown = self.cut.shown(branch)
+        if shown is None or self.cut.is_framed(branch):
             return [branch.key]
-        return [key for part in known.shown for key in self._drawn(part)]
-
-
-def _are_layers(branch: Branch) -> bool:
-    """Passes of one list of modules, such as the blocks of an encoder, and not of the same layer again."""
-    return (
-        branch.kind == "loop"
-        and bool(branch.step.path)
-        and module_path(branch.parts[0]) != module_path(branch.parts[-1])
-    )
+        return [key for part in shown for key in self._drawn(part)]

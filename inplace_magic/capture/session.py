@@ -168,7 +168,8 @@ class Session:
 
     def _unhook(self) -> None:
         while self._hooks:
-            self._hooks.pop().remove()
+            self._hooks[-1].remove()  # first: an interrupt that strikes as it is dropped must not lose it
+            self._hooks.pop()
 
     def _close_doors(self) -> None:
         if self._aside is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inplace_magic.api import watch
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language
+from inplace_magic.proving.watching import watched
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.proofs import GradientError
 from inplace_magic.record.trace import Trace
@@ -21,7 +22,6 @@ from inplace_magic.source.hunks import Hunk, Whose, by_text
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.outcome import Outcome
-    from inplace_magic.rerun.program import Program
     from inplace_magic.rerun.run import Failure, Runner
     from inplace_magic.rerun.saves import ChangedSave, Saves
     from inplace_magic.rerun.slopes import Slope
@@ -121,13 +121,11 @@ class Bench:
         observer = watch(lang=language())
         saves: list[Saves] = []
 
-        def around() -> ExitStack:
-            stack = self._guarded()
+        def on(stack: ExitStack) -> None:
             saves.append(stack.enter_context(saves_compared(lambda: observer.recorded)))
-            return stack
 
-        with self._staged.program({}) as program:
-            again = watched(self._runner(program, around), self._staged.cells, observer)
+        with self._runner({}, on) as runner:
+            again = watched(runner, self._staged.cells, observer)
             return list(saves[0].changed.values()), again.calls
 
     def matters(self, numbers: Collection[int]) -> bool:
@@ -139,20 +137,15 @@ class Bench:
         from inplace_magic.rerun.outcome import gradient_errors
         from inplace_magic.rerun.saves import saves_compared
 
-        def around() -> ExitStack:
-            stack = self._guarded()
-            stack.enter_context(saves_compared(copied=numbers))
-            return stack
-
-        with self._staged.program({}) as program:
-            outcome, failure = self._runner(program, around).outcome(taken=True, brief=True)
+        with self._runner({}, lambda stack: stack.enter_context(saves_compared(copied=numbers))) as runner:
+            outcome, failure = runner.outcome(taken=True, brief=True)
         return failure is None and bool(gradient_errors(self.written.outcome, outcome))
 
     @cached_property
     def first_loss(self) -> Any:
         """What the first backward begins with, computed without autograd, which so refuses nothing; None if unknown."""
-        with self._staged.program({}) as program:
-            return self._runner(program, self._guarded).first_roots()
+        with self._runner({}) as runner:
+            return runner.first_roots()
 
     def price(self, changes: Changes) -> tuple[int, float]:
         """Bytes of the tensors that a run of the program with changes makes, and its seconds.
@@ -163,8 +156,8 @@ class Bench:
         """
         from inplace_magic.rerun.prices import price_of
 
-        with self._staged.program(changes) as program:
-            return price_of(self._runner(program, self._guarded))
+        with self._runner(changes) as runner:
+            return price_of(runner)
 
     def slope(self, changes: Changes) -> Slope | None:
         """The slope of the loss of the program with changes, by its gradients and by finite differences; None where
@@ -176,8 +169,8 @@ class Bench:
         """
         from inplace_magic.rerun.slopes import slope_of
 
-        with self._staged.program(changes) as program:
-            return slope_of(self._runner(program, self._guarded))
+        with self._runner(changes) as runner:
+            return slope_of(runner)
 
     def changes(self, diffs: Iterable[str]) -> Changes:
         """What some diffs change.
@@ -210,17 +203,15 @@ class Bench:
         counts: list[Passes] = []
         most = self._most if changes or copied else None
 
-        def around() -> AbstractContextManager[Any]:
-            stack = self._guarded()
+        def on(stack: ExitStack) -> None:
             counts.append(stack.enter_context(backwards_counted(most)))
             if copied:
                 reaches.append(stack.enter_context(saved_values_copied()))
                 if self._again:
                     stack.enter_context(graphs_kept())
-            return stack
 
-        with self._staged.program(changes) as program:
-            outcome, failure = self._runner(program, around).outcome(taken=True, brief=brief)
+        with self._runner(changes, on) as runner:
+            outcome, failure = runner.outcome(taken=True, brief=brief)
         if not counts and failure is not None:  # while its variables were copied, before it began
             raise CompareError(failure_text(failure))
         own = any(reach.own_hooks for reach in reaches)
@@ -245,61 +236,33 @@ class Bench:
         """
         from inplace_magic.rerun.taken import backwards_counted
 
-        def around() -> AbstractContextManager[Any]:
-            stack = self._guarded()
-            stack.enter_context(backwards_counted(self._most if changes else None))
+        most = self._most if changes else None
+        with self._runner(changes, lambda stack: stack.enter_context(backwards_counted(most))) as runner:
+            return watched(runner, self._staged.cells)
+
+    @contextmanager
+    def _runner(self, changes: Changes, on: Callable[[ExitStack], object] | None = None) -> Iterator[Runner]:
+        """What runs the program with changes, where nothing can be done that cannot be done on copies.
+
+        Args:
+            changes: of the user's lines.
+            on: puts on what else is on during a run.
+        """
+        from inplace_magic.rerun.guard import harmless
+        from inplace_magic.rerun.run import Runner
+
+        def around() -> ExitStack:
+            stack = ExitStack()
+            stack.enter_context(harmless(allowed=self._allowed))
+            if on is not None:
+                on(stack)
             return stack
 
         with self._staged.program(changes) as program:
-            return watched(self._runner(program, around), self._staged.cells)
-
-    def _guarded(self) -> ExitStack:
-        from inplace_magic.rerun.guard import harmless
-
-        stack = ExitStack()
-        stack.enter_context(harmless(allowed=self._allowed))
-        return stack
-
-    def _runner(self, program: Program, around: Any) -> Runner:
-        from inplace_magic.rerun.run import Runner
-
-        runner = Runner(program, None, self._staged.quiet, around=around)
-        if not self._warned and runner.warning:
-            print(runner.warning, file=sys.stderr)
-        self._warned = True
-        if (tick := _each_run.get()) is not None:
-            tick()
-        return runner
-
-
-def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None) -> Report:
-    """The report of one run on copies.
-
-    Args:
-        runner: of the program.
-        cells: execution count by compiled file name, for code of other cells.
-        observer: what watches; None: a new one.
-    """
-    from inplace_magic.rerun.program import CellProgram, StoryProgram
-    from inplace_magic.rerun.taken import Stopped
-
-    program = runner.program
-    assert isinstance(program, (CellProgram, StoryProgram))
-    story = program if isinstance(program, StoryProgram) else StoryProgram((program,))
-    observer = observer or watch(lang=language())
-    error: Exception | None = None
-    with runner.stage() as copies:
-        for part in story.parts:
-            observer.start(cell=part.cell, filename=part.filename, source=part.source)
-            try:
-                story.run_part(part)
-            except Stopped:
-                break
-            except Exception as raised:  # the program's own, which belongs to its report
-                if isinstance(raised, NameError) and raised.name in copies.refused:
-                    raise
-                error = raised
-                break
-            finally:
-                observer.leave()
-        return observer.stop(namespace=program.namespace, cells=cells, error=error)
+            runner = Runner(program, None, self._staged.quiet, around=around)
+            if not self._warned and runner.warning:
+                print(runner.warning, file=sys.stderr)
+            self._warned = True
+            if (tick := _each_run.get()) is not None:
+                tick()
+            yield runner

@@ -14,9 +14,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
-from inplace_magic.analysis.folding import LIMIT, CallGroups, folded, groups_of
-from inplace_magic.analysis.graph import AutogradGraph, CallVertex, TensorVertex
+from inplace_magic.analysis.folding import folded
+from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.opening import LIMIT, CallGroups, groups_of
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
+from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
 from inplace_magic.render import style, words

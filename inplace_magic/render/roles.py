@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from inplace_magic.analysis.graph import AutogradGraph, Edge
+from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.vertices import Edge
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _
 from inplace_magic.render.lettering import printable

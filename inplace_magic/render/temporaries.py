@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from inplace_magic.analysis.graph import AutogradGraph, Edge, TensorVertex
+from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.vertices import Edge, TensorVertex
 from inplace_magic.language import _
 from inplace_magic.render import words
 

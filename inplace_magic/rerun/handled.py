@@ -17,6 +17,8 @@ from inplace_magic.capture.frames import library_folders
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _
 from inplace_magic.rerun.blocks import Block
+from inplace_magic.source.statements import spans
+from inplace_magic.source.variables import variables_bound
 
 _MOST = 4
 """Functions that are tried one after the other."""
@@ -52,7 +54,7 @@ class Handled(Block):
         tree = ast.parse("".join(linecache.getlines(self.code.co_filename)))
         suite, place, _body = _found(tree, self.line)
         for above in range(self.above + 1, place + 1):
-            if name in _bound(suite[place - above]):
+            if name in variables_bound(suite[place - above]):
                 return above
         return None
 
@@ -106,7 +108,7 @@ def _found(tree: ast.Module, line: int) -> tuple[list[ast.stmt], int, list[ast.s
     while suites:
         suite = suites.pop()
         for place, node in enumerate(suite):
-            if not node.lineno <= line <= (node.end_lineno or node.lineno):
+            if not spans(node, line):
                 continue
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 outer, tried = node.body, None  # its own lines
@@ -116,7 +118,7 @@ def _found(tree: ast.Module, line: int) -> tuple[list[ast.stmt], int, list[ast.s
     if tried is not None:
         return tried
     for place, node in enumerate(outer):
-        if node.lineno <= line <= (node.end_lineno or node.lineno):
+        if spans(node, line):
             return outer, place, [node]
     raise CompareError(_("The text of the lines that raised is not known."))
 
@@ -125,7 +127,3 @@ def _suites(node: ast.stmt) -> list[list[ast.stmt]]:
     handlers = [handler.body for handler in getattr(node, "handlers", ())]
     cases = [case.body for case in getattr(node, "cases", ())]
     return [getattr(node, field, []) for field in ("body", "orelse", "finalbody")] + handlers + cases
-
-
-def _bound(node: ast.stmt) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}

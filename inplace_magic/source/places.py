@@ -14,11 +14,11 @@ from types import CodeType
 from inplace_magic.record.filled import filled
 from inplace_magic.record.names import AliasStatement, LoopStatement, SourceText
 from inplace_magic.record.places import Callsite
+from inplace_magic.source.alias_statements import aliases_in
 from inplace_magic.source.between.places import Between, Whose, whose
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.positions import node_of
 from inplace_magic.source.statements import (
-    aliases_in,
     in_force,
     indent_of,
     innermost,

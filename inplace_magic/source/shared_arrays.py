@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.statements import arrays_written
 from inplace_magic.source.text import FunctionNode, Text, is_simple
 from inplace_magic.source.vocabulary import ARRAY_MAKERS, FRESH_ARRAYS, SHARING_ARRAYS, SHARING_METHODS
+from inplace_magic.source.writing import arrays_written
 
 _MOST_STEPS = 8
 """Names and functions that are followed from a tensor to its array."""

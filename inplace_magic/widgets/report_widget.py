@@ -15,8 +15,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from inplace_magic.analysis.folding import LIMIT
-from inplace_magic.analysis.graph import TensorVertex
+from inplace_magic.analysis.opening import LIMIT
+from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, use_language
 from inplace_magic.record.live import ValuesNow

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from functools import cached_property
 from typing import Any
 
-from inplace_magic.analysis.folding import LIMIT
-from inplace_magic.analysis.graph import TensorVertex
+from inplace_magic.analysis.opening import LIMIT
+from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.language import use_language
 from inplace_magic.record.garbage import collection_paused
 from inplace_magic.render.diffs import corrected, is_tried

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from inplace_magic.analysis.call_tree import call_tree
-from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.tree.branches import Branch
+from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.record.places import Callsite
 
 

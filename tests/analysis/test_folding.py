@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from builders import made, site, tensor
 
-from inplace_magic.analysis.folding import folded, groups_of
+from inplace_magic.analysis.folding import folded
 from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.opening import groups_of
 from inplace_magic.analysis.tree.folds import FoldedGraph
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent

@@ -34,6 +34,15 @@ class Told:
             for report in self.reports
         ]
 
+    @property
+    def codes(self) -> list[set[str]]:
+        """The codes of all findings but notes, as a cell and as a file."""
+        return [{code for code, _text in alarms} for alarms in self.alarms]
+
+    def blamed(self, code: str) -> set[str | None]:
+        """What the one finding of that code says that wrote: one statement, where cell and file agree."""
+        return {finding.mutation.statement if finding.mutation is not None else None for finding in self.the(code)}
+
     def the(self, code: str) -> list[Hazard]:
         """The one finding of that code, as a cell and as a file."""
         found = [[hazard for hazard in report.hazards if hazard.code == code] for report in self.reports]

@@ -70,6 +70,15 @@ def test_a_start_that_the_first_pass_writes_is_told_however_it_flows(
     assert all("`net.h0`" in message for message in found)
 
 
+@pytest.mark.parametrize("second", ["h += 0.25", "h *= 0.5"])
+def test_a_large_start_is_told_where_a_second_write_takes_nothing_back(
+    second: str, loaded_shell: Any, tmp_path: Path
+) -> None:
+    flowing = ("h += 0.5\n        y = h * 2", f"{second}\n        h = y - h")
+    found = told(loaded_shell, tmp_path, _program(("start = torch.ones(100, 2)", "xs", "h = start"), flowing))
+    assert found.codes == [{CODE}, {CODE}]
+
+
 def test_a_start_is_told_of_a_loop_outside_any_function(loaded_shell: Any, tmp_path: Path) -> None:
     program = """
 h0 = torch.zeros(2)
@@ -104,6 +113,16 @@ QUIET = {
     "the write is taken back": (
         ("start = torch.ones(2)", "xs", "h = start"),
         ("h += 0.5\n        y = h * 2", "h -= 0.5\n        h = y - h"),
+        "pass",
+    ),
+    "the write of a large value is taken back": (
+        ("start = torch.ones(100, 2)", "xs", "h = start"),
+        ("h += 0.5\n        y = h * 2", "h -= 0.5\n        h = y - h"),
+        "pass",
+    ),
+    "a large value is scaled back": (
+        ("start = torch.ones(100, 2)", "xs", "h = start"),
+        ("h *= 2\n        y = h * 2", "h /= 2\n        h = y - h"),
         "pass",
     ),
     "a state is read as another tensor": (

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 from cells import run_cell
-from conftest import torch_modes
+from conftest import hooks_left, torch_modes
 from no_harm.differential import empty_stacks
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
@@ -70,11 +70,26 @@ def test_interrupt_anywhere_in_capture_leaves_no_mode(level: str) -> None:
     assert reached > 0.9 * POINTS  # the garbage collector has its own times: the last few moments may not come
 
 
-def _interrupted(point: int, level: str) -> tuple[int, str, bool, bool]:
+@pytest.mark.parametrize("level", LEVELS)
+def test_interrupt_as_hooks_come_off_leaves_none(level: str) -> None:
+    total, *_ = _interrupted(0, level, "_unhook")
+    assert total > 4
+    for point in range(1, total + 1):
+        _, where, raised, _dropped = _interrupted(point, level, "_unhook")
+        assert raised
+        assert hooks_left() == [], where
+
+
+def _interrupted(point: int, level: str, within: str = "") -> tuple[int, str, bool, bool]:
     """Runs the program with a KeyboardInterrupt at one of the moments at which Python looks for signals.
 
     These are the entry of a function and the return from a call into C, as a profile function sees them; a trace
     function would also stop between a ``with`` block and its exit, where no signal is ever delivered.
+
+    Args:
+        point: which moment; 0 for none.
+        level: of the watch.
+        within: the one function of ours whose moments count; empty for all.
 
     Returns:
         How many moments there were, where the interrupt was raised, whether it came out, and whether Python dropped
@@ -85,7 +100,8 @@ def _interrupted(point: int, level: str) -> tuple[int, str, bool, bool]:
 
     def profile(frame: FrameType, event: str, _: Any) -> None:
         nonlocal moments, where
-        if event in ("call", "c_return") and "inplace_magic/capture" in frame.f_code.co_filename.replace("\\", "/"):
+        ours = "inplace_magic/capture" in frame.f_code.co_filename.replace("\\", "/")
+        if ours and event in ("call", "c_return") and within in ("", frame.f_code.co_name):
             moments += 1
             if moments == point:
                 caller = frame.f_back.f_code.co_name if frame.f_back is not None else ""

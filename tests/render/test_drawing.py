@@ -9,7 +9,8 @@ from builders import sigmoid_report, site, tensor
 from render.samples import long_report
 
 import inplace_magic
-from inplace_magic.analysis.graph import AutogradGraph, Edge
+from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.vertices import Edge
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.trace import Trace

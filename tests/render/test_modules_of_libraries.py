@@ -12,8 +12,8 @@ import pytest
 import torch
 
 import inplace_magic
-from inplace_magic.analysis.folding import LIMIT
 from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.capture import callsite
 from inplace_magic.render.graph.folds import heading_of
 from inplace_magic.render.reading import Reading

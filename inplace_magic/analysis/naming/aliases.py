@@ -22,6 +22,7 @@ from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
 from inplace_magic.source.text import is_simple
 from inplace_magic.source.tops import Whose, whose
+from inplace_magic.source.variables import mentions
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def _may_give_back(value: ast.expr, name: str) -> bool:
     if isinstance(value, ast.IfExp):
         branches = (value.body, value.orelse)
         return any(map(_makes, branches)) and any(isinstance(n, ast.Name) and n.id == name for n in branches)
-    return _makes(value) and any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(value))
+    return _makes(value) and mentions(value, name)
 
 
 def _makes(value: ast.expr) -> bool:

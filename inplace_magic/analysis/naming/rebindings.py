@@ -11,6 +11,7 @@ from inplace_magic.analysis.naming.bindings import Bindings
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
+from inplace_magic.source.variables import mentions
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,5 +95,4 @@ def _in_one_run(calls: dict[int, CallEvent], first: int, second: int, name: str,
 
 @lru_cache(maxsize=4096)
 def _mentions(expression: str, name: str) -> bool:
-    node = expressions.parse(expression)
-    return node is not None and any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+    return mentions(expressions.parse(expression), name)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, overload
 
-from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step, branch_of
+from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.record.places import Callsite
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from inplace_magic.analysis.graph import CallVertex
 from inplace_magic.analysis.tree.module_names import Room, steps_of
+from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 
@@ -70,3 +70,12 @@ def module_path(branch: Branch) -> str:
             break
         path.append(parts[0])
     return "".join(path).removeprefix(".")
+
+
+def are_layers(branch: Branch) -> bool:
+    """Passes of one list of modules, such as the blocks of an encoder, and not of the same layer again."""
+    return (
+        branch.kind == "loop"
+        and bool(branch.step.path)
+        and module_path(branch.parts[0]) != module_path(branch.parts[-1])
+    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inplace_magic.analysis.graph import AutogradGraph, TensorVertex
+from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.record.places import Callsite
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
-from itertools import pairwise
-from types import CodeType, FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 import torch
@@ -15,12 +13,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.running import OpenCall
-from inplace_magic.capture.torch.callers import OVERRIDES, Callers, PassOn, call_plainly, is_stand_in, past_overrides
+from inplace_magic.capture.torch.callers import Callers, PassOn, call_plainly, past_overrides
 from inplace_magic.capture.torch.describe import tracing
 from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of, without_override_check
 from inplace_magic.capture.torch.op_recorder import OpRecorder
 from inplace_magic.capture.torch.ops import as_in_inference_mode, op_facts_of
 from inplace_magic.capture.torch.questions import Questions
+from inplace_magic.capture.torch.tracebacks import OURS, without_our_frames
 from inplace_magic.capture.torch.wrapped import asking_function
 
 _function_modes: Callable[[], int] = torch._C._len_torch_function_stack
@@ -48,51 +47,6 @@ def types_override(types: Any) -> bool:
     """True if an argument's class has a ``__torch_function__`` of its own. It must be asked, as without a watch; the
     user's code in that backward is then not seen."""
     return any([kind not in (torch.Tensor, torch.nn.Parameter) for kind in types])
-
-
-def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """What is left of a traceback when the frames of this package, and the detours through torch's override machinery
-    that it caused further down, are taken out."""
-    entries = []
-    while traceback is not None:
-        entries.append(traceback)
-        traceback = traceback.tb_next
-    files = [entry.tb_frame.f_code.co_filename for entry in entries]
-    detour = [file == OVERRIDES for file in files]
-    around = _around_dispatch(entries, files)
-    kept = [
-        entry
-        for entry, leaves, left, to_ops in zip(entries, detour, [*detour[1:], False], around, strict=True)
-        if not (leaves or left or to_ops or entry.tb_frame.f_code in _OURS or is_stand_in(entry.tb_frame.f_code))
-    ]
-    for entry, below in pairwise([*kept, None]):
-        if entry is not None:
-            entry.tb_next = below
-    top = kept[0] if kept else None
-    if top is not None and sys.version_info < (3, 11):
-        entries[0].tb_next = top  # a bare `raise` goes on with this one, our own, whatever is set
-    return top
-
-
-def _around_dispatch(entries: list[TracebackType], files: list[str]) -> list[bool]:
-    """Which entries are torch's own way to and from :class:`OpProbe`: wrappers that keep the compiler out of any
-    dispatch mode, and the operator that the probe calls."""
-    found = [False] * len(entries)
-    for at, entry in enumerate(entries):
-        if entry.tb_frame.f_code.co_name != "__torch_dispatch__" or entry.tb_frame.f_globals is not globals():
-            continue
-        before = at - 1
-        while before >= 0 and files[before].endswith(_WRAPPERS):
-            found[before] = True
-            before -= 1
-        for after in range(at + 1, len(entries)):
-            if files[after] != torch._ops.__file__:
-                break
-            found[after] = True
-    return found
-
-
-_WRAPPERS = tuple(os.path.join("torch", *name.split("/")) for name in ("_compile.py", "_dynamo/eval_frame.py"))
 
 
 class CallProbe(TorchFunctionMode):
@@ -240,9 +194,10 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
                     ours = top  # first: an interrupt strikes as a function returns
                     _pop_function_mode()
                     modes -= 1
-            if plain and _in_inference_mode() and op_facts_of(func).views_below:
+            inside = op_facts_of(func) if plain and _in_inference_mode() else None
+            if inside is not None and inside.views_below:
                 with as_in_inference_mode():
-                    if op_facts_of(func).is_composite:
+                    if inside.is_composite:
                         with self:  # its parts come one by one, as they do outside inference mode
                             return func._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
                     result = func(*args, **kwargs)
@@ -272,13 +227,14 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
         return func(*args, **kwargs)
 
 
-_OURS: set[CodeType] = {
-    CallProbe.__torch_function__.__code__,
-    CallProbe._with_user_code_seen.__code__,
-    OpProbe.__torch_dispatch__.__code__,
-    OpProbe._pass_on.__code__,
-}
-"""Code of ours that stands between the user's and torch's."""
+OURS.update(
+    (
+        CallProbe.__torch_function__.__code__,
+        CallProbe._with_user_code_seen.__code__,
+        OpProbe.__torch_dispatch__.__code__,
+        OpProbe._pass_on.__code__,
+    )
+)
 
 
 def keep_out_of_dynamo(*functions: Any) -> None:
@@ -286,7 +242,7 @@ def keep_out_of_dynamo(*functions: Any) -> None:
     becomes dozens, and the compiled entries stay after the watch. Private; if it vanishes, compiled functions are
     slow while they are watched."""
     for function in functions:
-        _OURS.add(function.__code__)
+        OURS.add(function.__code__)
         function._torchdynamo_disable = True
     frames = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
     skip = getattr(getattr(frames, "_FrameAction", None), "SKIP", None)

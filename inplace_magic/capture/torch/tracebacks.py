@@ -14,10 +14,20 @@ it has left the watched block, or as IPython shows it.
 
 from __future__ import annotations
 
-from types import TracebackType
+import os
+import sys
+from itertools import pairwise
+from types import CodeType, TracebackType
 
-from inplace_magic.capture.torch.callers import OVERRIDES
+import torch
+
+from inplace_magic.capture.torch.callers import OVERRIDES, is_stand_in
 from inplace_magic.errors import chained
+
+OURS: set[CodeType] = set()
+"""Code of ours that stands between the user's and torch's; the modes put theirs here."""
+
+_WRAPPERS = tuple(os.path.join("torch", *name.split("/")) for name in ("_compile.py", "_dynamo/eval_frame.py"))
 
 
 def without_detours(error: BaseException) -> None:
@@ -52,3 +62,45 @@ def _detour(entry: TracebackType) -> TracebackType | None:
     if code.co_filename != OVERRIDES or code.co_name != "handle_torch_function":
         return None
     return again if again.tb_frame.f_code is entry.tb_frame.f_code else None
+
+
+def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """What is left of a traceback when the frames of this package, and the detours through torch's override machinery
+    that it caused further down, are taken out."""
+    entries = []
+    while traceback is not None:
+        entries.append(traceback)
+        traceback = traceback.tb_next
+    files = [entry.tb_frame.f_code.co_filename for entry in entries]
+    detour = [file == OVERRIDES for file in files]
+    around = _around_dispatch(entries, files)
+    kept = [
+        entry
+        for entry, leaves, left, to_ops in zip(entries, detour, [*detour[1:], False], around, strict=True)
+        if not (leaves or left or to_ops or entry.tb_frame.f_code in OURS or is_stand_in(entry.tb_frame.f_code))
+    ]
+    for entry, below in pairwise([*kept, None]):
+        if entry is not None:
+            entry.tb_next = below
+    top = kept[0] if kept else None
+    if top is not None and sys.version_info < (3, 11):
+        entries[0].tb_next = top  # a bare `raise` goes on with this one, our own, whatever is set
+    return top
+
+
+def _around_dispatch(entries: list[TracebackType], files: list[str]) -> list[bool]:
+    """Which entries are torch's own way to and from :class:`OpProbe`: wrappers that keep the compiler out of any
+    dispatch mode, and the operator that the probe calls."""
+    found = [False] * len(entries)
+    for at, entry in enumerate(entries):
+        if entry.tb_frame.f_code.co_name != "__torch_dispatch__" or entry.tb_frame.f_code not in OURS:
+            continue
+        before = at - 1
+        while before >= 0 and files[before].endswith(_WRAPPERS):
+            found[before] = True
+            before -= 1
+        for after in range(at + 1, len(entries)):
+            if files[after] != torch._ops.__file__:
+                break
+            found[after] = True
+    return found

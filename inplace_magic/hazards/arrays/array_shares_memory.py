@@ -40,6 +40,7 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.variables import variables_in
 
 CODE = "array-shares-memory"
 
@@ -124,7 +125,7 @@ def _compares(listing: Listing, fresh: CallEvent, name: str) -> bool:
     other = targets[0] if targets is not None and len(targets) == 1 else None
     for node in listing.nodes:
         if isinstance(node, (ast.BinOp, ast.Compare, ast.Call)) and node.lineno >= site.line:
-            inside = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            inside = variables_in(node)
             both = node.lineno == site.line and listing.text(node).count(site.expression) > 0
             if name in inside and (other in inside or both):
                 return True

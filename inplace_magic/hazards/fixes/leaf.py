@@ -15,6 +15,7 @@ from inplace_magic.hazards.leaves import is_computed, is_update
 from inplace_magic.language import _, spelled
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit
+from inplace_magic.source.variables import variables_bound, variables_in
 
 
 def for_a_leaf(write: Written) -> Fix | None:
@@ -41,9 +42,9 @@ def _saying(fix: Fix | None, sentence: str) -> Fix | None:
 def _goes_through_parameters(write: Written) -> bool:
     """Whether the write is to the variable of ``for p in net.parameters():``, which is there to be written."""
     loop = next((node for node in write.listing.around(write.statement) if isinstance(node, ast.For)), None)
-    targets = [] if loop is None else [n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)]
     names = [] if loop is None else [n.attr for n in ast.walk(loop.iter) if isinstance(n, ast.Attribute)]
-    return write.path in targets and bool({"parameters", "named_parameters"} & set(names))
+    mine = loop is not None and write.path in variables_in(loop.target)
+    return mine and bool({"parameters", "named_parameters"} & set(names))
 
 
 def _leaf_is_needed(write: Written) -> bool:
@@ -52,8 +53,7 @@ def _leaf_is_needed(write: Written) -> bool:
     if not listing.whole or any(True for _ in loads_after(listing, statement, f"{write.path}.grad")):
         return True
     loop = next((node for node in listing.around(statement) if isinstance(node, (ast.For, ast.While))), None)
-    bound = [] if loop is None else [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == write.path]
-    return loop is not None and not any(isinstance(node.ctx, ast.Store) for node in bound)
+    return loop is not None and write.path not in variables_bound(loop)
 
 
 def _under_no_grad(write: Written) -> Fix | None:

@@ -22,6 +22,7 @@ from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.listing import Block, Edit, Listing, listing_of
+from inplace_magic.source.variables import variables_read
 
 _STAYS = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
 
@@ -53,7 +54,7 @@ def reordered(write: Written) -> Fix | None:
         edits = _moved_below(listing, wrote, used)
         sentence = _("Write it after backward has used the old values.")
     if not edits and saved is not None and _is_step(hazard):
-        plain = backward.operation == "backward"
+        plain = not backward.does("gives gradients")
         edits = _computed_anew(listing, saved, wrote, used) if plain else ()
         edits = edits or _moved_into_the_loop(listing, saved, wrote, used)
         sentence = _("Compute the result after the step: a graph can only be used with the values it was built from.")
@@ -130,7 +131,8 @@ def _moved_below(listing: Listing, wrote: ast.stmt, used: ast.stmt) -> tuple[Edi
     between = block[first + 1 : last + 1]
     if any(isinstance(node, _STAYS) for node in ast.walk(moved)) or not isinstance(anchor, (ast.Expr, ast.Assign)):
         return ()
-    if any(names & (_loaded(entry) | _stored(entry)) or _loaded(moved) & _stored(entry) for entry in between):
+    read = variables_read(moved)
+    if any(names & (variables_read(entry) | _stored(entry)) or read & _stored(entry) for entry in between):
         return ()
     if not listing.alone(moved) or not listing.alone(anchor):
         return ()
@@ -144,7 +146,7 @@ def _computed_anew(listing: Listing, saved: ast.stmt, wrote: ast.stmt, used: ast
         return ()
     block, (first, step, last) = found
     passed = block[first:step]
-    wanted = _slice(passed, _loaded(block[last]))
+    wanted = _slice(passed, variables_read(block[last]))
     if not wanted or wanted[0] is not block[first] or not all(listing.alone(entry) for entry in (*wanted, block[step])):
         return ()
     others = [entry for entry in block[first : step + 1] if entry not in wanted]
@@ -154,7 +156,7 @@ def _computed_anew(listing: Listing, saved: ast.stmt, wrote: ast.stmt, used: ast
     moved: list[ast.stmt] = []
     for entry in reversed(wanted):
         kept = [*others, *(other for other in wanted if other not in moved and other is not entry)]
-        if not any(_stored(entry) & _loaded(other) for other in kept):
+        if not any(_stored(entry) & variables_read(other) for other in kept):
             moved.append(entry)
     lines = [line for entry in wanted for line in listing.whole_lines(entry)]
     return *(_deleted(entry) for entry in reversed(moved)), _after(block[step], *lines)
@@ -166,7 +168,7 @@ def _slice(passed: Block, needed: set[str]) -> list[ast.stmt]:
     if not isinstance(passed[0], ast.Assign):
         return []
     for entry in passed[1:]:
-        if isinstance(entry, ast.Assign) and _loaded(entry) & tainted:
+        if isinstance(entry, ast.Assign) and variables_read(entry) & tainted:
             tainted |= _stored(entry)
     needed = needed & tainted
     wanted: list[ast.stmt] = []
@@ -175,7 +177,7 @@ def _slice(passed: Block, needed: set[str]) -> list[ast.stmt]:
             if not isinstance(entry, ast.Assign) or not all(_plain(target) for target in entry.targets):
                 return []
             wanted.insert(0, entry)
-            needed = (needed - _stored(entry)) | (_loaded(entry) & tainted)
+            needed = (needed - _stored(entry)) | (variables_read(entry) & tainted)
     return wanted
 
 
@@ -214,9 +216,9 @@ def _moved_into_the_loop(listing: Listing, saved: ast.stmt, wrote: ast.stmt, use
         return ()
     if used not in set(ast.walk(loop)) or not all(_plain(target) for target in forward.targets):
         return ()
-    names = _stored(forward)
+    names, read = _stored(forward), variables_read(forward)
     rest = block[first + 1 : last]
-    if any(names & (_loaded(entry) | _stored(entry)) or _loaded(forward) & _stored(entry) for entry in rest):
+    if any(names & (variables_read(entry) | _stored(entry)) or read & _stored(entry) for entry in rest):
         return ()
     one_line = forward.end_lineno == forward.lineno and loop.body[0].lineno > loop.lineno
     if names & _stored(loop) or not one_line or not listing.alone(forward):
@@ -255,10 +257,6 @@ def _deleted(statement: ast.stmt) -> Edit:
 def _after(statement: ast.stmt, *lines: str) -> Edit:
     end = statement.end_lineno or statement.lineno
     return Edit(end + 1, end, lines)
-
-
-def _loaded(statement: ast.stmt) -> set[str]:
-    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def _stored(statement: ast.stmt) -> set[str]:

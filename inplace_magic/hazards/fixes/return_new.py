@@ -15,6 +15,7 @@ from inplace_magic.hazards.fixes.target import Fix, Written, loads_after, writte
 from inplace_magic.language import _, spelled
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit
+from inplace_magic.source.variables import mentions
 
 _CONSTANT = {"zero_": "torch.zeros_like({name})"}
 """In-place methods whose twin is a function, and needs nothing but the tensor."""
@@ -109,9 +110,8 @@ def advice(story: Story, hazard: Hazard) -> str:
     if path is None or leaf or not write.site.direct:
         return ""
     loops = (node for node in write.listing.around(write.statement) if isinstance(node, ast.For))
-    targets = {name.id for loop in loops for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
     read_later = any(True for _load in loads_after(write.listing, write.statement, path))
-    if path in targets and not read_later:
+    if not read_later and any(mentions(loop.target, path) for loop in loops):
         return _(
             "`{name}` is an entry of what the loop goes through: build a new list or dict of new tensors instead of "
             "writing these."

@@ -20,6 +20,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import paths_read
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of
+from inplace_magic.source.variables import variables_bound, variables_in
 
 
 @dataclass(frozen=True)
@@ -174,8 +175,7 @@ def copied_from(value: ast.expr) -> str | None:
 def _bound_in(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     arguments = scope.args
     names = {arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    inside = (node for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    return names | {node.id for node in inside}
+    return names | variables_bound(scope)
 
 
 def loads_after(listing: Listing, statement: ast.stmt, path: str) -> Iterator[ast.expr]:
@@ -199,7 +199,7 @@ def loads_after(listing: Listing, statement: ast.stmt, path: str) -> Iterator[as
 
 def _targets(loop: ast.AST) -> set[str]:
     target = loop.target if isinstance(loop, (ast.For, ast.AsyncFor)) else None
-    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)} if target is not None else set()
+    return variables_in(target)
 
 
 def _read_later(write: Written, path: str) -> bool:

@@ -22,6 +22,8 @@ from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.expressions import parse, path_text
 from inplace_magic.source.hunks import diff
 from inplace_magic.source.listing import Block, Edit, Listing, listing_of
+from inplace_magic.source.statements import spans
+from inplace_magic.source.variables import variables_bound, variables_read
 
 _LOOPS = (ast.For, ast.While)
 
@@ -84,8 +86,7 @@ def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:
     of the notebook leads to."""
     node = parse(name)
     if isinstance(node, ast.Name):
-        stored = (each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
-        return any(each.id == name for each in stored)
+        return name in variables_bound(loop)
     root = node
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
@@ -104,7 +105,7 @@ def _computed_anew(twice: Twice) -> Fix | None:
     lines = _lines_of_the_graph(twice, here)
     block: Block = listing.block_of(used)
     top: ast.stmt = used
-    again = _built(listing, block[: block.index(used)], _loaded(used), lines)
+    again = _built(listing, block[: block.index(used)], variables_read(used), lines)
     if again:
         indented = _indented(listing, again, listing.indent(used))
         return Fix(here, listing, (Edit(used.lineno, used.lineno - 1, indented),))
@@ -117,10 +118,10 @@ def _computed_anew(twice: Twice) -> Fix | None:
     if not isinstance(top, _LOOPS) or top.body[0].lineno == top.lineno:
         return None
     block = listing.block_of(top)
-    moved = _built(listing, block[: block.index(top)], _loaded(top), lines)
-    bound = {name for entry in moved for name in _stored(entry)}
+    moved = _built(listing, block[: block.index(top)], variables_read(top), lines)
+    bound = {name for entry in moved for name in variables_bound(entry)}
     others = [entry for entry in block[: block.index(top)] if entry not in moved]
-    if not moved or any(_loaded(entry) & bound for entry in others if entry.lineno > moved[0].lineno):
+    if not moved or any(variables_read(entry) & bound for entry in others if entry.lineno > moved[0].lineno):
         return None
     first = top.body[0]
     deleted = [Edit(entry.lineno, entry.end_lineno or entry.lineno, ()) for entry in moved]
@@ -132,13 +133,13 @@ def _built(listing: Listing, above: Block, needed: set[str], lines: set[int]) ->
     """The assignments among some statements whose lines built the graph, as far as names lead from what is needed."""
     wanted: list[ast.stmt] = []
     for entry in reversed(above):
-        if not _stored(entry) & needed or not any(entry.lineno <= n <= (entry.end_lineno or n) for n in lines):
+        if not variables_bound(entry) & needed or not any(spans(entry, line) for line in lines):
             continue
         plain = isinstance(entry, ast.Assign) and all(path_text(target) is not None for target in entry.targets)
         if not plain or not listing.alone(entry):
             return []
         wanted.insert(0, entry)
-        needed = needed | _loaded(entry)
+        needed = needed | variables_read(entry)
     return wanted
 
 
@@ -155,11 +156,3 @@ def _indented(listing: Listing, statements: list[ast.stmt], indent: str) -> tupl
         own = len(listing.indent(entry))
         rows += [f"{indent}{line[own:]}" for line in listing.whole_lines(entry)]
     return tuple(rows)
-
-
-def _loaded(statement: ast.stmt) -> set[str]:
-    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-
-
-def _stored(statement: ast.stmt) -> set[str]:
-    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

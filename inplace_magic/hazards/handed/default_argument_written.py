@@ -204,7 +204,7 @@ def _of_a_list(grown: GrownList) -> Hazard:
         variable=grown.path,
         tensor=grown.tensor,
         read=grown.gathered,
-        write=Write(None, None, grown.gathered.index, site=grown.stored),
+        write=grown.write,
         badges=Badges(wrote=_("put in here"), read=_("gets an earlier call's as well")),
     )
 

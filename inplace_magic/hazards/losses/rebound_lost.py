@@ -31,6 +31,7 @@ from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.listing import whole_listing
+from inplace_magic.source.variables import mentions
 
 CODE = "rebound-lost"
 
@@ -66,11 +67,10 @@ def _is_the_loops(story: Story, site: Callsite, name: str) -> bool:
     loop = next((node for node in listing.around(statement) if isinstance(node, (ast.For, ast.While))), None)
     if not isinstance(loop, ast.For):
         return False
-    bound = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
     scope = listing.scope_of(statement)
     loads = (node for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     end = statement.end_lineno or statement.lineno
-    return name in bound and all(node.id != name or node.lineno <= end for node in loads)
+    return mentions(loop.target, name) and all(node.id != name or node.lineno <= end for node in loads)
 
 
 def _hazard(story: Story, call: CallEvent, name: str) -> Hazard:

@@ -18,6 +18,7 @@ from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
+from inplace_magic.record.traits import Trait
 
 _MOST = 64
 """Writes by one line that are looked at."""
@@ -25,8 +26,7 @@ _LATEST = 4
 """Memories that a line wrote last, of which one may be what the present one was computed from."""
 _STEPS = 64
 """Calls through which one value is followed back."""
-_OPPOSITE = ({"add", "sub"}, {"mul", "div"}, {"mul", "truediv"})
-"""Of writes whose values are too many to be kept, those that may cancel out."""
+_REVERSIBLE: tuple[Trait, ...] = ("shifts", "scales")
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,16 @@ def _is_put_back(story: Story, storage: int, before: int) -> bool:
     if one is None or other is None or first is None or last is None:
         return True
     if first.values_before is None or last.values_after is None:
-        return {_operator(one), _operator(other)} in _OPPOSITE
+        return _are_opposite(one, other)
     pairs = zip(first.values_before, last.values_after, strict=False)
     return all(math.isclose(old, new, rel_tol=1e-3, abs_tol=1e-6) for old, new in pairs)
 
 
-def _operator(call: CallEvent) -> str:
-    return call.operation.strip("_").removeprefix("i")
+def _are_opposite(one: CallEvent, other: CallEvent) -> bool:
+    """Of writes whose values are too many to be kept, whether they may cancel out: one adds and the other subtracts, or
+    one multiplies and the other divides."""
+    alike = any(one.does(trait) and other.does(trait) for trait in _REVERSIBLE)
+    return alike and one.does("subtracts or divides") != other.does("subtracts or divides")
 
 
 def _comes_from(story: Story, call: CallEvent, storage: int, other: int, since: int) -> bool:

@@ -17,9 +17,9 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.alias_statements import entries_by_key
 from inplace_magic.source.chains import level
 from inplace_magic.source.listing import whole_listing
-from inplace_magic.source.statements import entries_by_key
 
 
 @dataclass(frozen=True)

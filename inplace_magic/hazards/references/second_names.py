@@ -14,6 +14,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import LOOPS, whole_listing
+from inplace_magic.source.statements import spans
 
 _FIRST_WRITES = 100
 """Writes among which the first one under another name is looked for."""
@@ -105,15 +106,10 @@ def goes_on_as_two(story: Story, alias: AliasStatement, name: str, at: Callsite)
     scope, loops = listing.scope_of(statement), [n for n in listing.around(statement) if isinstance(n, LOOPS)]
     for node in ast.walk(scope):
         if isinstance(node, ast.Name) and node.id == name:
-            again = any(_holds(loop, node.lineno) and not _holds(loop, alias.line) for loop in loops)
+            again = any(spans(loop, node.lineno) and not spans(loop, alias.line) for loop in loops)
             if node.lineno >= statement.lineno or again:
                 return True
     return False
-
-
-def _holds(node: ast.AST, line: int) -> bool:
-    first = getattr(node, "lineno", line)
-    return first <= line <= (getattr(node, "end_lineno", None) or first)
 
 
 def with_clone(statement: str) -> str:

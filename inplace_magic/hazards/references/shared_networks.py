@@ -16,6 +16,7 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import LOOPS, Listing, texts
+from inplace_magic.source.variables import variables_bound
 
 Moved = tuple[str, str, CallEvent, Mutation, CallEvent]
 """A network, the one whose parameters it has, the writing call, its mutation, and the run that followed."""
@@ -74,9 +75,12 @@ def is_chosen(listing: Listing, node: ast.Assign, still: str, moving: str) -> bo
         for name, value in (bindings(statement) if isinstance(statement, ast.Assign) else ())
         if name == still and not (isinstance(value, ast.Constant) and value.value is None)
     ]
-    anew = {name.id for name in ast.walk(inside[-1]) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
     conditional = any(isinstance(above, ast.If) and not _asks_whether_bound(above.test) for above in inside)
-    return conditional and moving not in anew and [statement for statement, _value in bound] == [node]
+    return (
+        conditional
+        and moving not in variables_bound(inside[-1])
+        and [statement for statement, _value in bound] == [node]
+    )
 
 
 def _asks_whether_bound(test: ast.expr) -> bool:

@@ -32,7 +32,6 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
@@ -124,7 +123,7 @@ def _of_a_list(grown: GrownList) -> Hazard:
         variable=grown.path,
         tensor=grown.tensor,
         read=grown.gathered,
-        write=Write(None, None, grown.gathered.index, site=grown.stored),
+        write=grown.write,
         badges=Badges(wrote=_("put in here"), read=_("gets another object's as well")),
     )
 

@@ -66,6 +66,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, texts
 from inplace_magic.source.tops import Top
+from inplace_magic.source.variables import mentions
 
 CODE = "copy-shares-parameters"
 
@@ -204,8 +205,7 @@ def _runs(top: Top, call: CallEvent, root: str) -> bool:
 
 def _says(place: Callsite, root: str) -> bool:
     """Whether the line was given the network by that name, as ``train(target)`` is: then it was to move it."""
-    tree = expressions.parse(place.expression)
-    return tree is not None and any(isinstance(node, ast.Name) and node.id == root for node in ast.walk(tree))
+    return mentions(expressions.parse(place.expression), root)
 
 
 def _network(story: Story, still: str, moving: str, call: CallEvent, mutation: Mutation, read: CallEvent) -> Hazard:

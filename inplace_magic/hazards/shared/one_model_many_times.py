@@ -33,6 +33,7 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import LOOPS, Listing, texts, whole_listing
+from inplace_magic.source.variables import mentions
 
 CODE = "one-model-many-times"
 
@@ -81,17 +82,13 @@ def _loop_around(story: Story, place: Callsite) -> tuple[ast.AST, ast.expr] | No
     for above in listing.around(node):
         if isinstance(above, _COMPREHENSIONS):
             last = above.generators[-1]
-            return (above, last.iter) if _binds(last.target, node.func.id) and not _counts(last.iter) else None
+            return (above, last.iter) if mentions(last.target, node.func.id) and not _counts(last.iter) else None
         if isinstance(above, LOOPS):
-            own = isinstance(above, (ast.For, ast.AsyncFor)) and _binds(above.target, node.func.id)
+            own = isinstance(above, (ast.For, ast.AsyncFor)) and mentions(above.target, node.func.id)
             return (above, above.iter) if own and isinstance(above, (ast.For, ast.AsyncFor)) else None
         if isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             return None
     return None
-
-
-def _binds(target: ast.expr, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(target))
 
 
 def _counts(over: ast.expr) -> bool:

@@ -57,6 +57,7 @@ from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
+from inplace_magic.source.variables import variables_in
 
 CODE = "one-tensor-many-slots"
 
@@ -212,8 +213,7 @@ def _slots_gone_through(story: Story, site: Callsite | None, tensor: int) -> tup
     statement = listing.statement_at(site) if listing is not None else None
     for loop in listing.around(statement) if listing is not None and statement is not None else ():
         if isinstance(loop, (ast.For, ast.AsyncFor)):
-            over = {node.id for node in ast.walk(loop.iter) if isinstance(node, ast.Name)}
-            for container in over & several.keys():
+            for container in variables_in(loop.iter) & several.keys():
                 return f"`{several[container][0]}`", f"`{several[container][1]}`"
     return None
 

@@ -40,6 +40,7 @@ from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
+from inplace_magic.source.variables import variables_in
 
 CODE = "kept-activation-overwritten"
 
@@ -223,7 +224,7 @@ def _names_in(statement: str) -> set[str]:
     node = expressions.parse(statement)
     if isinstance(node, ast.Assign):
         node = node.value
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} if node is not None else set()
+    return variables_in(node)
 
 
 def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, how: str, read: CallEvent) -> Hazard:

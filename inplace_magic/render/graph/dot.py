@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
-from inplace_magic.analysis.folding import LIMIT
-from inplace_magic.analysis.graph import CallVertex, Edge, TensorVertex
+from inplace_magic.analysis.opening import LIMIT
+from inplace_magic.analysis.vertices import CallVertex, Edge, TensorVertex
 from inplace_magic.language import N_, _, clauses
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inplace_magic.analysis.graph import CallVertex, TensorVertex
 from inplace_magic.analysis.tree.folds import Fold
+from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.language import _, clauses
 from inplace_magic.record.events import CallEvent
 from inplace_magic.render import lettering, words

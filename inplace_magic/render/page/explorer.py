@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 from inplace_magic.analysis.effects import is_own_write
-from inplace_magic.analysis.folding import LIMIT
-from inplace_magic.analysis.graph import CallVertex, TensorVertex
+from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.tree.folds import Fold
+from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.render import lettering, style, words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inplace_magic.analysis.graph import TensorVertex
+from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.language import _, clauses, ngettext
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import lettering, style, words

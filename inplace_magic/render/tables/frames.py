@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from inplace_magic.analysis.effects import effects_of
-from inplace_magic.analysis.graph import TensorVertex
+from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading, in_english

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from inplace_magic.analysis.blocks import Entry
-from inplace_magic.analysis.memory import LineMemory, MemoryRow, memory_by_call, memory_by_op
+from inplace_magic.analysis.memory.blocks import Entry
+from inplace_magic.analysis.memory.sums import LineMemory, MemoryRow, memory_by_call, memory_by_op
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent

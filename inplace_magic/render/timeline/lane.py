@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from inplace_magic.analysis.keepings import Keeping
-from inplace_magic.analysis.lanes import Lane, Mark
+from inplace_magic.analysis.lanes import Lane
+from inplace_magic.analysis.marks import Mark
 from inplace_magic.analysis.timeline import Focus
 from inplace_magic.hazards import Hazard
 from inplace_magic.render import lettering, words

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from inplace_magic.record.places import Callsite
+from inplace_magic.source.between.order import loop_around
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.shared_arrays import Filled, filled_in
-from inplace_magic.source.statements import loop_around, statements_by_function
+from inplace_magic.source.statements import statements_by_function
 from inplace_magic.source.text import Text
 
 _NO_END = 10**9

@@ -6,17 +6,11 @@ import ast
 from collections.abc import Iterator, Set
 
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.statements import (
-    actions,
-    arrays_written,
-    mentions,
-    opens_the_pass,
-    runs_after,
-    simple_statements,
-    stands_beside,
-    writes_to,
-)
+from inplace_magic.source.between.order import opens_the_pass, runs_after, stands_beside
+from inplace_magic.source.statements import spans
 from inplace_magic.source.text import Text
+from inplace_magic.source.variables import mentions
+from inplace_magic.source.writing import actions, arrays_written, simple_statements, writes_to
 
 
 def only_between(
@@ -67,7 +61,7 @@ def only_between(
 def _hands_on(node: ast.stmt, place: Callsite) -> bool:
     """Whether a statement hands the value of the expression at a place to a function that writes it, as
     ``np.fill_diagonal(x.numpy(), 0)`` does, or assigns to its elements: ``x.numpy()[:] = 0``."""
-    if not node.lineno <= place.line <= (node.end_lineno or node.lineno):
+    if not spans(node, place.line):
         return False
     written = (*arrays_written(node), *_arrays_assigned_to(node))
     return any(ast.unparse(array) == place.expression for array in written)

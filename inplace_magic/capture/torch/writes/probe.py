@@ -32,6 +32,7 @@ from inplace_magic.capture.torch.describe_nodes import (
 )
 from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of
 from inplace_magic.capture.torch.refusals import refusal_of
+from inplace_magic.capture.torch.tracebacks import without_our_frames
 from inplace_magic.capture.torch.wrapped import asking_function
 from inplace_magic.capture.torch.writes.node_modules import Behind, behind
 from inplace_magic.capture.torch.writes.refused import fitting_node
@@ -128,7 +129,7 @@ class WriteProbe(probes.CallProbe):
             if facts is not None and facts.runs_backward:
                 self._failed(facts, args, kwargs, error)
             try:  # noqa: SIM105  as in CallProbe
-                error.__traceback__ = probes.without_our_frames(error.__traceback__)
+                error.__traceback__ = without_our_frames(error.__traceback__)
             except RecursionError:
                 pass
             raise

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.objects.ways import assigned, names_in, way_to
+from inplace_magic.hazards.references.objects.ways import assigned, way_to
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
@@ -20,6 +20,8 @@ from inplace_magic.record.paths import before_first_step, before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import LOOPS, texts, whole_listing
+from inplace_magic.source.statements import spans
+from inplace_magic.source.variables import mentions
 
 _Key = tuple[str, str]
 
@@ -172,7 +174,7 @@ def _takes_a_copy(story: Story, call: CallEvent, copy: Holding, original: Holdin
     if listing is None or statement is None or mine == others or copy.level or copy.path == mine:
         return False
     made = assigned(listing, statement, mine)
-    return isinstance(made, ast.Call) and others in names_in(made)
+    return isinstance(made, ast.Call) and mentions(made, others)
 
 
 def _operands(read: CallEvent, tensor: int) -> list[ast.expr | None]:
@@ -228,7 +230,7 @@ def _lives(story: Story, call: CallEvent, read: CallEvent, original: Holding) ->
     if there.line > place.line:
         return not any(place.line <= line < there.line for line in stores)
     loops = [loop for loop in listing.around(statement) if isinstance(loop, LOOPS)]
-    return not any(loop.lineno <= line <= (loop.end_lineno or line) for loop in loops for line in stores)
+    return not any(spans(loop, line) for loop in loops for line in stores)
 
 
 def _line(site: Callsite | None) -> tuple[object, ...]:

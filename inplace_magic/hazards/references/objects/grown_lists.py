@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.objects.shared_containers import class_of_container, default_of, is_container
 from inplace_magic.hazards.references.owners import object_of
@@ -33,6 +34,11 @@ class GrownList:
     """Where the function puts a tensor in."""
     before: Callsite
     """The earlier caller."""
+
+    @property
+    def write(self) -> Write:
+        """What put the tensor in, which no call tells of."""
+        return Write(None, None, self.gathered.index, site=self.stored)
 
 
 def grown_for_two(story: Story, is_shared: Callable[[Story, CallEvent, CallEvent, str], bool]) -> Iterator[GrownList]:

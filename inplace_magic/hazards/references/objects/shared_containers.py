@@ -16,6 +16,7 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, texts, whole_listing
+from inplace_magic.source.variables import variables_bound
 
 _MAKERS = frozenset(("dict", "list", "defaultdict", "OrderedDict", "deque"))
 
@@ -168,8 +169,7 @@ def default_left_out(story: Story, owner: ast.ClassDef, attribute: str) -> tuple
 
 def _is_left_out(story: Story, owner: ast.ClassDef, init: ast.FunctionDef, parameter: str) -> bool:
     names = [argument.arg for argument in (*init.args.posonlyargs, *init.args.args)][1:]
-    stored = {node.id for node in ast.walk(init) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    if parameter in stored:
+    if parameter in variables_bound(init):
         return False
     made = [call for listing in texts(story.trace) for call in _calls_of(listing, owner.name)]
     return bool(made) and all(_leaves_out(call, names, parameter) for call in made)

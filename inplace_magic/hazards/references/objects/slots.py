@@ -15,7 +15,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.objects.passes import made_and_written_by_one_line
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
-from inplace_magic.record.paths import entries_in
+from inplace_magic.record.paths import before_last_step, entries_in
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of, texts, whole_listing
@@ -81,7 +81,7 @@ def _reads_an_earlier_slot(story: Story, tensor: int, container: str, slots: lis
             heads = [node.iter for node in listing.around(statement) if isinstance(node, (ast.For, ast.AsyncFor))]
             nodes = [node for part in (*heads, *read_parts(statement)) for node in ast.walk(part)]
             picked = [node for node in nodes if isinstance(node, ast.Subscript) and names(node.value, name)]
-            if any((path_text(node) or "").endswith(tuple(keys)) for node in picked):
+            if any(before_last_step(path_text(node) or "")[1] in keys for node in picked):
                 return True
             below = {id(node.value) for node in picked}
             if any(names(node, name) and id(node) not in below for node in nodes):

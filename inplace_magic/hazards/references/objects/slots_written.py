@@ -29,6 +29,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import whole_listing
+from inplace_magic.source.variables import mentions
 
 _LATER = 64
 """Calls after a write that are asked by which slot they read."""
@@ -128,14 +129,10 @@ def _is_gone_through(
     listing, root = whole_listing(story.trace, owned.site), before_first_step(owned.path)[0]
     statement = listing.statement_at(owned.site) if listing is not None else None
     for loop in listing.around(statement) if listing is not None and statement is not None else ():
-        if isinstance(loop, (ast.For, ast.AsyncFor)) and _binds(loop.target, root):
+        if isinstance(loop, (ast.For, ast.AsyncFor)) and mentions(loop.target, root):
             over = (expressions.path_text(node) for node in ast.walk(loop.iter) if isinstance(node, ast.expr))
             return container in over
     return False
-
-
-def _binds(target: ast.expr, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(target))
 
 
 def _is_read_by_another(

@@ -25,6 +25,7 @@ from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.variables import variables_in
 
 _MOST = 32
 """Writes of a memory by one line that are looked at."""
@@ -223,5 +224,4 @@ def _bound_with(statement: ast.AST, name: str) -> set[str]:
 
 
 def _changes_places(statement: ast.AST, names: set[str]) -> bool:
-    value = getattr(statement, "value", None)
-    return value is not None and any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(value))
+    return not names.isdisjoint(variables_in(getattr(statement, "value", None)))

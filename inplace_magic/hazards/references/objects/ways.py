@@ -9,6 +9,7 @@ from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.variables import mentions
 
 
 def way_to(story: Story, site: Callsite | None, node: ast.expr | None) -> tuple[str, str]:
@@ -40,7 +41,7 @@ def _gone_through(loop: ast.AST, name: str) -> str | None:
         called = over.func if isinstance(over, ast.Call) else None
         if not isinstance(target, ast.Tuple) or not isinstance(over, ast.Call):
             return None
-        place = next((i for i, each in enumerate(target.elts) if name in names_in(each)), None)
+        place = next((i for i, each in enumerate(target.elts) if mentions(each, name)), None)
         if place is None:
             return None
         kind = getattr(called, "id", getattr(called, "attr", ""))
@@ -55,11 +56,6 @@ def _gone_through(loop: ast.AST, name: str) -> str | None:
     if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute) and over.func.attr == "values":
         over = over.func.value
     return expressions.path_text(over)
-
-
-def names_in(node: ast.AST) -> set[str]:
-    """The variables in a piece of text."""
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def assigned(listing: Listing, statement: ast.stmt, name: str) -> ast.expr | None:

@@ -11,6 +11,7 @@ from inplace_magic.hazards.references.twice.two_results import TwoResults
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.variables import mentions
 
 
 def given_as_two(story: Story) -> Iterator[TwoResults]:
@@ -60,9 +61,7 @@ def _gives_both(story: Story, first: Callsite, second: Callsite, one: str, other
     for name in (one, other):
         if sum(listing.scope_of(node) is scope for node in listing.stores.get(name, ())) != 1:
             return False
-    if any(isinstance(node, ast.Name) and node.id == one for node in ast.walk(after.value)):
-        return False
-    return _returns_both(listing, scope, {one, other})
+    return not mentions(after.value, one) and _returns_both(listing, scope, {one, other})
 
 
 def _returns_both(listing: Listing, scope: ast.AST, names: set[str]) -> bool:

@@ -14,6 +14,8 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import Binding
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.statements import spans
+from inplace_magic.source.variables import mentions
 
 _MOST_NAMES = 8
 """Names of one tensor that are held against each other, the first ones."""
@@ -51,7 +53,7 @@ def results_of_one_memory(story: Story) -> Iterator[TwoResults]:
         known = [(binding, statement) for binding, statement in pairs if statement is not None]
         known.sort(key=lambda entry: entry[1].lineno)
         for (one, first), (other, second) in combinations(known[:_MOST_NAMES], 2):
-            apart = first is not second and _says_nothing_of(second.value, one.target)
+            apart = first is not second and not mentions(second.value, one.target)
             if apart and _same_block(listing, first, second):
                 found = _overwritten(story, tensor, one, other, second)
                 if found is not None:
@@ -62,16 +64,12 @@ def _statement(listing: Listing, function: str, binding: Binding) -> ast.Assign 
     """The one statement of a function that binds a name, where it binds it to what a call gives."""
     nodes = listing.functions.get(function.rpartition(".")[2], ())
     line, names = binding.place.line, listing.stores.get(binding.target, ())
-    within = [node for node in nodes if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    within = [node for node in nodes if spans(node, line)]
     stores = [name for name in names if within and listing.scope_of(name) is within[-1]]
     statement = listing.statement_on(stores[0].lineno) if len(stores) == 1 else None
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
         return None
     return statement if statement.targets == stores else None
-
-
-def _says_nothing_of(value: ast.expr, name: str) -> bool:
-    return all(not isinstance(node, ast.Name) or node.id != name for node in ast.walk(value))
 
 
 def _same_block(listing: Listing, first: ast.stmt, second: ast.stmt) -> bool:

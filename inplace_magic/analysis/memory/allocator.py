@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
-from inplace_magic.analysis.blocks import BEFORE, Block, Entry
+from inplace_magic.analysis.memory.blocks import BEFORE, Block, Entry
 from inplace_magic.record.memory import MemoryReading
 from inplace_magic.record.trace import Trace
 

@@ -1,8 +1,8 @@
 """The ledger under every memory table and the chart: by call and by operator, all devices.
 
-A device whose allocator was asked (``Trace.readings``) has its entries from :mod:`.readings`; the others, the CPU first
-of all, from the births and deaths of storages, see :mod:`.blocks`. Either way the entries of a device sum exactly to
-the change of its live bytes.
+A device whose allocator was asked (``Trace.readings``) has its entries from :mod:`.allocator`; the others, the CPU
+first of all, from the births and deaths of storages, see :mod:`.blocks`. Either way the entries of a device sum exactly
+to the change of its live bytes.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from inplace_magic.analysis.allocator import devices_read, entries_read_by_call, entries_read_by_op
-from inplace_magic.analysis.blocks import (
+from inplace_magic.analysis.memory.allocator import devices_read, entries_read_by_call, entries_read_by_op
+from inplace_magic.analysis.memory.blocks import (
     BEFORE,
     Block,
     Entry,

@@ -1,7 +1,7 @@
 """Memory by call, by line and by operator: the entries of the ledger with what autograd keeps, summed as asked.
 
 Temporaries inside one call are not in these numbers at level ``calls``; at level ``ops`` they are, and so are those of
-backward. See :mod:`inplace_magic.analysis.ledger` for what is counted and where it is billed.
+backward. See :mod:`inplace_magic.analysis.memory.ledger` for what is counted and where it is billed.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from inplace_magic.analysis.blocks import BEFORE, Entry
-from inplace_magic.analysis.ledger import Ledger
+from inplace_magic.analysis.memory.blocks import BEFORE, Entry
+from inplace_magic.analysis.memory.ledger import Ledger
 from inplace_magic.analysis.naming.bindings import Bindings
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.filled import filled

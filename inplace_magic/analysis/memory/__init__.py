@@ -1,0 +1,1 @@
+"""Which bytes were allocated and freed, and by whom."""

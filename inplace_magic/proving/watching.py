@@ -1,0 +1,45 @@
+"""The report of a program that runs on copies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inplace_magic.api import watch
+from inplace_magic.language import language
+from inplace_magic.report import Report
+
+if TYPE_CHECKING:
+    from inplace_magic.rerun.run import Runner
+
+
+def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None) -> Report:
+    """The report of one run on copies.
+
+    Args:
+        runner: of the program.
+        cells: execution count by compiled file name, for code of other cells.
+        observer: what watches; None: a new one.
+    """
+    from inplace_magic.rerun.program import CellProgram, StoryProgram
+    from inplace_magic.rerun.taken import Stopped
+
+    program = runner.program
+    assert isinstance(program, (CellProgram, StoryProgram))
+    story = program if isinstance(program, StoryProgram) else StoryProgram((program,))
+    observer = observer or watch(lang=language())
+    error: Exception | None = None
+    with runner.stage() as copies:
+        for part in story.parts:
+            observer.start(cell=part.cell, filename=part.filename, source=part.source)
+            try:
+                story.run_part(part)
+            except Stopped:
+                break
+            except Exception as raised:  # the program's own, which belongs to its report
+                if isinstance(raised, NameError) and raised.name in copies.refused:
+                    raise
+                error = raised
+                break
+            finally:
+                observer.leave()
+        return observer.stop(namespace=program.namespace, cells=cells, error=error)

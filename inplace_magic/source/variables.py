@@ -1,0 +1,30 @@
+"""Which variables a piece of the user's text names, reads and binds."""
+
+from __future__ import annotations
+
+import ast
+
+
+def variables_in(node: ast.AST | None) -> set[str]:
+    """All that it names."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node is not None else set()
+
+
+def variables_read(node: ast.AST | None) -> set[str]:
+    """Those whose values it reads; of ``d["a"] = x`` `d` is one."""
+    return _in_context(node, ast.Load)
+
+
+def variables_bound(node: ast.AST | None) -> set[str]:
+    """Those that it gives another value; not a function's parameters."""
+    return _in_context(node, ast.Store)
+
+
+def mentions(node: ast.AST | None, name: str) -> bool:
+    """Whether it names a variable."""
+    return node is not None and any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
+
+
+def _in_context(node: ast.AST | None, context: type[ast.expr_context]) -> set[str]:
+    names = (each for each in ast.walk(node) if isinstance(each, ast.Name)) if node is not None else ()
+    return {each.id for each in names if isinstance(each.ctx, context)}
