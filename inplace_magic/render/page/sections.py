@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.language import _, clauses, ngettext
@@ -104,9 +105,10 @@ def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
     """The first ones; of a longer table also those that the findings are about, in the order of the table."""
     tensors = reading.graph.tensors
     named = roles_of(reading.graph, reading.report.findings).tensors
-    kept = sorted(range(len(tensors)), key=lambda n: tensors[n].key not in named)
-    kept = kept[: lettering.rows_shown(len(tensors), reading.rows)]
-    return [tensors[n] for n in sorted(kept)]
+    most = lettering.rows_shown(len(tensors), reading.rows)
+    kept = [n for n, vertex in enumerate(tensors) if vertex.key in named][:most] if named else []
+    others = (n for n, vertex in enumerate(tensors) if vertex.key not in named)
+    return [tensors[n] for n in sorted([*kept, *islice(others, most - len(kept))])]
 
 
 def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = False) -> str:
