@@ -87,7 +87,6 @@ class Bindings:
         met: set[tuple[int, int]] = set()
         last_on: dict[int, int | None] = {}
         by_storage: dict[int, list[int]] = {}
-        subscripts = set()
         activations: set[int] = set()
         for call_event in trace.calls:
             for meta in (*call_event.inputs, *call_event.outputs):
@@ -106,9 +105,8 @@ class Bindings:
                     made_at[output.tensor] = site
                     if call_event.modules and call_event.kind == "ordinary":
                         activations.add(output.tensor)
-            if call_event.does("gives item"):
-                subscripts.add(site.expression)
-        nodes = map(expressions.parse, subscripts)
+        items = [call.callsite for call in trace.calls if "gives item" in call.traits]
+        nodes = map(expressions.parse, {site.expression for site in items if site is not None})
         texts = frozenset(ast.unparse(node) if node is not None else "" for node in nodes)
         return cls(namespace, owners, local, bound, scopes, seen, texts, made_at, by_storage, frozenset(activations))
 

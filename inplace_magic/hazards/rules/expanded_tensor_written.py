@@ -123,6 +123,9 @@ def _expanded_around(
 ) -> tuple[TensorMetadata, int] | None:
     """The tensor in which an element stands for several positions, and the row of it that the written one is a part
     of."""
+    made = story.innermost_new(mutation.tensor, call.index)
+    if made is None or made.kind != "view":
+        return None  # as nearly always
     elements = prod(region.shape)
     for tensor, view in _views_back(story, mutation.tensor, call.index):
         if view.inputs[0].storage != mutation.storage:

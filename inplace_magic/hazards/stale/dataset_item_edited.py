@@ -73,6 +73,8 @@ def check(story: Story) -> Iterator[Hazard]:
             fetching[id(site)], counting[id(site)] = fetched, _counts_fetches(site)
         line = (site.cell, site.file, site.line)
         for mutation, after in zip(call.mutations, call.mutated, strict=False):
+            if not fetched and story.bindings.written_path(call, after.tensor) is None:
+                continue  # as of nearly all that library code writes
             if mutation.values_before is not None and mutation.values_before == mutation.values_after:
                 continue  # set right once and for all
             if line in told or not (builds_on_itself(story, call, mutation) or _edits_anew(call, mutation, site)):
@@ -115,7 +117,7 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
     """Whether a line outside of a ``__getitem__`` writes data that is meant to be the same in each epoch."""
     path = story.bindings.written_path(call, after.tensor)
     if path is None:
-        return False  # as of nearly all that library code writes
+        return False
     whole = _whole(story, call, after)
     if whole != after.tensor and _is_shallow_copy(story, site, path.split("[")[0]):
         return any(is_entry(name) for name in story.names.get(whole, ()))  # `sample["affine"][0] += 1`
