@@ -1,16 +1,54 @@
-"""Which fields of a report somebody reads: what a renderer does not read cannot change what it gives."""
+"""Each field of a saved report, and who reads it: what a renderer does not read cannot change what it gives."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from no_harm.hostile import Path, alone, one_path_per_field, replaced
 
 from inplace_magic.report import Report
 
-Path = tuple[str | int, ...]
+Renderers = dict[str, Callable[[Report], Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """One of the fields of the format, and two reports that lack its value."""
+
+    path: Path
+    among: tuple[str, str]
+    """The text before the value and behind it, where all other fields are filled."""
+    alone: tuple[str, str]
+    """The same where every list is empty that need not have an entry."""
+    renderers: Renderers
+    """Those that read it, and those for which that is not known."""
+
+
+def fields_of(report: Report, renderers: Renderers) -> list[Field]:
+    """All fields of a report, each once."""
+    saved = report.to_json()
+    data = json.loads(saved)
+    read = {name: fields_read(Report.from_json(saved), render) for name, render in renderers.items()}
+
+    def readers(path: Path) -> Renderers:
+        field = field_at(path)
+        return {name: render for name, render in renderers.items() if field is None or field in read[name]}
+
+    return [
+        Field(path, _around(data, path), _around(alone(data, path), path), readers(path))
+        for path in one_path_per_field(data)
+    ]
+
+
+def _around(data: Any, path: Path) -> tuple[str, str]:
+    """The text of a JSON tree before what stands at a path, and behind it."""
+    mark = "what stands in the place of a field"
+    before, behind = json.dumps(replaced(data, path, mark)).split(json.dumps(mark))
+    return before, behind
 
 
 def fields_read(report: Report, reader: Callable[[Report], Any]) -> frozenset[Path]:

@@ -6,7 +6,6 @@ import json
 import pickle
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from random import Random
 from typing import Any, get_args
@@ -15,17 +14,8 @@ import pytest
 from builders import sigmoid_report
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from no_harm.hostile import (
-    ODD_VALUES,
-    Path,
-    alone,
-    full_report,
-    leaves,
-    one_path_per_field,
-    replaced,
-    replaced_everywhere,
-)
-from no_harm.reads import field_at, fields_read
+from no_harm.hostile import ODD_VALUES, full_report, leaves, replaced_everywhere
+from no_harm.reads import Field, fields_of
 
 from inplace_magic import report as report_module
 from inplace_magic.errors import ReportFormatError
@@ -172,38 +162,9 @@ def test_the_sample_report_fills_every_field_and_comes_back_the_same() -> None:
 FULL = json.loads(full_report().to_json())
 
 
-@dataclass(frozen=True)
-class Field:
-    """One of the fields of the format, and two reports that lack its value."""
-
-    path: Path
-    among: tuple[str, str]
-    """The text before the value and behind it, where all other fields are filled."""
-    alone: tuple[str, str]
-    """The same where every list is empty that need not have an entry."""
-    renderers: dict[str, Callable[[Report], Any]]
-    """Those that read it, and those for which that is not known."""
-
-
 @cache
 def fields() -> list[Field]:
-    read = {name: fields_read(Report.from_json(json.dumps(FULL)), render) for name, render in QUICK.items()}
-
-    def readers(path: Path) -> dict[str, Callable[[Report], Any]]:
-        field = field_at(path)
-        return {name: render for name, render in QUICK.items() if field is None or field in read[name]}
-
-    return [
-        Field(path, around(FULL, path), around(alone(FULL, path), path), readers(path))
-        for path in one_path_per_field(FULL)
-    ]
-
-
-def around(data: Any, path: Path) -> tuple[str, str]:
-    """The text of a JSON tree before what stands at a path, and behind it."""
-    mark = "what stands in the place of a field"
-    before, behind = json.dumps(replaced(data, path, mark)).split(json.dumps(mark))
-    return before, behind
+    return fields_of(full_report(), QUICK)
 
 
 def test_a_field_is_refused_among_all_the_others_as_it_is_alone() -> None:
