@@ -7,9 +7,8 @@ work that is linear doubles, quadratic work grows fourfold.
 
 from __future__ import annotations
 
-import sys
+import cProfile
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -30,19 +29,9 @@ ALL_EVIDENCE = {"one graph", "overwritten activations", "distinct lines"}
 
 def work(run: Callable[[], Any]) -> tuple[int, Any]:
     """How many functions were called, Python's and built-in ones."""
-    count = 0
-
-    def tally(frame: FrameType, event: str, _: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(tally)
-    try:
-        result = run()
-    finally:
-        sys.setprofile(before)
-    return count, result
+    tally = cProfile.Profile()
+    result = tally.runcall(run)
+    return sum(entry.callcount for entry in tally.getstats()), result
 
 
 PROGRAMS = {**shapes.SHAPES, **shapes.ONCE_SQUARE}

@@ -58,10 +58,14 @@ class Files:
     def file(self, filename: str) -> File:
         """One of them, met now if it was not before."""
         if filename not in self._files:
-            before = _cached(filename)
+            before, entry = _cached(filename), linecache.cache.get(filename)
             linecache.checkcache(filename)
-            now = tuple(line.rstrip("\n") for line in linecache.getlines(filename))
-            older = _cached(filename) is not None and filename not in self._cells
+            if before is not None and linecache.cache.get(filename) is entry:
+                now, of_disk = before, True
+            else:
+                now = tuple(line.rstrip("\n") for line in linecache.getlines(filename))
+                of_disk = _cached(filename) is not None
+            older = of_disk and filename not in self._cells
             texts = [before, now] if before is not None and before != now else [now]
             self._files[filename] = File([text_of(lines) for lines in texts], older)
         return self._files[filename]

@@ -101,14 +101,13 @@ def _computed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tupl
         *zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True),
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
+    computed = [name.arg for name, default in pairs if default is not None and not isinstance(default, ast.Constant)]
+    if not computed:  # of nearly all functions, and to walk through one takes longer than all else that is asked of it
+        return ()
     added_to = {id(node.target) for node in ast.walk(function) if isinstance(node, ast.AugAssign)}
     names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     bound = {node.id for node in names if id(node) not in added_to}
-    return tuple(
-        argument.arg
-        for argument, default in pairs
-        if default is not None and not isinstance(default, ast.Constant) and argument.arg not in bound
-    )
+    return tuple(name for name in computed if name not in bound)
 
 
 def indent_of(statement: ast.stmt | None, line: int, lines: list[str]) -> str:

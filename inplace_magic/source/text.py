@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from types import CodeType
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -44,6 +45,8 @@ class Text:
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
+        self.compiled: dict[tuple[int, str, int, bool], list[CodeType]] = {}
+        """What its units compile to, by the `id` of the unit's node and how: kept by :mod:`.versions`."""
         self._statements: dict[int, list[ast.stmt]] = {}
 
     @cached_property

@@ -43,10 +43,7 @@ class Twin:
 
 
 class Compiled:
-    """What the units of the texts met compile to, each compiled once."""
-
-    def __init__(self) -> None:
-        self._made: dict[tuple[int, int, bool], tuple[Text, list[CodeType]]] = {}
+    """What the units of the texts met compile to, each compiled once: a text that is in many reports is one object."""
 
     def twin(self, code: CodeType, text: Text) -> Twin | None:
         """The code object of a text with the same instructions; None where there is none, or several."""
@@ -81,10 +78,10 @@ class Compiled:
     def _codes(self, text: Text, unit: Unit, code: CodeType, imports: list[ast.stmt]) -> list[CodeType]:
         """All code objects of a unit."""
         futures = code.co_flags & _FUTURES
-        key = id(unit.node), futures, bool(imports)
-        if key not in self._made:
-            self._made[key] = text, list(_compiled(unit, code.co_filename, futures, imports))
-        return self._made[key][1]
+        key = id(unit.node), code.co_filename, futures, bool(imports)
+        if key not in text.compiled:
+            text.compiled[key] = list(_compiled(unit, code.co_filename, futures, imports))
+        return text.compiled[key]
 
 
 _NO_IMPORTS: list[ast.stmt] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from capture.watching import LEVELS, call_of, node_of, report_of, saved_by, trac
 from torch.utils.checkpoint import checkpoint
 
 import inplace_magic
+from inplace_magic.capture.graph.node_records import KEY
 from inplace_magic.capture.torch import describe_nodes, unpacking
 
 
@@ -251,3 +253,17 @@ def test_nobody_runs_backward_behind_which_backward_has_been(used: bool) -> None
     if used:
         with pytest.raises(RuntimeError):
             by_hand.sum().backward()
+
+
+@pytest.mark.parametrize("collected", [False, True], ids=["young", "old"])
+def test_a_node_that_no_read_may_lead_to_loses_our_token_all_the_same(collected: bool) -> None:
+    x = torch.ones(3, requires_grad=True)
+    with inplace_magic.watch():
+        y = x * 1
+        view = y[1:]
+        y.mul_(2)  # to ask the view for its node now would give it another one
+        if collected:
+            gc.collect()
+
+    assert [held for held in gc.get_objects() if type(held) is dict and KEY in held] == []
+    assert view._version == 1

@@ -132,6 +132,15 @@ def one_path_per_field(data: Any) -> list[Path]:
     return [path for path in found.values() if path]
 
 
+def alone(data: Any, path: Path) -> Any:
+    """A copy of a JSON tree in which no list has anything but what leads to a path."""
+    if isinstance(data, dict):
+        return {key: alone(value, path[1:] if path[:1] == (key,) else ()) for key, value in data.items()}
+    if isinstance(data, list):
+        return [alone(value, path[1:]) for index, value in enumerate(data) if path[:1] == (index,)]
+    return data
+
+
 def replaced(data: Any, path: Path, value: Any) -> Any:
     """A copy of a JSON tree with one value replaced."""
     result = copy.copy(data)

@@ -219,7 +219,8 @@ def test_a_long_graph_is_freed_as_it_is_unwatched(name: str, level: str) -> None
 
 
 def test_a_loop_of_a_hundred_thousand_steps_is_freed_from_the_stack_as_it_is() -> None:
-    done = run("with inplace_magic.watch(): h = chain(100_000); del h\nprint('freed')", "calls", stack=None)
+    program = "watch = inplace_magic.watch()\nwatch.start()\nh = chain(100_000)\ndel h\nwatch.leave()\nprint('freed')"
+    done = run(program, "calls", stack=None)
     assert (done.stdout, done.returncode) == ("freed\n", 0), done.stderr
 
 

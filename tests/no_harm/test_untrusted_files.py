@@ -3,6 +3,7 @@ a report."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -40,46 +41,67 @@ def test_whatever_fails_while_saving_the_old_file_is_whole_and_nothing_else_is_l
     assert os.listdir(tmp_path) == ["report.json"]
 
 
+SAVED = """
+    import json, os, resource, signal, sys
+    from builders import sigmoid_report
+    from inplace_magic.errors import InplaceMagicError
+    from inplace_magic.render.save import save
+
+    def limited(path, limit):
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        try:
+            save(sigmoid_report(), path)
+        except InplaceMagicError as error:
+            return 0 if "was not saved" in str(error) else 2
+        return 3
+
+    def killed(path, _):
+        os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+        save(sigmoid_report(), path)
+        return 3
+
+    ends = []
+    for path, limit in PATHS:
+        child = os.fork()
+        if not child:
+            os._exit((killed if limit is None else limited)(path, limit))
+        ends.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    print(json.dumps(ends))
+"""
+LIMITS = (0, 1, 1000, None)
+"""Bytes that a file may have; None for a process that is killed."""
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> dict[int | None, tuple[int, Path]]:
+    """How each of some processes ended that were saving a report, forks of one that has imported all it takes, and the
+    folder of the report."""
+    folders = [tmp_path_factory.mktemp("saved") for _ in LIMITS]
+    for folder in folders:
+        (folder / "report.json").write_text("old")
+    paths = [(str(folder / "report.json"), limit) for folder, limit in zip(folders, LIMITS, strict=True)]
+    ran = in_a_process(f"    PATHS = {paths!r}\n{SAVED}")
+    assert ran.returncode == 0, ran.stderr
+    return dict(zip(LIMITS, zip(json.loads(ran.stdout), folders, strict=True), strict=True))
+
+
 @POSIX
 @pytest.mark.parametrize("limit", [0, 1, 1000])
-def test_a_disk_that_is_full_in_the_middle_of_the_file_costs_nothing(tmp_path: Path, limit: int) -> None:
-    path = tmp_path / "report.json"
-    path.write_text("old")
-    program = f"""
-        import resource, signal, sys
-        from builders import sigmoid_report
-        from inplace_magic.errors import InplaceMagicError
-        from inplace_magic.render.save import save
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-        try:
-            save(sigmoid_report(), {str(path)!r})
-        except InplaceMagicError as error:
-            sys.exit(0 if "was not saved" in str(error) else 2)
-        sys.exit(3)
-    """
+def test_a_disk_that_is_full_in_the_middle_of_the_file_costs_nothing(ends: Any, limit: int) -> None:
+    code, folder = ends[limit]
 
-    assert in_a_process(program).returncode == 0
-
-    assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["report.json"]
+    assert code == 0
+    assert (folder / "report.json").read_text() == "old"
+    assert os.listdir(folder) == ["report.json"]
 
 
 @POSIX
-def test_a_process_that_is_killed_while_writing_leaves_the_old_file_whole(tmp_path: Path) -> None:
-    path = tmp_path / "report.json"
-    path.write_text("old")
-    program = f"""
-        import os, signal
-        from builders import sigmoid_report
-        from inplace_magic.render.save import save
-        os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
-        save(sigmoid_report(), {str(path)!r})
-    """
+def test_a_process_that_is_killed_while_writing_leaves_the_old_file_whole(ends: Any) -> None:
+    code, folder = ends[None]
 
-    assert in_a_process(program).returncode == -9
-
-    assert path.read_text() == "old"
+    assert code == -9
+    assert (folder / "report.json").read_text() == "old"
 
 
 @pytest.mark.parametrize("suffix", SAVE_SUFFIXES)

@@ -8,6 +8,7 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
@@ -65,6 +66,7 @@ class Page(HTMLParser):
         self.other.append(data)
 
 
+@cache
 def with_text(text: str) -> Report:
     """A report in which every field is filled, and every free text is `text`."""
     report = full_report()
@@ -97,7 +99,7 @@ def test_the_page_has_the_elements_and_attributes_of_a_harmless_one(plain: Page,
 
 @pytest.mark.parametrize("text", SCRIPTS, ids=lambda text: ascii(text)[:40])
 def test_the_picture_has_the_boxes_and_arrows_of_a_harmless_one(text: str) -> None:
-    svg, plain = ET.fromstring(with_text(text).to_svg()), ET.fromstring(PLAIN.to_svg())
+    svg, plain = ET.fromstring(with_text(text).to_svg()), plain_picture()
 
     def keys(root: ET.Element) -> list[str | None]:
         return [element.get("data-k") or element.get("data-f") for element in root.iter(f"{{{SVG}}}g")]
@@ -120,8 +122,7 @@ def test_the_picture_has_the_boxes_and_arrows_of_a_harmless_one(text: str) -> No
 def test_graphviz_reads_the_text_as_text_before_anything_is_tidied(text: str) -> None:
     """No label in HTML syntax, no record, no escape such as ``\\N``, no image, no link, no statement of its own."""
     name, engine = _an_engine()
-    raw = ET.fromstring(engine(with_text(text).to_dot()))
-    plain = ET.fromstring(engine(PLAIN.to_dot()))
+    raw, plain = ET.fromstring(engine(with_text(text).to_dot())), plain_drawing()
 
     def count(root: ET.Element, tag: str) -> int:
         return len(root.findall(f".//{{{SVG}}}{tag}"))
@@ -132,6 +133,18 @@ def test_graphviz_reads_the_text_as_text_before_anything_is_tidied(text: str) ->
     assert [link for link in links if link] == []
 
 
+@cache
+def plain_picture() -> ET.Element:
+    return ET.fromstring(PLAIN.to_svg())
+
+
+@cache
+def plain_drawing() -> ET.Element:
+    _name, engine = _an_engine()
+    return ET.fromstring(engine(PLAIN.to_dot()))
+
+
+@cache
 def _an_engine() -> Any:
     for name, engine in ENGINES:
         try:

@@ -83,12 +83,14 @@ def _may_be_read(nodes: NodeMap, tensor: torch.Tensor, record: TensorRecord) -> 
 def _unmark_the_rest(nodes: NodeMap) -> None:
     """Takes our tokens out of nodes that no tensor of ours leads to without a read that would change the graph.
     The garbage collector knows the ``metadata`` dicts that hold them; asked for the referrers of many tokens, it
-    would compare every reference in the process with each of them."""
+    would compare every reference in the process with each of them. What the watch made is mostly still young: where
+    that is all, the million old objects of a process are not looked at."""
     left = {id(token): token for record in nodes.records if (token := record()) is not None}
-    for holder in gc.get_objects() if left else ():
-        token = holder.get(KEY) if type(holder) is dict else None
-        if token is not None and left.get(id(token)) is token:
-            del holder[KEY]
+    for generation in range(len(gc.get_count())):
+        for holder in gc.get_objects(generation) if left else ():
+            token = holder.get(KEY) if type(holder) is dict else None
+            if token is not None and left.get(id(token)) is token:
+                del holder[KEY], left[id(token)]
 
 
 def _still_saves(node: Any, record: NodeRecord) -> bool:
