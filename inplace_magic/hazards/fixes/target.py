@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
@@ -185,16 +186,26 @@ def loads_after(listing: Listing, statement: ast.stmt, path: str) -> Iterator[as
     in_loop = loop is not None and listing.scope_of(loop) is scope and not _targets(loop) & {path.split("[")[0]}
     inside = set(ast.walk(loop)) if loop is not None else set()
     own = set(ast.walk(statement))
-    for node in ast.walk(scope):
-        if not isinstance(node, ast.expr) or node in own or path_text(node) != path:
-            continue
-        if not isinstance(getattr(node, "ctx", None), ast.Load):
+    for node in _loads(scope).get(path, ()):
+        if node in own:
             continue
         later = (node.lineno, node.col_offset) > (statement.lineno, statement.col_offset)
         if loop is not None and not in_loop and _targets(loop) & {path}:
             later = later and node in inside
         if later or (in_loop and node in inside):
             yield node
+
+
+@lru_cache(maxsize=8)
+def _loads(scope: ast.AST) -> dict[str, list[ast.Name | ast.Attribute | ast.Subscript]]:
+    """The places of a function that read variables, by path: of a long cell each finding asks."""
+    found: dict[str, list[ast.Name | ast.Attribute | ast.Subscript]] = {}
+    for node in ast.walk(scope):
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
+            path = path_text(node)
+            if path is not None:
+                found.setdefault(path, []).append(node)
+    return found
 
 
 def _targets(loop: ast.AST) -> set[str]:

@@ -36,9 +36,8 @@ variables have is told from the text of a cell or of a file that is what ran.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import product
 
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
@@ -101,11 +100,13 @@ def _is_read(story: Story, entry: Registration) -> bool:
 
 def _shared(story: Story, memories: dict[_Memory, list[tuple[int, str]]]) -> Iterator[Moved]:
     pairs = list(_pairs(memories))
-    for top, (still, moving) in product(story.tops, pairs):
-        shared_at = _shared_at(top, still, moving)
-        found = _moved(story, top, memories, still, shared_at) if shared_at is not None else None
-        if found is not None:
-            yield still, moving, *found
+    for top in story.tops if pairs else ():
+        given = _given(top)
+        for still, moving in pairs:
+            shared_at = _shared_at(top, given.get((still, moving), ()), still, moving)
+            found = _moved(story, top, memories, still, shared_at) if shared_at is not None else None
+            if found is not None:
+                yield still, moving, *found
     named = [entry for entries in memories.values() for entry in entries]
     for still, moving in pairs:
         ones, others = (
@@ -150,14 +151,25 @@ def _pairs(memories: dict[_Memory, list[tuple[int, str]]]) -> Iterator[tuple[str
                 yield still, moving
 
 
-def _shared_at(top: Top, still: str, moving: str) -> int | None:
-    """The line that made one network a shallow copy of the other one, or that takes it when a condition says so."""
+_Given = tuple[ast.Assign, ast.expr]
+"""A statement, and the value that it gives a name."""
+
+
+def _given(top: Top) -> dict[tuple[str | None, str | None], list[_Given]]:
+    """The statements that give a name something of another one, by both names."""
+    found: dict[tuple[str | None, str | None], list[_Given]] = {}
     for node in ast.walk(top.scope):
         for target, value in bindings(node) if isinstance(node, ast.Assign) and top.is_own(node) else ():
-            if target != still or source_of(value) != moving or not isinstance(node, ast.Assign):
-                continue
-            if is_shallow_copy(value) or is_chosen(top.listing, node, still, moving):
-                return node.lineno
+            if isinstance(node, ast.Assign):
+                found.setdefault((target, source_of(value)), []).append((node, value))
+    return found
+
+
+def _shared_at(top: Top, given: Iterable[_Given], still: str, moving: str) -> int | None:
+    """The line that made one network a shallow copy of the other one, or that takes it when a condition says so."""
+    for node, value in given:
+        if is_shallow_copy(value) or is_chosen(top.listing, node, still, moving):
+            return node.lineno
     return None
 
 
