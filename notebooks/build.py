@@ -33,6 +33,7 @@ import nbformat
 from kernel_sockets import kernel_sockets
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
 
 from inplace_magic.render.page.packing import packed, unpacked
 
@@ -151,10 +152,10 @@ def published(notebook: Any, text: Path) -> Any:
     return notebook
 
 
-def built(text: Path) -> tuple[str, str]:
-    """The executed notebook as the text of its file, and what failed."""
+def built(text: Path, settings: Config | None = None) -> tuple[str, str]:
+    """The executed notebook as the text of its file, and what failed; with settings of another kernel than the usual."""
     notebook = notebook_of(text)
-    return _executed(_client(notebook, text.parent), notebook)
+    return _executed(_client(notebook, text.parent, settings), notebook)
 
 
 def built_in_one_kernel(texts: list[Path]) -> Iterator[tuple[str, str, float]]:
@@ -189,7 +190,7 @@ def _as_new(folder):
 """A cell that takes away what the notebook before has left."""
 
 
-def _client(notebook: Any, folder: Path) -> NotebookClient:
+def _client(notebook: Any, folder: Path, settings: Config | None = None) -> NotebookClient:
     return NotebookClient(
         notebook,
         kernel_name="python3",
@@ -199,7 +200,7 @@ def _client(notebook: Any, folder: Path) -> NotebookClient:
         store_widget_state=False,
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(folder)}},
-        config=kernel_sockets(),
+        config=settings or kernel_sockets(),
     )
 
 

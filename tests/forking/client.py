@@ -48,10 +48,10 @@ def settings() -> dict[str, str]:
 
 
 def kind_of(words: list[str]) -> str | None:
-    """Which server has most of what the program imports; None where none can fork it."""
+    """Which server has most of what the program imports; None where none can fork it. ``FORKED_FROM`` names another."""
     words = words[words[:1] == ["-u"] :]
     if words[:1] == ["-m"] and len(words) > 1:
-        return KINDS.get(words[1], "plain")
+        return os.environ.get("FORKED_FROM") or KINDS.get(words[1], "plain")
     return "plain" if words and (words[0] in ("-", "-c") or not words[0].startswith("-")) else None
 
 

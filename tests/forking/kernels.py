@@ -26,12 +26,17 @@ def jupyter_path() -> str:
     return str(folder)
 
 
+def specs() -> KernelSpecManager:
+    """What finds that kernel, for a manager of kernels."""
+    return KernelSpecManager(kernel_dirs=[f"{jupyter_path()}/kernels"])
+
+
 class ForkedKernel(AsyncKernelManager):
     """The manager of such a kernel."""
 
     @default("kernel_spec_manager")
     def _specs(self) -> KernelSpecManager:
-        return KernelSpecManager(kernel_dirs=[f"{jupyter_path()}/kernels"])
+        return specs()
 
 
 def forked_kernel() -> Config:

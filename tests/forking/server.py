@@ -18,6 +18,7 @@ import socket
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from child import Start, run
 from hidden import Hidden, top
@@ -29,11 +30,17 @@ OURS = (
     "inplace_magic.render.save",
     "inplace_magic.render.terminal",
 )
+PYTEST = ("pytest", "_pytest.pytester", "_pytest.junitxml")
+DATABASES = (
+    *("common_methods_invocations", "common_modules", "common_optimizers", "custom_op_db", "autograd_function_db"),
+    *("hop_db", "composite_compliance", "optests"),
+)
 IN_SIGHT: dict[str, tuple[str, ...]] = {
     "plain": (),
     "watched": OURS,
     "shell": ("ipykernel.ipkernel", "ipykernel.kernelapp", "IPython.terminal.ipapp"),
-    "pytest": ("pytest", "_pytest.pytester", "_pytest.junitxml"),
+    "pytest": PYTEST,
+    "torch.testing": (*PYTEST, *(f"torch.testing._internal.{name}" for name in DATABASES)),
 }
 """Kind of program -> what has been imported for it and is there from the beginning."""
 
@@ -73,6 +80,17 @@ def loaded(library: str, names: Iterable[str]) -> Hidden:
     return Hidden(library, (name for name in set(sys.modules) - before if top(name) not in sys.stdlib_module_names))
 
 
+def rewrite_no_assertions_of(package: str) -> None:
+    """Of a package that brings a plugin pytest rewrites all modules, which takes longer than most runs."""
+    hook: Any = importlib.import_module("_pytest.assertion.rewrite").AssertionRewritingHook
+    find = hook.find_spec
+
+    def find_spec(self: Any, name: str, *rest: Any) -> Any:
+        return None if top(name) == package else find(self, name, *rest)
+
+    hook.find_spec = find_spec
+
+
 def settle() -> None:
     """Leaves what is there out of all rounds of garbage collection to come."""
     gc.collect()
@@ -100,9 +118,13 @@ class Forking:
     def __init__(self, door: socket.socket, kind: str, torch: Hidden) -> None:
         self._door = door
         self._running: dict[int, Running] = {}
-        os.environ.setdefault("JPY_PARENT_PID", "1")  # ipykernel reads at import who its parent is, and of 1 expects nothing
+        os.environ.setdefault(
+            "JPY_PARENT_PID", "1"
+        )  # ipykernel reads at import who its parent is, and of 1 expects nothing
         seen = loaded(kind, IN_SIGHT[kind])
         ours = loaded("inplace_magic", OURS)
+        if "pytest" in seen.modules:
+            rewrite_no_assertions_of("inplace_magic")
         torch.take_in(seen, ours)
         ours.hide()
         torch.hide()
