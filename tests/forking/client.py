@@ -15,7 +15,7 @@ import sys
 from typing import NoReturn
 
 KINDS = {"inplace_magic": "watched", "IPython": "shell", "ipykernel_launcher": "shell", "pytest": "pytest"}
-FOLLOWED = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
+FOLLOWED = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHON_EXEC")
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
 

@@ -40,6 +40,7 @@ IN_SIGHT: dict[str, tuple[str, ...]] = {
     "watched": OURS,
     "shell": ("ipykernel.ipkernel", "ipykernel.kernelapp", "IPython.terminal.ipapp"),
     "pytest": PYTEST,
+    "torch.distributed": ("torch.distributed.run", "torch.distributed.fsdp", "torch.nn.parallel"),
     "torch.testing": (*PYTEST, *(f"torch.testing._internal.{name}" for name in DATABASES)),
 }
 """Kind of program -> what has been imported for it and is there from the beginning."""
