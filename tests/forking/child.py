@@ -67,22 +67,27 @@ def surround(start: Start, streams: Sequence[int], *, unbuffered: bool) -> None:
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     sys.modules["__main__"] = ModuleType("__main__")
+    vars(sys.modules["__main__"])["__annotations__"] = {}
 
 
 def stream_of(number: int, name: str, *, unbuffered: bool) -> Any:
     """What Python makes of a standard stream."""
     raw: Any = io.FileIO(number, "rb" if number == 0 else "wb", closefd=False)
     raw.name = name
+    stream: Any
     if number == 0:
-        return io.TextIOWrapper(io.BufferedReader(raw), encoding="utf-8")
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw),
-        encoding="utf-8",
-        errors="backslashreplace" if number == 2 else "strict",
-        newline="\n",
-        line_buffering=number == 2 or raw.isatty(),
-        write_through=unbuffered,
-    )
+        stream = io.TextIOWrapper(io.BufferedReader(raw), encoding="utf-8")
+    else:
+        stream = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding="utf-8",
+            errors="backslashreplace" if number == 2 else "strict",
+            newline="\n",
+            line_buffering=number == 2 or raw.isatty(),
+            write_through=unbuffered,
+        )
+    stream.mode = "r" if number == 0 else "w"
+    return stream
 
 
 def as_file(words: list[str]) -> None:
@@ -99,7 +104,7 @@ def as_text(words: list[str]) -> None:
 
 def as_typed(words: list[str]) -> None:
     """Runs ``python -``."""
-    _executed(words, sys.stdin.read(), "<stdin>")
+    _executed(words, sys.stdin.read(), "<stdin>", __file__="<stdin>", __cached__=None)
 
 
 def as_module(words: list[str]) -> None:
@@ -113,7 +118,7 @@ def as_module(words: list[str]) -> None:
 def _executed(words: list[str], text: str | bytes, name: str, **names: object) -> None:
     sys.argv[:] = words
     main = sys.modules["__main__"].__dict__
-    main.update(__annotations__={}, **names)
+    main.update(names)
     exec(compile(text, name, "exec", dont_inherit=True), main)
 
 
