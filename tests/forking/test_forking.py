@@ -1,4 +1,4 @@
-"""A program that is forked ends, and says, what it does in a process of its own: one of each kind, held side by side."""
+"""A forked program ends, and says, what it does in a process of its own: one of each kind, held side by side."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def begun(program: str) -> subprocess.Popen[str]:
 
 def test_a_signal_reaches_the_program() -> None:
     process = begun(
-        "import signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nprint('begun', flush=True)\n"
-        "try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('heard')\n"
+        "import signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "try:\n    print('begun', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('heard')\n"
     )
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60) == ("heard\n", None)
