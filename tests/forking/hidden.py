@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -36,6 +37,15 @@ class Hidden(MetaPathFinder, Loader):
         for name in self.modules:
             sys.modules.pop(name, None)
         sys.meta_path.insert(0, self)
+
+    def give_way(self, places: Iterable[str]) -> None:
+        """Leaves a library alone of which there is another in one of the places where a program looks first."""
+        own = self.modules.get(self.library)
+        for place in places:
+            folder = Path(place, self.library)
+            if own is not None and folder.is_dir() and folder != Path(str(own.__file__)).parent:
+                sys.meta_path.remove(self)
+                return
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         """Of a package that is still hidden."""

@@ -128,6 +128,7 @@ class Forking:
             rewrite_no_assertions_of("inplace_magic")
         torch.take_in(seen, ours)
         ours.hide()
+        self._ours = ours
         torch.hide()
         settle()
 
@@ -153,6 +154,7 @@ class Forking:
         start = Start(*marshal.loads(asked))
         child = os.fork()
         if child == 0:
+            self._ours.give_way(filter(None, start.environment.get("PYTHONPATH", "").split(os.pathsep)))
             run(start, streams)
         for stream in streams:
             os.close(stream)
