@@ -62,6 +62,10 @@ STATE = re.compile(r'(?<= data-state=")[A-Za-z0-9+/=]+(?=")')
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 OBJECT_ID = re.compile(r"(?<![\w.])\d{12,}(?![\w.])")
 """Python's ``id`` is an address too; nothing else in a lesson has so many digits."""
+FOLDERS = tuple(
+    f"{folder}{os.sep}" for folder in (*{sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")}, HERE.parent)
+)
+"""Where Python, its packages and this checkout lie; found once, for to find them takes longer than to look for them."""
 HAN = r"\u3400-\u9fff"
 MARK = r"\u2018-\u201d\u2026\u3000-\u303f\uff00-\uffef"
 LINE_END = re.compile(
@@ -247,9 +251,8 @@ def clean(value: Any) -> Any:
 
 
 def _without_addresses(text: str) -> str:
-    for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), sysconfig.get_path("stdlib")}:
-        text = text.replace(f"{folder}{os.sep}", "")
-    text = text.replace(f"{HERE.parent}{os.sep}", "")
+    for folder in FOLDERS:
+        text = text.replace(folder, "")
     return OBJECT_ID.sub("…", ADDRESS.sub("0x…", text))
 
 
