@@ -5,7 +5,7 @@
 Each program runs as a watched cell and as a file of its own inside ``with watch()``, in this process; the figures of
 ``tests/programs/score.py`` and all alarms with their lines must be the same. With ``--scripts`` each runs as a file, as
 ``python program.py`` and under ``python -m inplace_magic``, the latter two in children of processes that have imported
-torch (``benchmarks/forked.py``): their exit status, standard output and standard error must be the same but for the
+torch (``tests/forking``): their exit status, standard output and standard error must be the same but for the
 report at the end of the latter, and the figures those of the file. With ``--own-every N`` each Nth runs as both in
 processes of its own, too, which must end and be told the same as the children. The healthy programs of
 ``tests/healthy`` have no labels; of them nothing but the alarms is compared.
@@ -16,21 +16,22 @@ Printed is a line for each folder, and each difference. The exit status is 0 whe
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from forked import Ended, Forked, in_a_process_of_its_own
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 sys.path.insert(0, str(TESTS))
-from programs import score  # noqa: E402  # found by the line above
+from forking.starting import python  # noqa: E402  # found by the line above
+from programs import score  # noqa: E402  # the same
 
 from inplace_magic.record.places import Callsite  # noqa: E402
 from inplace_magic.report import Report  # noqa: E402
@@ -81,14 +82,27 @@ def as_file(case: dict[str, Any], source: str) -> tuple[Any, ...]:
     return (score.said(error), wrong), told(case, source, names.get("report"), 0)
 
 
-def as_script(
-    run: Callable[[Path, list[str]], Ended], case: dict[str, Any], source: str
-) -> tuple[Ended, Ended, tuple[Any, ...]]:
-    """How ``python program.py`` and the watched script end, and what is told of the latter."""
+@dataclass(frozen=True)
+class Ended:
+    """How a script ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+def ran(by: str, folder: Path, words: Sequence[str]) -> Ended:
+    """Of ``python words…`` in a folder, by a Python."""
+    done = subprocess.run([by, *words], cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def as_script(by: str, case: dict[str, Any], source: str) -> tuple[Ended, Ended, tuple[Any, ...]]:
+    """How ``python program.py`` and the watched script end, by a Python, and what is told of the latter."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "program.py").write_text(source, encoding="utf-8")
-        plain, watched = (run(folder, [*words, "program.py"]) for words in ([], UNDER_US))
+        plain, watched = (ran(by, folder, [*words, "program.py"]) for words in ([], UNDER_US))
         saved = folder / "report.json"
         report = Report.from_json(saved.read_bytes()) if saved.exists() else None
     return without_folder(plain, name), without_folder(watched, name), told(case, source, report, 0)
@@ -132,15 +146,15 @@ def differences(shell: Any, case: dict[str, Any], source: str) -> Iterator[str]:
         yield f"told of the cell {cell[1]}, of the file {file[1]}"
 
 
-def differences_of_script(forked: Forked, case: dict[str, Any], source: str, *, own: bool) -> Iterator[str]:
+def differences_of_script(case: dict[str, Any], source: str, *, own: bool) -> Iterator[str]:
     """What differs between a program as a file and as a script; and between a child and a process of its own."""
-    plain, watched, script = found = as_script(forked.run, case, source)
+    plain, watched, script = found = as_script(python(), case, source)
     yield from (f"the watched script has another {what}" for what in unlike(plain, watched))
     file = as_file(case, source)[1]
     if script != file:
         yield f"told of the file {file}, of the script {script}"
     if own:
-        real = as_script(in_a_process_of_its_own, case, source)
+        real = as_script(sys.executable, case, source)
         if real != found:
             yield f"in a process of its own {real}, in a child {found}"
 
@@ -158,21 +172,20 @@ def main() -> int:
     shell = InteractiveShell.instance(config=config)
     shell.Completer.use_jedi = False
     wrong = owned = 0
-    with Forked() as forked:
-        for folder in map(Path.resolve, options.programs):
-            count = same = 0
-            for name, case, source in programs(folder, options.only):
-                own = options.scripts and bool(options.own_every) and count % options.own_every == 0
-                if options.scripts:
-                    found = list(differences_of_script(forked, case, source, own=own))
-                else:
-                    found = list(differences(shell, case, source))
-                owned += own
-                count, same = count + 1, same + (not found)
-                for line in found:
-                    print(f"  {name}: {line}", flush=True)
-            wrong += count - same
-            print(f"{folder.relative_to(TESTS)}: {same} of {count} the same", flush=True)
+    for folder in map(Path.resolve, options.programs):
+        count = same = 0
+        for name, case, source in programs(folder, options.only):
+            own = options.scripts and bool(options.own_every) and count % options.own_every == 0
+            if options.scripts:
+                found = list(differences_of_script(case, source, own=own))
+            else:
+                found = list(differences(shell, case, source))
+            owned += own
+            count, same = count + 1, same + (not found)
+            for line in found:
+                print(f"  {name}: {line}", flush=True)
+        wrong += count - same
+        print(f"{folder.relative_to(TESTS)}: {same} of {count} the same", flush=True)
     if owned:
         print(f"{owned} of the scripts ran in processes of their own, too")
     return 1 if wrong else 0

@@ -6,6 +6,7 @@ Notebooks are shown with the outputs that are kept beside them; nothing is execu
 
 from __future__ import annotations
 
+import gc
 import gettext
 import re
 import sys
@@ -20,6 +21,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "docs"), str(ROOT / "notebooks")]
 import kept_outputs  # noqa: E402  # of notebooks/
 import make_rules  # noqa: E402  # beside this file
 import search_words  # noqa: E402  # the same
+
+# As in tests/conftest.py: to import jsonschema with this package takes seconds, for formats that no notebook has.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+# Hardly one of a million nodes is garbage before the end, and to look for it took a third of the time.
+gc.disable()
 
 RULES = make_rules.rules()
 project = "inplace_magic"

@@ -33,6 +33,7 @@ import nbformat
 from kernel_sockets import kernel_sockets
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
 
 from inplace_magic.render.page.packing import packed, unpacked
 
@@ -61,6 +62,10 @@ STATE = re.compile(r'(?<= data-state=")[A-Za-z0-9+/=]+(?=")')
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 OBJECT_ID = re.compile(r"(?<![\w.])\d{12,}(?![\w.])")
 """Python's ``id`` is an address too; nothing else in a lesson has so many digits."""
+FOLDERS = tuple(
+    f"{folder}{os.sep}" for folder in (*{sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")}, HERE.parent)
+)
+"""Where Python, its packages and this checkout lie; found once, for to find them takes longer than to look for them."""
 HAN = r"\u3400-\u9fff"
 MARK = r"\u2018-\u201d\u2026\u3000-\u303f\uff00-\uffef"
 LINE_END = re.compile(
@@ -151,10 +156,10 @@ def published(notebook: Any, text: Path) -> Any:
     return notebook
 
 
-def built(text: Path) -> tuple[str, str]:
-    """The executed notebook as the text of its file, and what failed."""
+def built(text: Path, settings: Config | None = None) -> tuple[str, str]:
+    """The executed notebook as the text of its file, and what failed; with settings of another kernel than the usual."""
     notebook = notebook_of(text)
-    return _executed(_client(notebook, text.parent), notebook)
+    return _executed(_client(notebook, text.parent, settings), notebook)
 
 
 def built_in_one_kernel(texts: list[Path]) -> Iterator[tuple[str, str, float]]:
@@ -189,7 +194,7 @@ def _as_new(folder):
 """A cell that takes away what the notebook before has left."""
 
 
-def _client(notebook: Any, folder: Path) -> NotebookClient:
+def _client(notebook: Any, folder: Path, settings: Config | None = None) -> NotebookClient:
     return NotebookClient(
         notebook,
         kernel_name="python3",
@@ -199,7 +204,7 @@ def _client(notebook: Any, folder: Path) -> NotebookClient:
         store_widget_state=False,
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(folder)}},
-        config=kernel_sockets(),
+        config=settings or kernel_sockets(),
     )
 
 
@@ -246,9 +251,8 @@ def clean(value: Any) -> Any:
 
 
 def _without_addresses(text: str) -> str:
-    for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), sysconfig.get_path("stdlib")}:
-        text = text.replace(f"{folder}{os.sep}", "")
-    text = text.replace(f"{HERE.parent}{os.sep}", "")
+    for folder in FOLDERS:
+        text = text.replace(folder, "")
     return OBJECT_ID.sub("…", ADDRESS.sub("0x…", text))
 
 

@@ -1,4 +1,4 @@
-"""Notebooks in a real kernel of this environment, executed as "Run all" and nbclient do."""
+"""Notebooks in a kernel of this environment, executed as "Run all" and nbclient do."""
 
 from __future__ import annotations
 
@@ -7,22 +7,28 @@ from typing import Any
 
 import nbformat
 from cells import REPORT_WORDS
-from kernel_sockets import kernel_sockets
+from forking.kernels import forked_kernel
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
 
 PROLOGUE = "%load_ext inplace_magic\nimport torch"
 
 
-def execute(cells: Sequence[str], *, allow_errors: bool) -> list[Any]:
+def execute(cells: Sequence[str], *, allow_errors: bool, settings: Config | None = None) -> list[Any]:
     """Executes a notebook of these cells after the prologue; gives back the executed cells, without the prologue.
+
+    Args:
+        cells: the text of each.
+        allow_errors: whether to go on behind a cell that fails.
+        settings: of another kernel than a forked one.
 
     Raises:
         CellExecutionError: a cell failed and `allow_errors` is False.
     """
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in (PROLOGUE, *cells)])
     client = NotebookClient(
-        notebook, kernel_name="python3", timeout=120, allow_errors=allow_errors, config=kernel_sockets()
+        notebook, kernel_name="python3", timeout=120, allow_errors=allow_errors, config=settings or forked_kernel()
     )
     client.execute()
     nbformat.validate(notebook)

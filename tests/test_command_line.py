@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from forking.starting import python
 
 from inplace_magic.report import Report
 
@@ -16,11 +17,16 @@ UNDER_US = ("-m", "inplace_magic")
 TYPED = "first\nsecond\nthird\n"
 
 
-def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Of ``python …`` in a folder; what it prints comes unbuffered."""
+def ran(folder: Path, *words: str, by: str = sys.executable) -> subprocess.CompletedProcess[str]:
+    """Of ``python …`` in a folder."""
     return subprocess.run(
-        [sys.executable, *words], cwd=folder, capture_output=True, text=True, input=TYPED, timeout=300, check=False
+        [by, *words], cwd=folder, capture_output=True, text=True, input=TYPED, timeout=300, check=False
     )
+
+
+def forked(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The same in a child of a process that has imported torch, where that is all that the program begins with."""
+    return ran(folder, *words, by=python())
 
 
 def said(error: str) -> list[str]:
@@ -138,8 +144,8 @@ main()
 
 def test_an_error_is_shown_as_ever_and_then_explained_and_saved(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(FAILING)
-    plain = ran(tmp_path, "train.py")
-    watched = ran(tmp_path, *UNDER_US, "--level", "ops", "--save", "report.json", "train.py")
+    plain = forked(tmp_path, "train.py")
+    watched = forked(tmp_path, *UNDER_US, "--level", "ops", "--save", "report.json", "train.py")
     assert (watched.returncode, watched.stdout) == (plain.returncode, plain.stdout) == (1, "")
     assert "modified by an inplace operation" in plain.stderr
     assert watched.stderr.startswith(plain.stderr)
@@ -160,7 +166,7 @@ print(torch.nn.functional.one_hot(ids, 9).sum().item(), labels.sum().item())
 
 def test_a_silent_finding_is_told_and_the_status_stays_the_program_s(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SILENT)
-    plain, watched = ran(tmp_path, "train.py"), ran(tmp_path, *UNDER_US, "--lang", "zh", "train.py")
+    plain, watched = forked(tmp_path, "train.py"), forked(tmp_path, *UNDER_US, "--lang", "zh", "train.py")
     assert (plain.stdout, plain.stderr) == ("8 28\n", ""), "PyTorch says nothing"
     assert (watched.returncode, watched.stdout) == (0, plain.stdout)
     assert "alias-written" in watched.stderr
@@ -190,7 +196,7 @@ def test_a_program_may_watch_itself(tmp_path: Path) -> None:
         "    net(torch", "    with inplace_magic.watch():\n        net(torch"
     )
     (tmp_path / "train.py").write_text(watching)
-    plain, watched = ran(tmp_path, "train.py"), ran(tmp_path, *UNDER_US, "train.py")
+    plain, watched = forked(tmp_path, "train.py"), forked(tmp_path, *UNDER_US, "train.py")
     assert "RuntimeError: one of the variables" in plain.stderr
     assert (watched.returncode, watched.stderr[: len(plain.stderr)]) == (plain.returncode, plain.stderr)
     told = watched.stderr[len(plain.stderr) :]
@@ -200,13 +206,13 @@ def test_a_program_may_watch_itself(tmp_path: Path) -> None:
 
 def test_a_saved_report_is_shown_and_saved_in_another_format(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SILENT)
-    ran(tmp_path, *UNDER_US, "--save", "report.json", "train.py")
+    forked(tmp_path, *UNDER_US, "--save", "report.json", "train.py")
     report = Report.from_json((tmp_path / "report.json").read_text(encoding="utf-8"))
-    shown = ran(tmp_path, *UNDER_US, "report.json")
+    shown = forked(tmp_path, *UNDER_US, "report.json")
     assert (shown.returncode, shown.stdout, shown.stderr) == (0, report.to_text(), "")
-    chinese = ran(tmp_path, *UNDER_US, "--lang", "zh", "report.json")
+    chinese = forked(tmp_path, *UNDER_US, "--lang", "zh", "report.json")
     assert chinese.stdout == report.in_language("zh").to_text()
-    saved = ran(tmp_path, *UNDER_US, "--save", "report.html", "report.json")
+    saved = forked(tmp_path, *UNDER_US, "--save", "report.html", "report.json")
     assert (saved.returncode, saved.stdout) == (0, "")
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == report.to_html()
 
@@ -218,7 +224,7 @@ def test_a_terminal_gets_lines_of_its_width_and_colours(tmp_path: Path) -> None:
     settings = {**os.environ, "COLUMNS": "60", "TERM": "xterm"}
     settings.pop("NO_COLOR", None)
     process = subprocess.Popen(
-        [sys.executable, *UNDER_US, "train.py"], cwd=tmp_path, stderr=theirs, stdout=theirs, env=settings
+        [python(), *UNDER_US, "train.py"], cwd=tmp_path, stderr=theirs, stdout=theirs, env=settings
     )
     os.close(theirs)
     said = b""

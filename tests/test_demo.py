@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
+from forking.kernels import jupyter_path
 
 DEMO = Path(__file__).parent.parent / "notebooks" / "demo.py"
 BROKEN = """\
@@ -24,7 +26,14 @@ def run_demo(folder: Path, *cells: str, tags: tuple[str, ...] = ()) -> subproces
     notebook.cells[-1].metadata["tags"] = list(tags)
     nbformat.write(notebook, folder / "small.ipynb")
     command = [sys.executable, str(DEMO), str(folder / "small.ipynb"), str(folder / "build")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(
+        command,
+        env={**os.environ, "JUPYTER_PATH": jupyter_path()},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 def test_it_prints_every_report_and_writes_the_page(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from forking.kernels import forked_kernel
 from kernel_sockets import kernel_sockets
 from nbclient import NotebookClient
 from talking_to_kernels import kinds, text_of
@@ -55,14 +56,14 @@ def read(name: str) -> Any:
 
 @pytest.fixture(scope="module")
 def executed() -> dict[str, Any]:
-    """Every notebook after "Run all" in a kernel of its own; a cell that fails without its tag fails here."""
+    """Every notebook after "Run all" in a kernel of its own, the second in a forked one; a cell that fails without its
+    tag fails here."""
     done = {}
     for name in NAMES:
         notebook = read(name)
         settings = {"metadata": {"path": str((NOTEBOOKS / name).parent)}}
-        client = NotebookClient(
-            notebook, kernel_name="python3", timeout=120, resources=settings, config=kernel_sockets()
-        )
+        config = forked_kernel() if done else kernel_sockets()
+        client = NotebookClient(notebook, kernel_name="python3", timeout=120, resources=settings, config=config)
         client.execute()
         nbformat.validate(notebook)
         done[name] = notebook

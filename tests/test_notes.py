@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from forking.starting import python
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
@@ -117,7 +118,7 @@ def test_a_traceback_and_pytest_show_it_once(tmp_path: Path, words: list[str]) -
     # Where CI is set, pytest repeats a failure's whole message in its summary, notes and all.
     surroundings = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
     ran = subprocess.run(
-        [sys.executable, *words], cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=False
+        [python(), *words], cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 1
     assert (ran.stdout + ran.stderr).count(GUILTY) == 1

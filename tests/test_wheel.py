@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from forking.starting import python
 from scripts import ROOT, script
 
 
@@ -65,7 +66,7 @@ def test_the_first_cell_of_a_notebook_without_a_checkout_runs_after_the_zip_is_i
     (first, *_) = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     ran = subprocess.run(
-        [sys.executable, "-c", ELSEWHERE, first],
+        [python(), "-c", ELSEWHERE, first],
         cwd=tmp_path,
         env={**kept, **SESSIONS[session], "PYTHONPATH": str(uploaded), "IPYTHONDIR": str(tmp_path)},
         capture_output=True,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from browser.front_ends import INSTALL, PATIENCE, Server, launch, serve
+from forking.kernels import jupyter_path
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 OpenPage = Callable[..., Page]
@@ -26,7 +27,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serve(tmp_path_factory.mktemp("jupyter")) as server:
+    with serve(tmp_path_factory.mktemp("jupyter"), kernels=jupyter_path()) as server:
         yield server
 
 
@@ -41,13 +42,15 @@ def shared_context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="module")
 def new_page(browser: Browser, shared_context: BrowserContext) -> Iterator[OpenPage]:
-    """Opens a page; with keyword arguments, those of Playwright's ``new_context``, in a context of its own."""
+    """Opens a page of a size; with other keyword arguments, those of Playwright's ``new_context``, in a context of its
+    own, whose JupyterLab is read and compiled anew."""
     contexts: list[BrowserContext] = []
     pages: list[Page] = []
 
     def open_page(**settings: object) -> Page:
-        if not settings:
+        if settings.keys() <= VIEWPORT.keys():
             pages.append(shared_context.new_page())
+            pages[-1].set_viewport_size({**VIEWPORT, **settings}["viewport"])
             return pages[-1]
         context = browser.new_context(**{**VIEWPORT, **settings})  # type: ignore[arg-type]
         contexts.append(context)

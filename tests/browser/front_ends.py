@@ -104,8 +104,13 @@ class Server:
 
 
 @contextmanager
-def serve(root: Path) -> Iterator[Server]:
-    """A Jupyter server with settings and signatures of its own, on a free port, until the end of the block."""
+def serve(root: Path, *, kernels: str = "") -> Iterator[Server]:
+    """A Jupyter server with settings and signatures of its own, on a free port, until the end of the block.
+
+    Args:
+        root: an empty folder for all of it.
+        kernels: where those are looked for first, see ``forking.kernels``.
+    """
     settings = root / "settings"
     for name, values in SETTINGS.items():
         file = settings / f"{name}.jupyterlab-settings"
@@ -124,6 +129,7 @@ def serve(root: Path) -> Iterator[Server]:
         "JUPYTERLAB_SETTINGS_DIR": settings,
         "JUPYTERLAB_WORKSPACES_DIR": root / "workspaces",
         "IPYTHONDIR": root / "ipython",
+        "JUPYTER_PATH": kernels,
     }
     command = [
         *(sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}"),

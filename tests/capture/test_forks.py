@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forking.starting import python
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows cannot fork")
 
@@ -41,7 +41,7 @@ def lines_of(program: str, folder: Path, level: str) -> list[str]:
     """What a program of its own prints."""
     path = folder / "forking.py"
     path.write_text(PROGRAM + program, encoding="utf-8")
-    done = subprocess.run([sys.executable, str(path), level], capture_output=True, text=True, check=False)
+    done = subprocess.run([python(), str(path), level], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from forking.kernels import forked_kernel
 from lessons.texts import BUILD, TEXTS, named
 from talking_to_kernels import kinds, text_of
 
@@ -17,8 +18,9 @@ def lessons_in(language: str) -> list[Path]:
 
 
 def run(text: Path) -> list[Any]:
-    """Runs a lesson as it is built; gives its code cells."""
-    content, failure = BUILD.built(text)
+    """Runs a lesson as it is built, the first in a kernel as Jupyter starts it, the others in forked ones; gives its
+    code cells."""
+    content, failure = BUILD.built(text, None if text.name.startswith("01") else forked_kernel())
     assert failure == "", named(text)
     return code_cells(content)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from forking.kernels import specs
 from jupyter_client.manager import KernelManager
 from kernel_sockets import kernel_sockets
 from talking_to_kernels import PROLOGUE, execute, fails, kinds, text_of
@@ -48,8 +49,8 @@ await asyncio.sleep(0, 'ok')""",
 
 @pytest.fixture(scope="module")
 def ran() -> dict[str, Any]:
-    """Every cell above, executed in one notebook with errors allowed."""
-    return dict(zip(CELLS, execute(list(CELLS.values()), allow_errors=True), strict=True))
+    """Every cell above, executed with errors allowed in one notebook, in a kernel as Jupyter starts it."""
+    return dict(zip(CELLS, execute(list(CELLS.values()), allow_errors=True, settings=kernel_sockets()), strict=True))
 
 
 def gutter_lines(cell: Any) -> list[int]:
@@ -166,7 +167,7 @@ def test_run_all_goes_on_after_a_watched_cell_that_works() -> None:
 @pytest.fixture
 def client() -> Iterator[Any]:
     """A kernel with the extension and torch, and its manager as ``client.manager``."""
-    manager = KernelManager(kernel_name="python3", config=kernel_sockets())
+    manager = KernelManager(kernel_name="python3", kernel_spec_manager=specs(), config=kernel_sockets())
     manager.start_kernel()
     client: Any = manager.client()
     client.manager = manager

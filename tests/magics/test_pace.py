@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from cells import REPORT_WORDS, run_cell
+from forking.kernels import specs
 from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.manager import KernelManager
 from kernel_sockets import kernel_sockets
@@ -35,7 +36,7 @@ def in_a_hurry(loaded_shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def kernel_client() -> Iterator[Any]:
     """A kernel with the extension."""
-    manager = KernelManager(kernel_name="python3", config=kernel_sockets())
+    manager = KernelManager(kernel_name="python3", kernel_spec_manager=specs(), config=kernel_sockets())
     manager.start_kernel()
     client: Any = manager.client()
     try:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from forking.starting import python
 from talking_to_kernels import execute, text_of
 
 import inplace_magic
@@ -64,7 +65,7 @@ def test_the_error_of_a_spawned_process_names_the_line(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(SPAWNED)
     settings = {**os.environ, "PYTHONPATH": str(Path(inplace_magic.__file__).parent.parent)}
     done = subprocess.run(
-        [sys.executable, "program.py"],
+        [python(), "program.py"],
         capture_output=True,
         text=True,
         cwd=tmp_path,

@@ -9,18 +9,34 @@ import sys
 from pathlib import Path
 
 import pytest
+from forking.starting import python
 from ranks import programs
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="torchrun with gloo is tested on Linux")
 
 
-def ran(folder: Path, program: str, ranks: int, *ours: str) -> subprocess.CompletedProcess[str]:
-    """What ``torchrun program.py`` does; with words of ours, under the watch."""
+def ran(folder: Path, program: str, ranks: int, *ours: str, by: str = "") -> subprocess.CompletedProcess[str]:
+    """What ``torchrun program.py`` does.
+
+    Args:
+        folder: where to.
+        program: the text of a file there.
+        ranks: how many.
+        ours: words for the watch, if it shall be on.
+        by: a Python for the launcher and the ranks, where they may not be forked.
+    """
+    by = by or python()
     (folder / "train.py").write_text(program, encoding="utf-8")
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks))
-    settings = {**os.environ, "OMP_NUM_THREADS": "1", "TMPDIR": str(folder)}
+    settings = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "TMPDIR": str(folder),
+        "PYTHON_EXEC": by,
+        "FORKED_FROM": "torch.distributed",
+    }
     return subprocess.run(
-        [sys.executable, *launcher, *ours, "train.py"],
+        [by, *launcher, *ours, "train.py"],
         capture_output=True,
         text=True,
         cwd=folder,
@@ -45,7 +61,7 @@ def tracebacks(stderr: str) -> set[str]:
 
 def test_ranks_that_fail_alike_are_told_once_and_each_keeps_its_own_page(tmp_path: Path) -> None:
     plain = ran(tmp_path, programs.FAILING, 2)
-    watched = ran(tmp_path, programs.FAILING, 2, *UNDER_US, "--save", "report.json")
+    watched = ran(tmp_path, programs.FAILING, 2, *UNDER_US, "--save", "report.json", by=sys.executable)
     assert watched.returncode == plain.returncode == 1
     assert tracebacks(plain.stderr) <= tracebacks(watched.stderr) != set()
     assert "inplace_magic: ranks 0–1:" in told(watched.stderr)

@@ -1,11 +1,12 @@
-"""Programs in processes of their own, as a user starts them."""
+"""Programs in processes of their own, as a user starts them, but forked."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+from forking.starting import python
 
 import inplace_magic
 
@@ -34,7 +35,7 @@ def ran(folder: Path, *words: str, program: str = "", typed: str = "") -> subpro
     for ending in ("py", "ipy") if program else ():
         (folder / f"program.{ending}").write_text(program, encoding="utf-8")
     return subprocess.run(
-        [sys.executable, *words],
+        [python(), *words],
         input=typed,
         capture_output=True,
         text=True,

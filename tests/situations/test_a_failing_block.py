@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-import inplace_magic
+from situations.running import ran
 
 WRITING = """\
 probs = torch.sigmoid(torch.ones(3, requires_grad=True))
@@ -41,24 +38,7 @@ SITUATIONS = {
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_the_line_is_told_once_and_the_error_is_as_ever(tmp_path: Path, name: str) -> None:
     words, text, told = SITUATIONS[name]
-    for ending in ("py", "ipy"):
-        (tmp_path / f"program.{ending}").write_text(text, encoding="utf-8")
-    settings = {
-        **os.environ,
-        "IPYTHONDIR": str(tmp_path / "ipython"),
-        "NO_COLOR": "1",
-        "PYTHONPATH": str(Path(inplace_magic.__file__).parent.parent),
-    }
-    done = subprocess.run(
-        [sys.executable, *words],
-        input=text if words == ["-"] else "",
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=settings,
-        timeout=300,
-        check=False,
-    )
+    done = ran(tmp_path, *words, program=text, typed=text if words == ["-"] else "")
     shown = done.stdout + done.stderr
     assert done.returncode == 1
     assert shown.count("RuntimeError: one of the variables needed") + shown.count("RuntimeError\x1b") >= 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
+from forking.starting import python
 from situations.running import settings
 
 pexpect = pytest.importorskip("pexpect")
@@ -25,7 +25,7 @@ def test_a_failing_line_in_a_terminal(tmp_path: Path, story: bool) -> None:
     for name in ("NO_COLOR", "COLUMNS", "LINES"):  # as a terminal has it, whatever an earlier test of this process set
         environment.pop(name, None)
     shell = pexpect.spawn(
-        sys.executable,
+        python(),
         ["-m", "IPython", "--no-banner", "--simple-prompt", "--no-confirm-exit"],
         env=environment,
         dimensions=(40, WIDTH),

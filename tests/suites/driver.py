@@ -43,6 +43,8 @@ class Job:
     environment: Mapping[str, str] = field(default_factory=dict)
     only: frozenset[str] | None = None
     """Run no other tests than these."""
+    python: str = sys.executable
+    """Another one than this: of ``forking.starting``."""
     part: int = 1
     report_every: int = 1
     limit: float = 60.0
@@ -93,7 +95,7 @@ def _start(job: Job, done: Iterable[str]) -> subprocess.Popen[bytes]:
         records.write_names(only, job.only)
         lists += ["--suite-only", str(only)]
     command = [
-        *(sys.executable, "-m", "pytest", "-p", "suites.plugin", "-p", "no:cacheprovider", "-p", "no:randomly"),
+        *(job.python, "-m", "pytest", "-p", "suites.plugin", "-p", "no:cacheprovider", "-p", "no:randomly"),
         *("-o", "addopts=", "-q", "--no-header", "--tb=no", "--continue-on-collection-errors"),
         *("--rootdir", str(job.root), "--suite-mode", job.mode, "--suite-log", str(job.log.resolve()), *lists),
         *("--suite-part", str(job.part), "--suite-report-every", str(job.report_every)),
@@ -120,7 +122,7 @@ def _environment(job: Job) -> dict[str, str]:
     return {
         **os.environ,
         "OMP_NUM_THREADS": "1",
-        "PYTHONHASHSEED": "0",
+        **({"PYTHONHASHSEED": "0"} if job.python == sys.executable else {}),  # forked ones have one in common
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONFAULTHANDLER": "",
         **job.environment,

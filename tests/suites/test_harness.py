@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from forking.starting import python
 from suites import compare, driver, records
 from suites.confirm import confirm, judge
 from suites.driver import Job
@@ -29,7 +30,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     root = tmp_path_factory.mktemp("odd")
     shutil.copy(HERE / "tiny" / "odd_tests.py", root)
     log = root / "out" / "odd.plain.jsonl"
-    return Job("plain", root, ("odd_tests.py",), log, arguments=UNUSED, limit=10)
+    return Job("plain", root, ("odd_tests.py",), log, arguments=UNUSED, python=python(), limit=5)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +116,7 @@ def test_a_process_that_dies_is_counted_and_the_tests_behind_it_run(logs: Mappin
 def test_a_test_that_hangs_is_ended_by_its_limit(logs: Mapping[str, Mapping[str, Result]]) -> None:
     found = compared(logs, "calls")
     assert {d.test.removeprefix(ODD): d.watched.error for d in found.too_long} == {
-        "test_hangs_when_watched": "took longer than 10 s"
+        "test_hangs_when_watched": "took longer than 5 s"
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from forking.starting import python
 from suites import driver, records
 from suites.catalogue import SUITES
 from suites.compare import OUTCOME, Comparison, compare, details, differing
@@ -27,7 +28,17 @@ def job(suite: str, mode: Mode, folder: Path) -> Job:
     """One suite of the sample in one mode."""
     log = folder / f"{suite}.{mode}.jsonl"
     if suite == "pytorch":
-        return Job(mode, HERE, ("generated_tests.py",), log, paths=(), report_every=REPORT_EVERY, limit=LIMIT)
+        return Job(
+            mode,
+            HERE,
+            ("generated_tests.py",),
+            log,
+            paths=(),
+            environment={"FORKED_FROM": "torch.testing"},
+            python=python(),
+            report_every=REPORT_EVERY,
+            limit=LIMIT,
+        )
     known = SUITES[suite]
     root = known.root(None)
     if root is None:
@@ -41,6 +52,7 @@ def job(suite: str, mode: Mode, folder: Path) -> Job:
         paths=(),
         arguments=("-k", "not torch_compile"),  # half a minute in a C++ compiler; tests/no_harm has compiled functions
         environment=environment,
+        python=python(),
         report_every=REPORT_EVERY,
         limit=LIMIT,
     )

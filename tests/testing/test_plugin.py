@@ -1,4 +1,4 @@
-"""``pytest --inplace-watch``, in processes of its own: what it tells, what it changes, and what it does not load."""
+"""``pytest --inplace-watch``, in other processes: what it tells, what it changes, and what it does not load."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from forking.starting import python
 from scripts import ROOT
 
 NAME = "inplace_magic.testing.plugin"
@@ -67,13 +68,20 @@ class OldStyle(unittest.TestCase):
 GUILTY = "`probs` was overwritten by `probs[0] = 0.0`"
 
 
-def ran(folder: Path, *words: str, settings: str = "") -> tuple[int, str]:
-    """Exit status and output of pytest on the suite; with settings of a ``pytest.ini``."""
+def ran(folder: Path, *words: str, settings: str = "", by: str = "") -> tuple[int, str]:
+    """Exit status and output of pytest on the suite.
+
+    Args:
+        folder: where it lies.
+        words: what stands behind ``pytest``.
+        settings: those of a ``pytest.ini``.
+        by: a Python, where it may not be one that has imported torch.
+    """
     if not (folder / "test_it.py").exists():
         (folder / "test_it.py").write_text(SUITE)
     (folder / "pytest.ini").write_text(f"[pytest]\n{settings}\n")
     left_out = [word for name in UNUSED for word in ("-p", f"no:{name}")]
-    command = [sys.executable, "-m", "pytest", *left_out, *LOADED, *words]
+    command = [by or python(), "-m", "pytest", *left_out, *LOADED, *words]
     surroundings = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     done = subprocess.run(
         command, cwd=folder, env=surroundings, capture_output=True, text=True, timeout=300, check=False
@@ -127,7 +135,7 @@ def test_without_the_option_nothing_is_loaded_and_nothing_is_hooked(tmp_path: Pa
         "    print('AT WORK', config.pluginmanager.has_plugin('inplace_magic at work'))\n"
     )
     (tmp_path / "test_it.py").write_text("def test_nothing(): pass\n")
-    _status, output = ran(tmp_path, "-s")
+    _status, output = ran(tmp_path, "-s", by=sys.executable)
     assert "AT WORK False" in output
     loaded = output.split("LOADED ")[1].splitlines()[0]
     assert loaded.endswith(" False"), "torch is not loaded"
