@@ -170,10 +170,16 @@ def _no_hooks_left() -> Iterator[None]:
     assert hooks_left() == []
 
 
+@pytest.fixture(scope="session")
+def _ipythons_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all shells: seven folders for each, which nobody looks into, took as long as the rest of it."""
+    return tmp_path_factory.mktemp("ipython")
+
+
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+def shell(_ipythons_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
     """A real, new shell with an empty namespace, in memory only; the extension is not loaded."""
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("IPYTHONDIR", str(_ipythons_folder))
     main = sys.modules["__main__"]
     config = Config()
     config.HistoryManager.hist_file = ":memory:"
