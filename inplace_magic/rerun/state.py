@@ -156,7 +156,7 @@ def is_shells_own(name: str, value: Any) -> bool:
 
 @lru_cache(maxsize=256)
 def named_in(code: types.CodeType) -> tuple[tuple[str, str], ...]:
-    """What a code does with names, in its order: (operation, name). A program is asked for it before each of its runs."""
+    """What a code does with names, in its order: (operation, name). Asked of a program before each of its runs."""
     steps = dis.get_instructions(code)
     return tuple([(step.opname, str(step.argval)) for step in steps if step.opname.startswith(_NAMING)])
 
