@@ -73,6 +73,15 @@ SLOW = (
 )
 """Beginnings of the names of tests that ``make check`` leaves to ``make test``, which begins with them in this order:
 the longest single tests first, so that no worker is left alone with one at the end."""
+OF_LABELLED_PROGRAMS = (
+    "tests/hazards/test_fixes.py::test_the_diff_cures_the_program",
+    "tests/test_further_programs.py::test_a_",
+    "tests/test_programs_in_files.py::",
+    "tests/test_programs.py::test_a_program",
+    "tests/test_programs.py::test_the_report_of_a_stored_trace",
+)
+"""Tests that ask several things of one program. Those of a program come one after the other, whichever file they stand
+in: then most of them are on one worker, which runs for all of them what each of them wants to have run."""
 
 
 PYTHONS_ROUNDS = pytest.StashKey[tuple[int, int, int]]()
@@ -82,7 +91,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Has the garbage collector look less often than it does by itself: reports, pages and syntax trees are made by the
     thousand here, and to walk through them every 700 objects took an eighth of all time."""
     config.stash[PYTHONS_ROUNDS] = gc.get_threshold()
-    gc.set_threshold(10_000, 10, 100)
+    gc.set_threshold(50_000, 10, 100)
 
 
 def pytest_report_header() -> str:
@@ -92,11 +101,14 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the slow tests and puts them first; tests of one file stay together."""
-    places = [slowness(item) for item in items]
-    for item, place in zip(items, places, strict=True):
+    """Marks the slow tests and puts them first; tests of one file, or of one labelled program, stay together."""
+    places: list[tuple[int, str]] = []
+    for item in items:
+        place = slowness(item)
         if place < len(SLOW):
             item.add_marker("slow")
+        of_program = item.nodeid.startswith(OF_LABELLED_PROGRAMS)
+        places.append((len(SLOW), item.name.partition("[")[2]) if of_program else (place, ""))
     order = sorted(range(len(items)), key=places.__getitem__)
     items[:] = [items[index] for index in order]
 
@@ -158,10 +170,16 @@ def _no_hooks_left() -> Iterator[None]:
     assert hooks_left() == []
 
 
+@pytest.fixture(scope="session")
+def _ipythons_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all shells: seven folders for each, which nobody looks into, took as long as the rest of it."""
+    return tmp_path_factory.mktemp("ipython")
+
+
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+def shell(_ipythons_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
     """A real, new shell with an empty namespace, in memory only; the extension is not loaded."""
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("IPYTHONDIR", str(_ipythons_folder))
     main = sys.modules["__main__"]
     config = Config()
     config.HistoryManager.hist_file = ":memory:"

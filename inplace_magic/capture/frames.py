@@ -8,6 +8,7 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from types import CodeType, ModuleType
 
 OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
@@ -37,16 +38,22 @@ def imported(framework: str) -> ModuleType | None:
 
 def library_folders() -> tuple[str, ...]:
     """Where code lies that is not the user's; a framework that was imported is there too, wherever it lies."""
-    paths = sysconfig.get_paths()
-    folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
-    folders.update(site.getsitepackages() if hasattr(site, "getsitepackages") else ())
-    folders.add(site.getusersitepackages())
-    folders.add(OURS)
+    folders = {OURS, *_pythons_folders()}
     for framework in ("torch", "paddle"):
         file = getattr(imported(framework), "__file__", None)
         if file:
             folders.add(os.path.dirname(os.path.abspath(file)))
     return tuple(os.path.join(folder, "") for folder in sorted(folders) if folder)
+
+
+@cache
+def _pythons_folders() -> frozenset[str]:
+    """Those of the interpreter; they stay where they are, and to work them out takes a tenth of a short watch."""
+    paths = sysconfig.get_paths()
+    folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+    folders.update(site.getsitepackages() if hasattr(site, "getsitepackages") else ())
+    folders.add(site.getusersitepackages())
+    return frozenset(folders)
 
 
 def belongs_to_user(filename: str, libraries: tuple[str, ...]) -> bool:

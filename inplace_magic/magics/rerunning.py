@@ -6,7 +6,7 @@ import linecache
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +92,8 @@ class StagedCells:
     """Cells whose variables are at hand."""
 
     origin: Cells
+    _compiled: dict[Any, CellProgram] = field(default_factory=dict)
+    """By execution count and text: each is run many times, and nearly always as it stands."""
 
     def quiet(self) -> AbstractContextManager[Any]:
         """A context in which nothing is printed or displayed."""
@@ -118,7 +120,7 @@ class StagedCells:
             if file is not None or number not in own:
                 name = file if file is not None else self._name(number)
                 others[name] = tuple(line.rstrip("\n") for line in linecache.getlines(name)), hunks
-        program = program_of(self.origin, changes)
+        program = program_of(self.origin, changes, self._compiled)
         with replaced(others), _texts_known(program):
             yield program
 
@@ -130,20 +132,26 @@ class StagedCells:
         return found[-1]
 
 
-def program_of(cells: Cells, changes: Mapping[Whose, list[Hunk]]) -> CellProgram | StoryProgram:
+def program_of(
+    cells: Cells, changes: Mapping[Whose, list[Hunk]], compiled: dict[Any, CellProgram] | None = None
+) -> CellProgram | StoryProgram:
     """The program of some cells, compiled under names of its own, so that the shell's record of them stays as it is.
 
     Args:
         cells: the cells.
         changes: of their texts.
+        compiled: what was compiled already, by execution count and text; what is compiled now is added.
     """
     from inplace_magic.rerun.program import StoryProgram
     from inplace_magic.source.hunks import changed
 
-    parts = [
-        _program_of_lines(cells.shell, changed(text.splitlines(), changes.get((number, None), [])), number)
-        for number, text in cells.texts
-    ]
+    known = {} if compiled is None else compiled
+    parts = []
+    for number, text in cells.texts:
+        lines = changed(text.splitlines(), changes.get((number, None), []))
+        if (number, lines) not in known:
+            known[number, lines] = _program_of_lines(cells.shell, lines, number)
+        parts.append(known[number, lines])
     return parts[0] if len(parts) == 1 else StoryProgram(tuple(parts), cells.may_fail)
 
 

@@ -19,6 +19,7 @@ import sys
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -47,6 +48,7 @@ _SHELL_NAMES = re.compile(r"get_ipython|exit|quit|open|display|__\w+__")
 """What IPython itself keeps in the namespace. It stays as it is; outputs (``_``, ``Out``) are the user's."""
 _LOADS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
+_NAMING = (*_LOADS, *_STORES, "STORE_NAME", "IMPORT_NAME")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,9 +120,9 @@ def bound_first(codes: Iterable[types.CodeType]) -> frozenset[str]:
     """The names that some code, run in its order, most likely binds before it reads them: what they hold is old."""
     first: dict[str, bool] = {}
     for code in codes:
-        for step in dis.get_instructions(code):
-            if step.opname.startswith(("STORE_NAME", *_LOADS)):
-                first.setdefault(str(step.argval), step.opname == "STORE_NAME")
+        for operation, name in named_in(code):
+            if operation.startswith(("STORE_NAME", *_LOADS)):
+                first.setdefault(name, operation == "STORE_NAME")
     return frozenset(name for name, is_bound in first.items() if is_bound)
 
 
@@ -150,6 +152,13 @@ def _is_bound(value: Any) -> bool:
 def is_shells_own(name: str, value: Any) -> bool:
     """Whether a name of the notebook's namespace belongs to the shell."""
     return bool(_SHELL_NAMES.fullmatch(name)) or type(value).__module__.startswith(("IPython.", "ipykernel."))
+
+
+@lru_cache(maxsize=256)
+def named_in(code: types.CodeType) -> tuple[tuple[str, str], ...]:
+    """What a code does with names, in its order: (operation, name). Asked of a program before each of its runs."""
+    steps = dis.get_instructions(code)
+    return tuple([(step.opname, str(step.argval)) for step in steps if step.opname.startswith(_NAMING)])
 
 
 def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -187,15 +196,14 @@ class _Search:
 
     def code(self, code: types.CodeType, names: dict[str, Any]) -> None:
         for part in codes_within(code):
-            for step in dis.get_instructions(part):
-                name = str(step.argval)
-                if step.opname == "IMPORT_NAME" and name.split(".")[0] == "paddle":
+            for operation, name in named_in(part):
+                if operation == "IMPORT_NAME" and name.split(".")[0] == "paddle":
                     raise CopyError(_(NOT_OF_PADDLE))
                 if names is self._namespace and name in self._without:
                     continue
-                if step.opname.startswith(_STORES):
+                if operation.startswith(_STORES):
                     self._place(name, names, name, names.get(name, MISSING), always=True)
-                elif step.opname.startswith(_LOADS) and name in names and not is_shells_own(name, names[name]):
+                elif operation.startswith(_LOADS) and name in names and not is_shells_own(name, names[name]):
                     self._place(name, names, name, names[name])
                     self._attributes(name, names[name], part)
 

@@ -12,6 +12,7 @@ from builders import sigmoid_trace
 from hazards.curing import cured, diff_of, differing, run, watch_cell
 from hazards.patching import patched
 from hazards.running import watched
+from programs import score
 
 import inplace_magic.hazards
 from inplace_magic.hazards import find_hazards
@@ -81,8 +82,10 @@ def failing_programs() -> list[Any]:
 
 @pytest.mark.parametrize("path", failing_programs())
 def test_the_diff_cures_the_program(path: Path, loaded_shell: Any) -> None:
-    source = path.read_text()
-    report = watch_cell(loaded_shell, source)
+    source = path.read_text(encoding="utf-8")
+    _error, _wrong, report = score.watched(loaded_shell, source)
+    assert report is not None
+    assert report.faults == []
     new = cured(source, report)
 
     if new == source.rstrip("\n"):

@@ -116,10 +116,10 @@ def assert_no_harm(ip: Any, folder: Path, number: int) -> None:
 
 @pytest.mark.parametrize("path", CASES)
 def test_of_each_labelled_program_nothing_is_changed(ip: Any, tmp_path: Path, path: Path) -> None:
-    """But for the pages, which are made from the reports alone; those of the cells below are made."""
+    """But for the pages, which are made from the reports alone, and tracebacks; those of the cells below are made."""
     torch.manual_seed(0)
-    run_cell(ip, path.read_text(encoding="utf-8"))
-    with score.unshown():
+    with score.unshown(), score.told_briefly(ip):
+        run_cell(ip, path.read_text(encoding="utf-8"))
         assert_no_harm(ip, tmp_path, ip.execution_count - 1)
 
 

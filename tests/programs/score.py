@@ -32,6 +32,7 @@ import tempfile
 import warnings
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,18 @@ def unshown():
 
 
 @contextmanager
+def told_briefly(shell):
+    """Of an exception the shell prints its last line: a whole traceback, with its colours, takes longer than most
+    programs, and IPython makes two."""
+    mode = shell.InteractiveTB.mode
+    shell.InteractiveTB.set_mode("Minimal")
+    try:
+        yield
+    finally:
+        shell.InteractiveTB.set_mode(mode)
+
+
+@contextmanager
 def default_dtype_kept():
     """What a program says with `torch.set_default_dtype` is not said for the next one."""
     before = torch.get_default_dtype()
@@ -94,7 +107,7 @@ def outcome(shell, cell):
     if any(name[0] != "_" for name in shell.user_ns.keys() - shell.user_ns_hidden.keys()):
         # not of a new shell: each time it collects garbage
         shell.reset(new_session=False)
-    with capture_output(), warnings.catch_warnings(), unshown(), default_dtype_kept():
+    with capture_output(), warnings.catch_warnings(), unshown(), told_briefly(shell), default_dtype_kept():
         warnings.simplefilter("ignore")
         if cell.startswith("%%"):
             shell.run_cell("%load_ext inplace_magic")
@@ -108,6 +121,25 @@ def plainly(source):
     """What is said of a program by itself, as a file: its exception, and SILENTLY_WRONG. Asked once, however often."""
     error, wrong, _ = outcome_of_file(source, None)
     return said(error), wrong
+
+
+_of_cells = {}
+"""By source and level, what :func:`watched` told last."""
+_LAST = 4
+
+
+def watched(shell, source, level="calls"):
+    """What is said of a program as a watched cell: its exception, SILENTLY_WRONG, and the report, None where the watch
+    gave none. Asked again soon, it is not run again: who asks several things of a program asks them one after the other."""
+    if (source, level) not in _of_cells:
+        for oldest in [*_of_cells][: 1 - _LAST]:
+            del _of_cells[oldest]
+        error, wrong, namespace = outcome(shell, f"%%inplace_watch --out report --level {level}\n{source}")
+        report = namespace.get("report")
+        if report is not None:  # without what leads to the program's own objects
+            report = replace(report, live=None, origin=None)
+        _of_cells[source, level] = said(error), wrong, report
+    return _of_cells[source, level]
 
 
 def outcome_of_file(source, level):
@@ -211,10 +243,13 @@ def score(
         error, wrong, _ = outcome_of_script(source, None)
         plain = said(error), wrong
         error, wrong, namespace = outcome_of_script(source, level)
+    elif how == "file":
+        plain = plainly(source)
+        error, wrong, namespace = outcome_of_file(source, level)
     else:
         plain = plainly(source)
-        magic = f"%%inplace_watch --out report --level {level}\n"
-        error, wrong, namespace = outcome(shell, magic + source) if how == "cell" else outcome_of_file(source, level)
+        error, wrong, report = watched(shell, source, level)
+        namespace = {"report": report}
     report = namespace.get("report")
     figures = [("same", plain == (said(error), wrong))]
     if report is None:

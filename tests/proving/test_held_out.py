@@ -49,7 +49,8 @@ def test_what_is_offered_cures_it(loaded_shell: Any, name: str) -> None:
     source = text_of(name)
     torch.manual_seed(0)
 
-    tried = watched(loaded_shell, source).prove()
+    with score.unshown(), score.told_briefly(loaded_shell):
+        tried = watched(loaded_shell, source).prove()
 
     diffs = [hazard.diff for hazard in tried.hazards if hazard.diff and hazard.severity in ("error", "silent")]
     assert bool(diffs) is (name not in NOT_CURED)

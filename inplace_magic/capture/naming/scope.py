@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import inspect
 import sys
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
@@ -58,6 +59,11 @@ def _asks_for_its_locals(code: CodeType) -> bool:
     named = (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
     if _ASKING.isdisjoint(named) and _ASKING.isdisjoint(c for c in code.co_consts if type(c) is str):
         return False
+    return _names_one_that_gives_them(code)
+
+
+@lru_cache(maxsize=64)
+def _names_one_that_gives_them(code: CodeType) -> bool:
     return any(
         [
             step.argval in ("_getframe", "currentframe")
