@@ -8,13 +8,11 @@ with the model families of ``transformers``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
 import torch
 from healthy.compare import LEVELS, Outcome, changed, programs, run
-from programs.score import unshown
 
 PROGRAMS = programs()
 OVERWRITTEN = """\
@@ -53,10 +51,8 @@ def plainly() -> Callable[[Any, str], Outcome]:
 def test_a_training_cell_ends_bit_for_bit_as_unwatched_and_nothing_is_found(
     loaded_shell: Any, plainly: Callable[[Any, str], Outcome], name: str, level: str
 ) -> None:
-    """With the page of the report at the level that watches by itself: pages are made of reports alone."""
     plain = plainly(loaded_shell, name)
-    with nullcontext() if level == "calls" else unshown():
-        watched = run(loaded_shell, PROGRAMS[name], level=level)
+    watched = run(loaded_shell, PROGRAMS[name], level=level)
     assert watched.report is not None
     assert watched.report.trace.backwards
     assert sum(call.kind == "in-place" for call in watched.report.calls) > 10
@@ -69,8 +65,7 @@ def test_a_training_cell_ends_bit_for_bit_as_unwatched_and_nothing_is_found(
 def test_a_model_trained_cell_by_cell_under_on_and_off_is_quiet_too(
     loaded_shell: Any, plainly: Callable[[Any, str], Outcome], name: str
 ) -> None:
-    with unshown():
-        watched = run(loaded_shell, PROGRAMS[name], "cells", "calls")
+    watched = run(loaded_shell, PROGRAMS[name], "cells", "calls")
     assert changed(plainly(loaded_shell, name), watched) == []
     assert watched.alarms == []
 

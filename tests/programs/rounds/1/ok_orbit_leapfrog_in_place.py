@@ -31,7 +31,7 @@ def bodies():
 
 
 mass, pos, vel = bodies()
-leapfrog(Gravity(mass), pos, vel, 0.01, 60)
+leapfrog(Gravity(mass), pos, vel, 0.01, 200)
 
 m, x, v = (t.tolist() for t in bodies())
 
@@ -48,7 +48,7 @@ def pull(x):
     return out
 
 
-for _ in range(60):
+for _ in range(200):
     a = pull(x)
     x = [[x[i][k] + 0.01 * v[i][k] + 0.5e-4 * a[i][k] for k in (0, 1)] for i in range(3)]
     b = pull(x)

@@ -34,7 +34,7 @@ def initial_state(n):
     return pos, torch.zeros(n, dtype=torch.float64)
 
 
-n, dt, steps = 8, 0.05, 40
+n, dt, steps = 8, 0.05, 100
 pos, vel = velocity_verlet(SpringChain(n), *initial_state(n), dt, steps)
 
 ref_pos, ref_vel = initial_state(n)

@@ -16,7 +16,7 @@ def energy(places, bonds):
     return (gaps - 1.5).square().sum()
 
 
-def relax(cluster, bonds, steps=60, rate=0.05):
+def relax(cluster, bonds, steps=300, rate=0.05):
     begin = cluster.places.clone()
     places = nn.Parameter(cluster.places)
     optimizer = torch.optim.SGD([places], lr=rate)
@@ -34,7 +34,7 @@ places = cluster.places.clone()
 moved = relax(cluster, bonds)
 
 begin = places.clone()
-for _ in range(60):
+for _ in range(300):
     push = torch.zeros_like(places)
     for first, second in bonds.tolist():
         way = places[first] - places[second]

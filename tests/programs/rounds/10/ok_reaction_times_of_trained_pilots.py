@@ -19,7 +19,7 @@ def permutation_test(times, trained, rounds, rng):
 
 def report(times, trained, rng):
     return {
-        "p": permutation_test(times, trained, rounds=50, rng=rng),
+        "p": permutation_test(times, trained, rounds=200, rng=rng),
         "effect": float(difference(times, trained)),
         "pilots": int(trained.sum()),
     }
@@ -41,7 +41,7 @@ without = [value for value, group in zip(values, groups) if not group]
 effect = lower_median(with_training) - lower_median(without)
 rng, extreme = np.random.default_rng(109), 0
 order = np.array(groups)
-for _ in range(50):
+for _ in range(200):
     rng.shuffle(order)
     first, second = np.array(values)[order], np.array(values)[~order]
     extreme += abs(lower_median(first) - lower_median(second)) >= abs(effect) - 1e-9

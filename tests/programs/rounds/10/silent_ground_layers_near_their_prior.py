@@ -6,7 +6,7 @@ def kernel(depths, offsets):
     return torch.exp(-(offsets[:, None] - depths[None]).square() / 8)
 
 
-def invert(readings, sensitivity, prior, damping, steps=50, rate=0.02):
+def invert(readings, sensitivity, prior, damping, steps=200, rate=0.02):
     model = nn.Parameter(prior)
     optimizer = torch.optim.SGD([model], lr=rate)
     for _ in range(steps):

@@ -31,7 +31,7 @@ torch.manual_seed(101)
 policy = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 1))
 weather = torch.rand(15, 2)
 start = parameters_to_vector(policy.parameters()).detach().clone()
-noises = torch.randn(4, len(start))
+noises = torch.randn(12, len(start))
 direction = search_direction(policy, weather, noises, scale=0.1)
 
 expected = torch.zeros_like(start)

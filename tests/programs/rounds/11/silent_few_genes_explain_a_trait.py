@@ -5,7 +5,7 @@ def shrink(value, amount):
     return torch.sign(value) * (value.abs() - amount).clamp(min=0)
 
 
-def sparse_regression(x, y, penalty, sweeps=20):
+def sparse_regression(x, y, penalty, sweeps=60):
     n, d = x.shape
     w = torch.zeros(d, dtype=x.dtype)
     rest = y.clone()
@@ -19,7 +19,7 @@ def sparse_regression(x, y, penalty, sweeps=20):
     return w
 
 
-def proximal_gradient(x, y, penalty, steps=400):
+def proximal_gradient(x, y, penalty, steps=4000):
     n, d = x.shape
     rate = n / torch.linalg.matrix_norm(x, 2).square()
     w = torch.zeros(d, dtype=x.dtype)

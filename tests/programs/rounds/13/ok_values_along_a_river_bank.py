@@ -38,11 +38,11 @@ class Learner:
 
 learner = Learner(7, 0.8, 0.05)
 bank = Bank(7, seed=3)
-for _ in range(6):
+for _ in range(12):
     learner.episode(bank.walk())
 
 features, weight, bank = learner.features.tolist(), [0.0] * 7, Bank(7, seed=3)
-for _ in range(6):
+for _ in range(12):
     trace = [0.0] * 7
     for place, follow, reward in bank.walk():
         now, ahead = [sum(w * f for w, f in zip(weight, features[k])) for k in (place, follow)]

@@ -37,7 +37,7 @@ data, held_out = [
     for x, noise in ((torch.randn(14, 8), 3.0), (torch.randn(50, 8), 1.0))
 ]
 net, keeper = nn.Linear(8, 1), Keeper()
-train(net, data, held_out, keeper, epochs=20, rate=0.3)
+train(net, data, held_out, keeper, epochs=80, rate=0.3)
 
 with torch.no_grad():
     chance = torch.sigmoid(net(held_out[0]).squeeze(1)).double()

@@ -33,10 +33,10 @@ torch.manual_seed(142)
 net = nn.Linear(8, 1, bias=False)
 weight = net.weight.detach().clone()[0]
 parts = [(torch.randn(20, 8), torch.randn(20)) for _ in range(3)]
-train(net, parts, steps=6)
+train(net, parts, steps=12)
 
 residuals = [torch.zeros(8) for _ in parts]
-for _ in range(6):
+for _ in range(12):
     total = torch.zeros(8)
     for k, (x, y) in enumerate(parts):
         full = 2 * (x @ weight - y) @ x / 20 + residuals[k]

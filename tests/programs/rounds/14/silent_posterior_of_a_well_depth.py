@@ -41,12 +41,12 @@ class Hamiltonian:
 torch.manual_seed(31)
 model = WellModel(torch.tensor([1.0, 1.4, 2.1, 2.2], dtype=torch.float64))
 sampler, place, chain = Hamiltonian(model, 0.52, 4, seed=5), torch.zeros(2, dtype=torch.float64), []
-for _ in range(15):
+for _ in range(60):
     place = sampler.step(place)
     chain.append(place.clone())
 
 dice, place, total = torch.Generator().manual_seed(5), torch.zeros(2, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
-for _ in range(15):
+for _ in range(60):
     start = torch.randn(2, generator=dice, dtype=torch.float64)
     x, v = place, start - 0.26 * model.gradient(place)
     for k in range(4):
@@ -55,5 +55,5 @@ for _ in range(15):
     change = model.energy(place) + 0.5 * start @ start - model.energy(x) - 0.5 * v @ v
     if math.log(torch.rand(1, generator=dice).item()) < float(change):
         place = x
-    total = total + place / 15
+    total = total + place / 60
 SILENTLY_WRONG = not torch.allclose(torch.stack(chain).mean(dim=0), total, atol=1e-6)

@@ -45,7 +45,7 @@ def fit(net, batches, rate, every):
 torch.manual_seed(162)
 net = nn.Linear(4, 3)
 w, b = net.weight.detach().clone(), net.bias.detach().clone()
-batches = [(torch.randn(6, 3), torch.randn(6, 3), torch.rand(6, 1)) for _ in range(6)]
+batches = [(torch.randn(6, 3), torch.randn(6, 3), torch.rand(6, 1)) for _ in range(14)]
 saved = fit(net, batches, rate=0.4, every=3)
 
 expected, slow = [], w

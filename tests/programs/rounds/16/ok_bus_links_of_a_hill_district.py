@@ -44,7 +44,7 @@ class Trainer:
 torch.manual_seed(18)
 model = LinkModel(10, 3)
 train, held_out = torch.randint(0, 10, (30, 4)), torch.randint(0, 10, (8, 4))
-lowest = Trainer(model, rate=0.5).run(train, held_out, epochs=10)
+lowest = Trainer(model, rate=0.5).run(train, held_out, epochs=40)
 
 table, shift = model.place.weight.detach().tolist(), model.shift.tolist()
 total = 0.0

@@ -38,7 +38,7 @@ def most_likely(model, guide, steps, rate):
 torch.manual_seed(1)
 counts = [6, 2, 9, 3]
 model = DiceModel(counts, strength=4.0)
-found = most_likely(model, Guide(4), steps=60, rate=0.05)
+found = most_likely(model, Guide(4), steps=400, rate=0.05)
 
 total = sum(c + 4.0 - 1 for c in counts)
 expected = torch.tensor([(c + 4.0 - 1) / total for c in counts])

@@ -30,14 +30,14 @@ x, y = torch.randn(30, 6, dtype=torch.float64), torch.randint(0, 4, (30,))
 net = nn.Linear(6, 4).double()
 start = [p.detach().clone() for p in net.parameters()]
 masks = salient(net, x, y, share=0.4)
-unlearn(net, x, (y + 1) % 4, masks, steps=6)
+unlearn(net, x, (y + 1) % 4, masks, steps=25)
 rest = torch.randn(12, 6, dtype=torch.float64)
 scores = net(rest).detach()
 
 weight, bias = start
 speeds = [torch.zeros_like(weight), torch.zeros_like(bias)]
 chosen = nn.functional.one_hot((y + 1) % 4, 4)
-for _ in range(6):
+for _ in range(25):
     slope = ((x @ weight.T + bias).softmax(dim=1) - chosen) / 30
     grads = [slope.T @ x + 0.02 * weight, slope.sum(dim=0) + 0.02 * bias]
     speeds = [0.9 * s + g for s, g in zip(speeds, grads)]

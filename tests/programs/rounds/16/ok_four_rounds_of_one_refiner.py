@@ -29,7 +29,7 @@ torch.manual_seed(40)
 fields = torch.randn(12, 4, dtype=torch.float64)
 targets = fields + 0.5 * torch.randn(12, 4, dtype=torch.float64)
 net = Refiner(4, 4).double()
-refined = train(net, fields, targets, steps=6, rate=0.1)
+refined = train(net, fields, targets, steps=15, rate=0.1)
 
 
 def unrolled(weight, bias):
@@ -42,7 +42,7 @@ def unrolled(weight, bias):
 
 
 weight, bias = torch.zeros(4, 4, dtype=torch.float64), torch.zeros(4, dtype=torch.float64)
-for _ in range(6):
+for _ in range(15):
     states, slopes = unrolled(weight, bias)
     back = 2 * (states[-1] - targets) / targets.numel()
     by_weight, by_bias = 0.0, 0.0

@@ -33,7 +33,7 @@ def most_likely(model, guide, steps, rate):
 
 torch.manual_seed(1)
 model = CoinModel(heads=6, tosses=10, strength=10.0)
-found = most_likely(model, Guide(), steps=60, rate=0.05)
+found = most_likely(model, Guide(), steps=400, rate=0.05)
 
 expected = (10.0 + 6 - 1) / (10.0 + 10.0 + 10 - 2)
 SILENTLY_WRONG = abs(found - expected) > 1e-3

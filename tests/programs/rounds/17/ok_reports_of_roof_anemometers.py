@@ -45,10 +45,10 @@ for k in range(7):
     hours = torch.randn(12, 2)
     wind = hours @ truth + 0.1 * torch.randn(12)
     roofs.append(Roof(hours, wind if k < 5 else wind + 20 * torch.randn(12)))
-model, norms = Coordinator(roofs, 2, rate=0.1).fit(rounds=6)
+model, norms = Coordinator(roofs, 2, rate=0.1).fit(rounds=25)
 
 wanted, lengths = torch.zeros(2), []
-for _ in range(6):
+for _ in range(25):
     reports = []
     for r in roofs:
         reports.append(((r.hours * wanted).sum(1, keepdim=True) - r.wind[:, None]).mul(r.hours).mean(0) * 2)

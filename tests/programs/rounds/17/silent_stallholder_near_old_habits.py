@@ -36,12 +36,12 @@ first = torch.cat([stall.taste.weight.detach(), stall.taste.bias.detach()[:, Non
 sky = torch.eye(3, dtype=torch.float64)
 profit = 4 * torch.rand(3, 5, dtype=torch.float64)
 tuner = Tuner(stall, stall, pull=0.8, rate=0.5)
-for _ in range(10):
+for _ in range(40):
     gain, away = tuner.step(sky, profit)
 
 ones = torch.cat([sky, torch.ones(3, 1, dtype=torch.float64)], dim=1)
 old, w = torch.softmax(ones @ first.T, 1).log(), first
-for _ in range(10):
+for _ in range(40):
     p = torch.softmax(ones @ w.T, 1)
     value = profit - 0.8 * (p.log() - old)
     slope = p * (value - (p * value).sum(1, keepdim=True)) / 3

@@ -35,9 +35,9 @@ def lag(bank, left, right, widest):
 
 
 torch.manual_seed(2910)
-source = torch.randn(50, dtype=torch.float64)
-left, right = 0.5 * source[:40], source[4:44]
-bank = Resonators([0.4, 0.9, 1.7], radius=0.9, longest=40)
+source = torch.randn(130, dtype=torch.float64)
+left, right = 0.5 * source[:120], source[4:124]
+bank = Resonators([0.4, 0.9, 1.7], radius=0.9, longest=120)
 difference = level_difference(bank, left, right)
 delay = lag(bank, left, right, widest=8)
 ratio = bank.envelope(left) - bank.envelope(right)
@@ -53,7 +53,7 @@ def filtered(wave, pitch):
 a = torch.stack([filtered(left, p) for p in (0.4, 0.9, 1.7)], dim=1)
 b = torch.stack([filtered(right, p) for p in (0.4, 0.9, 1.7)], dim=1)
 levels = 10 * (a.square().mean(dim=0) / b.square().mean(dim=0)).log10()
-best = torch.stack([(a[d:] * b[:40 - d]).sum(dim=0) for d in range(8)]).argmax(dim=0)
+best = torch.stack([(a[d:] * b[:120 - d]).sum(dim=0) for d in range(8)]).argmax(dim=0)
 SILENTLY_WRONG = not (
     torch.allclose(difference, levels) and torch.equal(delay, best) and torch.allclose(ratio, a.abs() - b.abs())
 )

@@ -63,7 +63,7 @@ def drive(env, steps):
     return torch.stack(seen)
 
 
-seen = drive(Normalized(Arm(1918)), steps=15)
+seen = drive(Normalized(Arm(1918)), steps=60)
 
 
 class Plain:
@@ -77,7 +77,7 @@ class Plain:
         return self.env.step(action)
 
 
-raw = drive(Plain(Arm(1918)), steps=15)
+raw = drive(Plain(Arm(1918)), steps=60)
 expected = [torch.zeros(4, dtype=torch.float64)]
 for i in range(2, len(raw) + 1):
     part = raw[:i]

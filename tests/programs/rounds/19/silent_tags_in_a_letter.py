@@ -44,14 +44,14 @@ class Tagger(nn.Module):
 
 torch.manual_seed(1911)
 tagger = Tagger(words=20, width=6, tags=3).double()
-words, tags = torch.randint(0, 20, (4, 2)), torch.randint(0, 3, (4, 2))
+words, tags = torch.randint(0, 20, (4, 5)), torch.randint(0, 3, (4, 5))
 loss = tagger(words, tags)
 loss.backward()
 slope = tagger.chain.start.grad.clone()
 
 tagger.zero_grad()
 chain, losses = tagger.chain, []
-for column in range(2):
+for column in range(5):
     scores = tagger.embed(words[:, column]) @ tagger.score.weight.T + tagger.score.bias
     totals = {}
     for path in itertools.product(range(3), repeat=4):

@@ -28,7 +28,7 @@ trace = model.weight.detach().double().clone()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
 x = torch.randn(32, 6).to(torch.bfloat16)
 y = torch.randn(32, 4).to(torch.bfloat16)
-for step in range(50):
+for step in range(200):
     optimizer.zero_grad()
     (model(x) - y).float().square().mean().backward()
     optimizer.step()

@@ -48,18 +48,18 @@ def cross_validate(x, y, count, neighbours, dice):
 
 
 torch.manual_seed(21)
-depth = 2 + 0.8 * torch.randn(30, dtype=torch.float64)
-wet = 80 + 10 * torch.randn(30, dtype=torch.float64)
+depth = 2 + 0.8 * torch.randn(60, dtype=torch.float64)
+wet = 80 + 10 * torch.randn(60, dtype=torch.float64)
 survey = torch.stack([depth, wet], dim=1)
-carbon = 30 * depth + 0.5 * wet + torch.randn(30, dtype=torch.float64)
+carbon = 30 * depth + 0.5 * wet + torch.randn(60, dtype=torch.float64)
 errors = cross_validate(survey, carbon, 5, neighbours=3, dice=torch.Generator().manual_seed(1))
 print("error by fold", errors.tolist())
 
-order = torch.randperm(30, generator=torch.Generator().manual_seed(1)).tolist()
+order = torch.randperm(60, generator=torch.Generator().manual_seed(1)).tolist()
 expected = []
 for k in range(5):
-    out = order[6 * k:6 * k + 6]
-    kept = [i for i in range(30) if i not in out]
+    out = order[12 * k:12 * k + 12]
+    kept = [i for i in range(60) if i not in out]
     sizes = [torch.stack([c[i] for i in kept]).std() for c in (depth, wet)]
     off = []
     for i in out:

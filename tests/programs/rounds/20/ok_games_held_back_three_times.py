@@ -41,7 +41,7 @@ def hit_rate(hours, repeats, top, dice):
 
 
 torch.manual_seed(44)
-players, games = 12, 24
+players, games = 30, 24
 kind = torch.arange(games) % 3
 fond = torch.rand(players, 3) ** 2
 hours = (20 * fond[:, kind] * torch.rand(players, games)) * (torch.rand(players, games) < 0.2 + 0.5 * fond[:, kind])

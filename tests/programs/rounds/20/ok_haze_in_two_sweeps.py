@@ -30,7 +30,7 @@ smoke[2, 3] = 1.0
 smoke[6, 10] = 0.5
 first = torch.rand(rows, columns, dtype=torch.float64)
 valley = Haze(first.clone(), exchange=0.2, sinking=0.03)
-for _ in range(6):
+for _ in range(25):
     valley.step(smoke)
 print("haze in all", valley.haze.sum().item())
 
@@ -43,6 +43,6 @@ def exchange(size):
 
 
 x = first
-for _ in range(6):
+for _ in range(25):
     x = (x + 0.2 * (x @ exchange(columns) + exchange(rows) @ x)) * 0.97 + smoke
 SILENTLY_WRONG = not torch.allclose(valley.haze, x, atol=1e-9)

@@ -34,8 +34,8 @@ class RungeKutta:
 state = torch.tensor([0.8, 0.3, 0.15], dtype=torch.float64)
 begin = state.tolist()
 solver = RungeKutta(Bay(growth=1.0, grazing=1.2, hunting=0.9, decline=0.1), size=3)
-path = torch.empty(20, 3, dtype=torch.float64)
-for k in range(20):
+path = torch.empty(60, 3, dtype=torch.float64)
+for k in range(60):
     solver.step(0.2 * k, state, h=0.2)
     path[k] = state
 print("kelp, urchins, otters", state.tolist())
@@ -48,7 +48,7 @@ def change(k, u, o):
 
 z = begin
 expected = []
-for _ in range(20):
+for _ in range(60):
     a = change(*z)
     b = change(*(s + 0.1 * d for s, d in zip(z, a)))
     c = change(*(s + 0.1 * d for s, d in zip(z, b)))

@@ -35,7 +35,7 @@ print("wet cells", wet, "deepest", depth.max().item())
 low = (ground < 0.62).float()
 reach = torch.zeros_like(low)
 reach[0, 0] = 1.0
-for _ in range(80):
+for _ in range(400):
     p = torch.nn.functional.pad(reach, (1, 1, 1, 1))
     reach = low * ((p[1:-1, 1:-1] + p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2]) > 0)
 expected = reach * (0.62 - ground)

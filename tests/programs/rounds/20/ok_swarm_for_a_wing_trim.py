@@ -36,14 +36,14 @@ def drag(trim):
 low = torch.tensor([0.0, 0.0], dtype=torch.float64)
 high = torch.tensor([20.0, 25.0], dtype=torch.float64)
 swarm = Swarm(drag, low, high, count=10, seed=12)
-path = torch.stack([swarm.step() for _ in range(7)])
+path = torch.stack([swarm.step() for _ in range(30)])
 print("trim", swarm.lead.tolist(), "drag", path[-1].item())
 
 dice = torch.Generator().manual_seed(12)
 x = (high - low) * torch.rand(10, 2, dtype=torch.float64, generator=dice)
 v, own = torch.zeros_like(x), x
 expected = []
-for _ in range(7):
+for _ in range(30):
     lead = own[int(drag(own).argmin())]
     a, b = torch.rand(2, 10, 2, dtype=torch.float64, generator=dice)
     v = 0.6 * v + 1.5 * a * (own - x) + 1.5 * b * (lead - x)

@@ -42,14 +42,14 @@ def misfit(guess):
 
 low, high = torch.tensor([10.0, 0.0, 0.0]), torch.tensor([60.0, 3.0, 4.0])
 swarm = Swarm(misfit, low, high, count=12, seed=31)
-for _ in range(10):
+for _ in range(40):
     swarm.step()
 print("best curve", swarm.lead.tolist(), "misfit", swarm.lead_cost.item())
 
 dice = torch.Generator().manual_seed(31)
 x = low + (high - low) * torch.rand(12, 3, generator=dice)
 v, own, own_cost = torch.zeros(12, 3), x, misfit(x)
-for _ in range(10):
+for _ in range(40):
     top = own[int(own_cost.argmin())].tolist()
     a, b = torch.rand(2, 12, 3, generator=dice)
     v = 0.7 * v + 1.4 * a * (own - x) + 1.4 * b * (torch.tensor(top) - x)

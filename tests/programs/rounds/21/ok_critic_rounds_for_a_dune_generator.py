@@ -32,7 +32,7 @@ torch.manual_seed(15)
 maker, critic = nn.Linear(2, 4), nn.Linear(4, 1)
 g = [p.detach().clone() for p in maker.parameters()]
 d = [p.detach().clone() for p in critic.parameters()]
-rounds = [(2 + 0.5 * torch.randn(20, 4), torch.randn(20, 2)) for _ in range(6)]
+rounds = [(2 + 0.5 * torch.randn(20, 4), torch.randn(20, 2)) for _ in range(12)]
 game = DuneGame(maker, critic, rate=0.1)
 for dunes, noise in rounds:
     game.round(dunes, noise)

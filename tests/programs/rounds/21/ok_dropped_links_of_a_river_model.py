@@ -28,7 +28,7 @@ rain = torch.rand(7, 32, 2)
 stage = rain.sum(dim=(0, 2))[:, None] / 7
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
 moved = torch.zeros_like(first)
-for _ in range(6):
+for _ in range(20):
     optimizer.zero_grad()
     (model(rain) - stage).square().mean().backward()
     moved -= 0.05 * model.raw.grad

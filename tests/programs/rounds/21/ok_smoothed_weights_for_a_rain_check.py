@@ -45,11 +45,11 @@ rain = torch.rand(30, 3)
 runoff = rain @ torch.tensor([[0.5], [0.2], [0.9]]) + 0.05 * torch.randn(30, 1)
 net = nn.Linear(3, 1, bias=False)
 weight = net.weight.detach().clone()
-errors = fit(net, rain, runoff, rounds=6, rate=0.1, decay=0.7)
+errors = fit(net, rain, runoff, rounds=20, rate=0.1, decay=0.7)
 print("errors with the smoothed weights", [round(e, 5) for e in errors])
 
 smooth, speed, expected = weight, torch.zeros(1, 3), []
-for k in range(6):
+for k in range(20):
     speed = 0.5 * speed + 2 * (rain @ weight.T - runoff).T @ rain / 30
     weight = weight - 0.1 * speed
     smooth = 0.7 * smooth + 0.3 * weight

@@ -40,14 +40,14 @@ water = spectra[:, :2].sum(dim=1, keepdim=True) + 1.5 * torch.randn(30, 1, gener
 train, held_out = (spectra[:15], water[:15]), (spectra[15:], water[15:])
 
 trainer = Trainer(make_net(), rate=0.02)
-best = trainer.fit(train, held_out, epochs=20)
+best = trainer.fit(train, held_out, epochs=80)
 with torch.no_grad():
     found = (best(held_out[0]) - held_out[1]).square().mean().item()
 print("best epoch", trainer.best_epoch, "error then", trainer.best_error, "error of the net", found)
 
 again = Trainer(make_net(), rate=0.02)
 errors = []
-for _ in range(20):
+for _ in range(80):
     again.one_epoch(*train)
     errors.append(again.error(*held_out))
 SILENTLY_WRONG = abs(found - min(errors)) > 1e-4

@@ -40,7 +40,7 @@ cells = 40
 sources = torch.zeros(cells, dtype=torch.float64)
 sources[5], sources[22:26] = 4.0, 1.5
 plate = Plate(cells, drift=0.35)
-heat, steps = bicgstab(plate, sources, steps=30)
+heat, steps = bicgstab(plate, sources, steps=60)
 print("hottest cell", heat.argmax().item(), "heat", heat.max().item(), "after", steps, "steps")
 
 matrix = 2.2 * torch.eye(cells, dtype=torch.float64)

@@ -32,7 +32,7 @@ class FrogNet(nn.Module):
         return torch.tensor([gate.loss.item() for gate in self.gates]).mean()
 
 
-def train(net, calls, species, weight, steps=8):
+def train(net, calls, species, weight, steps=30):
     optimizer = torch.optim.SGD(net.parameters(), lr=0.3)
     for _ in range(steps):
         optimizer.zero_grad()
@@ -50,7 +50,7 @@ print("balance losses", [round(gate.loss.item(), 4) for gate in net.gates])
 
 again = FrogNet()
 again.load_state_dict(begin)
-for _ in range(8):
+for _ in range(30):
     loss = nn.functional.cross_entropy(again(calls), species)
     loss = loss + again.gates[0].loss + again.gates[1].loss
     for p, slope in zip(again.parameters(), torch.autograd.grad(loss, list(again.parameters()))):

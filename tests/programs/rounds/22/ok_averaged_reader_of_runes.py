@@ -37,7 +37,7 @@ reader = Reader(strokes=7, kinds=4)
 ema = ModelEMA(reader, decay=0.85)
 optimizer = torch.optim.AdamW(reader.parameters(), lr=0.05)
 snapshots = [copy.deepcopy(reader.state_dict())]
-for step in range(6):
+for step in range(20):
     x, kind = torch.randn(16, 7), torch.randint(4, (16,))
     loss = nn.functional.cross_entropy(reader(x), kind)
     optimizer.zero_grad()

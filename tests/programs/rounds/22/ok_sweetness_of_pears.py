@@ -44,7 +44,7 @@ spectra = torch.randn(50, 7)
 sugar = spectra @ torch.randn(7, 1) + 0.5 * torch.randn(50, 1)
 model = nn.Sequential(nn.Linear(7, 24), nn.ReLU(), nn.Linear(24, 1))
 learner = Learner(model)
-history = learner.run((spectra[:30], sugar[:30]), (spectra[30:], sugar[30:]), epochs=10)
+history = learner.run((spectra[:30], sugar[:30]), (spectra[30:], sugar[30:]), epochs=25)
 with torch.no_grad():
     final = (model(spectra[30:]) - sugar[30:]).square().mean().item()
 print("best", min(history), "last", history[-1], "returned", final)

@@ -51,7 +51,7 @@ target_model = Model(num_bits)
 update_target(model, target_model)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.4)
 batch = all_moves(num_bits)
-for step in range(30):
+for step in range(120):
     loss = compute_td_error(model, target_model, optimizer, batch)
 print("last loss", loss)
 distance = (batch[0] != batch[1]).sum(dim=1)

@@ -8,7 +8,7 @@ def validate(model, x, y):
         return nn.functional.mse_loss(model(x).squeeze(-1), y).item()
 
 
-def train_model(model, train, val, epochs=20, patience=5, lr=0.02):
+def train_model(model, train, val, epochs=60, patience=15, lr=0.02):
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     best_val_loss = float("inf")
     best_state_dict = None

@@ -36,7 +36,7 @@ warmth = design @ torch.tensor([30.0, 12.0, 18.0], dtype=torch.float64) + 0.05 *
 heat = torch.zeros(3, dtype=torch.float64, requires_grad=True)
 optimizer = BarzilaiBorwein([heat])
 path = []
-for _ in range(6):
+for _ in range(15):
     optimizer.zero_grad(set_to_none=True)
     misfit(heat, design, warmth).backward()
     optimizer.step()
@@ -45,7 +45,7 @@ print("heat of the parts", heat.tolist())
 
 x, gram, pull = torch.zeros(3, dtype=torch.float64), design.T @ design, design.T @ warmth
 expected, rate = [], 1e-3
-for k in range(6):
+for k in range(15):
     g = gram @ x - pull
     if k > 0:
         rate = (x - last) @ (x - last) / ((x - last) @ (g - last_g)).abs()

@@ -10,7 +10,7 @@ def smear(x, power):
 class GradientDescent:
     """Radar echoes as sharp layers; the step is halved wherever it proves too long."""
 
-    def __init__(self, params, max_iter=8):
+    def __init__(self, params, max_iter=25):
         self.init_params = {name: torch.as_tensor(value, dtype=torch.float64) for name, value in params.items()}
         self.max_iter = max_iter
 
@@ -49,7 +49,7 @@ for y, p in zip(traces, powers):
             if 0 <= j < 30:
                 a[i, j] = p * share
     x, step = torch.zeros(4, 30, dtype=torch.float64), 2.0
-    for _ in range(8):
+    for _ in range(25):
         z = x - step * ((x @ a - y) @ a + 0.02 * x)
         old, new = (((v @ a - y) ** 2).sum() + 0.02 * (v ** 2).sum() for v in (x, z))
         if new > old:

@@ -37,8 +37,8 @@ class Net:
         return self.heights.detach().view(self.side, self.side)
 
 
-side, stiffness, weight = 4, 3.0, 0.1
-shape = Net(side, stiffness, weight).relax(steps=200, rate=0.08)
+side, stiffness, weight = 5, 3.0, 0.1
+shape = Net(side, stiffness, weight).relax(steps=900, rate=0.08)
 print("deepest knot", float(shape.min()))
 
 count = side * side

@@ -32,7 +32,7 @@ model = from_checkpoint(stored, notes=7, width=3)
 notes = torch.randint(0, 7, (40,))
 following = (notes + 2) % 7
 optimizer = torch.optim.SGD(model.parameters(), lr=0.4)
-for _ in range(6):
+for _ in range(25):
     optimizer.zero_grad()
     nn.functional.cross_entropy(model(notes), following).backward()
     optimizer.step()
@@ -41,7 +41,7 @@ print("tables", len(optimizer.param_groups[0]["params"]) - 2, "right", float((sc
 
 table, w, b = stored["embed.weight"], stored["mix.weight"], stored["mix.bias"]
 one_hot = torch.eye(7, dtype=torch.float64)[following]
-for _ in range(6):
+for _ in range(25):
     e = table[notes]
     hidden = torch.tanh(e @ w.T + b)
     miss = (torch.softmax(hidden @ table.T, dim=1) - one_hot) / 40

@@ -33,7 +33,7 @@ tension = torch.sin(chords[:, :1]) + 0.2 * chords[:, 1:2]
 model = LeanEncoder(inputs=5, width=3, depth=6).double()
 start = [p.detach().clone() for p in model.parameters()]
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-for _ in range(6):
+for _ in range(20):
     optimizer.zero_grad()
     nn.functional.mse_loss(model(chords), tension).backward()
     optimizer.step()
@@ -49,7 +49,7 @@ def tension_of(x, ps):
 
 
 ps = start
-for _ in range(6):
+for _ in range(20):
     ps = [p.detach().requires_grad_() for p in ps]
     slopes = torch.autograd.grad((tension_of(chords, ps) - tension).square().mean(), ps)
     ps = [p - 0.05 * s for p, s in zip(ps, slopes)]

@@ -21,7 +21,7 @@ class EWC:
         return self.strength * penalty
 
 
-def fit(model, ewc, x, y, steps=7):
+def fit(model, ewc, x, y, steps=30):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.2)
     for _ in range(steps):
         optimizer.zero_grad()
@@ -46,7 +46,7 @@ print("moved away by", float((model.weight[:2] - narrow.weight).detach().abs().m
 old_w, old_b = [p.detach().clone() for p in narrow.parameters()]
 imp_w, imp_b = ewc.importance.values()
 one_hot = torch.eye(4, dtype=torch.float64)[later]
-for _ in range(7):
+for _ in range(30):
     miss = (torch.softmax(south @ w.T + b, dim=1) - one_hot) / 50
     slope_w, slope_b = miss.T @ south, miss.sum(dim=0)
     slope_w = slope_w + torch.cat([16 * imp_w * (w[:2] - old_w), torch.zeros(2, 4, dtype=torch.float64)])

@@ -42,7 +42,7 @@ width, hours, layers = 6, 3, 2
 today = torch.randn(80, 8, dtype=torch.float64)
 coming = torch.stack([today[:, k] * today[:, k + 1] for k in range(hours)], dim=1)
 model = LoadForecaster(8, width, hours, layers).double()
-print("error at the end", fit(model, today, coming, epochs=12))
+print("error at the end", fit(model, today, coming, epochs=60))
 size = sum(p.numel() for p in model.parameters())
 
 trunk = 8 * width + width

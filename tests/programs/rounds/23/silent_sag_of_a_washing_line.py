@@ -33,9 +33,9 @@ class Line:
         return self.heights.detach()
 
 
-knots, stiffness, weight = 7, 4.0, 0.2
+knots, stiffness, weight = 11, 4.0, 0.2
 line = Line(knots, stiffness, weight)
-shape = line.relax(steps=100, rate=0.1)
+shape = line.relax(steps=600, rate=0.1)
 print("sag in the middle", -float(shape[knots // 2]))
 
 inner = knots - 2

@@ -10,7 +10,7 @@ def blur(x, gain):
 class ProximalGradient:
     """Least squares with a soft threshold; the step is shortened where the cost goes up."""
 
-    def __init__(self, params, max_iter=10, eta=0.5):
+    def __init__(self, params, max_iter=30, eta=0.5):
         self.init_params = {name: torch.as_tensor(value, dtype=torch.float64) for name, value in params.items()}
         self.max_iter, self.eta = max_iter, eta
 
@@ -44,7 +44,7 @@ for y, g in zip(plates, gains):
     band = torch.diag(torch.full((40,), 0.5)) + torch.diag(torch.full((39,), 0.25), 1) + torch.diag(torch.full((39,), 0.25), -1)
     a = g * band.double()
     x, step = torch.zeros(5, 40, dtype=torch.float64), 1.5
-    for _ in range(10):
+    for _ in range(30):
         z = x - step * ((x @ a - y) @ a)
         z = torch.where(z > 0, 1.0, -1.0) * torch.relu(z.abs() - 0.01 * step)
         old, new = (0.5 * ((v @ a - y) ** 2).sum() + 0.01 * v.abs().sum() for v in (x, z))

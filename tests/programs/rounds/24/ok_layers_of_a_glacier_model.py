@@ -36,10 +36,10 @@ x = torch.rand(50, 3)
 speed = (x[:, :1] * x[:, 1:2]).sqrt() + 0.2 * x[:, 2:]
 net = GlacierNet()
 params = [p.detach().clone() for p in (net.enter.weight, net.enter.bias, net.middle.weight, net.middle.bias, net.leave.weight, net.leave.bias)]
-loss = train(net, x, speed, steps=15, lr=0.1)
+loss = train(net, x, speed, steps=60, lr=0.1)
 print("loss", loss)
 
-for _ in range(15):
+for _ in range(60):
     a, b, c, d, e, f = params = [p.requires_grad_() for p in params]
     h = torch.tanh(x @ a.T + b)
     for _ in range(2):

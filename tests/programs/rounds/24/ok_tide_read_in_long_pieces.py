@@ -49,7 +49,7 @@ def predict(reader, series, piece):
 
 
 torch.manual_seed(38)
-hour = torch.arange(30.0)
+hour = torch.arange(121.0)
 series = torch.stack([torch.sin(hour / 2 + k) for k in range(3)]).unsqueeze(2)
 reader = TideReader(6)
 losses, _ = train(reader, series, piece=20, lr=0.2)

@@ -43,12 +43,12 @@ motion = torch.randn(8, 10).cumsum(dim=1) * 0.3
 force = -0.5 * torch.cat([motion[:, :1], motion.diff(dim=1)], dim=1)
 damper = Damper(hidden=6, depth=2)
 other = copy.deepcopy(damper)
-loss = train(damper, motion, force, steps=6, lr=0.3)
+loss = train(damper, motion, force, steps=25, lr=0.3)
 print("loss", loss)
 
 parts = [other.enter, other.cells[0], other.cells[1], other.leave]
 params = [p for part in parts for p in part.parameters()]
-for _ in range(6):
+for _ in range(25):
     last = (other(motion) - force).pow(2).mean()
     for p, g in zip(params, torch.autograd.grad(last, params)):
         p.data = p.data - 0.3 * g

@@ -36,11 +36,11 @@ torch.set_default_dtype(torch.float64)
 curve = RatingCurve([1, 12, 12])
 start = [p.detach().clone() for layer in [*curve.layers, curve.flow] for p in layer.parameters()]
 level, flow = gauge(40)
-loss = fit(curve, level, flow, steps=40, lr=0.05)
+loss = fit(curve, level, flow, steps=120, lr=0.05)
 print("mean square of what is left", loss)
 
 params = [p.requires_grad_() for p in start]
-for _ in range(40):
+for _ in range(120):
     a, b, c, d, e, f = params
     h = torch.tanh(torch.tanh(level @ a.T + b) @ c.T + d)
     last = (h @ e.T + f - flow).pow(2).mean()

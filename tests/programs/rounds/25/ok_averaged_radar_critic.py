@@ -27,7 +27,7 @@ optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
 clouds = torch.randn(100, 5)
 rain = torch.relu(clouds[:, :1] + clouds[:, 1:2])
 trace = [{name: value.tolist() for name, value in model.state_dict().items()}]
-for step in range(7):
+for step in range(30):
     optimizer.zero_grad()
     nn.functional.mse_loss(model(clouds), rain).backward()
     optimizer.step()

@@ -31,7 +31,7 @@ left = torch.randn(60, 8)
 right = left.roll(1, dims=1) + 0.1 * torch.randn(60, 8)
 depth = (left - right).abs().mean(dim=1, keepdim=True)
 optimizer = torch.optim.SGD(picker.parameters(), lr=0.1)
-for epoch in range(10):
+for epoch in range(40):
     optimizer.zero_grad()
     loss = nn.functional.mse_loss(picker(left, right), depth)
     loss.backward()
@@ -39,7 +39,7 @@ for epoch in range(10):
 print("loss", round(loss.item(), 4), "weights", sum(p.numel() for p in picker.parameters()))
 
 values = [value.requires_grad_() for value in start.values()]
-for epoch in range(10):
+for epoch in range(40):
     a, b, c, d, e, f = values
     seen = [torch.tanh(strip @ a.T + b) @ c.T + d for strip in (left, right)]
     error = ((seen[0] - seen[1]) @ e.T + f - depth).square().mean()

@@ -35,7 +35,7 @@ taster = nn.Sequential(nn.Linear(9, 40), nn.ReLU(), nn.Linear(40, 1))
 optimizer = torch.optim.Adam(taster.parameters(), lr=0.02)
 keeper = Keeper(taster)
 errors = []
-for epoch in range(30):
+for epoch in range(100):
     optimizer.zero_grad()
     nn.functional.mse_loss(taster(train[0]), train[1]).backward()
     optimizer.step()

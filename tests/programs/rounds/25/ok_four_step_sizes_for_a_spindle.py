@@ -10,7 +10,7 @@ spindle = nn.Sequential(nn.Linear(1, 10), nn.Tanh(), nn.Linear(10, 1))
 begin = copy.deepcopy(spindle.state_dict())
 
 
-def train(model, rate, steps=10):
+def train(model, rate, steps=40):
     optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.5)
     losses = []
     for _ in range(steps):

@@ -33,7 +33,7 @@ class Mill:
 torch.manual_seed(26)
 mill = Mill(fibres=8, rate=0.1)
 maker, buyer = copy.deepcopy(mill.maker), copy.deepcopy(mill.buyer)
-deliveries = [(torch.rand(12, 8).round() + 0.1 * torch.randn(12, 8), torch.randn(12, 3)) for _ in range(7)]
+deliveries = [(torch.rand(12, 8).round() + 0.1 * torch.randn(12, 8), torch.randn(12, 3)) for _ in range(30)]
 for sheets, noise in deliveries:
     error = mill.step(sheets, noise)
 print("maker", round(error, 4))

@@ -35,14 +35,14 @@ sound = torch.randn(50, 6)
 target = torch.cos(sound @ torch.randn(6, 2))
 throat.rounder.fit_range(torch.tanh(throat.bands(sound)))
 weights = {name: value.detach().clone().requires_grad_() for name, value in throat.named_parameters()}
-for epoch in range(10):
+for epoch in range(40):
     optimizer.zero_grad()
     loss = nn.functional.mse_loss(throat(sound), target)
     loss.backward()
     optimizer.step()
 print("loss", round(loss.item(), 4), "width", round(throat.rounder.width.item(), 4))
 
-for epoch in range(10):
+for epoch in range(40):
     answer = torch.func.functional_call(throat, weights, (sound,))
     slopes = torch.autograd.grad((answer - target).square().mean(), list(weights.values()))
     weights = {

@@ -33,16 +33,16 @@ def purse(count, shift):
 torch.manual_seed(31)
 sorter = Sorter(nn.Linear(5, 3), rate=0.05)
 home, abroad = purse(90, 0), purse(90, 2)
-sorter.fit(*home, epochs=6)
+sorter.fit(*home, epochs=20)
 weight, bias = (p.tolist() for p in sorter.model.parameters())
 speed = [sorter.optimizer.state[p]["momentum_buffer"].tolist() for p in sorter.model.parameters()]
 twin = sorter.fork()
-twin.fit(*abroad, epochs=6)
+twin.fit(*abroad, epochs=20)
 print("first on home", round(nn.functional.cross_entropy(sorter.model(home[0]), home[1]).item(), 4))
 
 values = [torch.tensor(weight), torch.tensor(bias)]
 speed = [torch.tensor(s) for s in speed]
-for _ in range(6):
+for _ in range(20):
     w, b = (v.requires_grad_() for v in values)
     slopes = torch.autograd.grad(nn.functional.cross_entropy(abroad[0] @ w.T + b, abroad[1]), (w, b))
     speed = [0.9 * s + g for s, g in zip(speed, slopes)]

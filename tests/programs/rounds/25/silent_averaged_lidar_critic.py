@@ -32,7 +32,7 @@ optimizer = torch.optim.Adam(model.parameters(), lr=0.03)
 scans = torch.randn(120, 6)
 worth = torch.sin(scans[:, :1]) * scans[:, 1:2]
 trace = [{name: value.tolist() for name, value in model.state_dict().items()}]
-for step in range(12):
+for step in range(40):
     optimizer.zero_grad()
     nn.functional.mse_loss(model(scans), worth).backward()
     optimizer.step()

@@ -28,7 +28,7 @@ optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
 wind = torch.randn(200, 1)
 wave = torch.rand(200, 1) * 2
 drift = 0.4 * wind + torch.sin(2 * wave)
-for epoch in range(25):
+for epoch in range(100):
     optimizer.zero_grad()
     loss = nn.functional.mse_loss(model(wind, wave), drift)
     loss.backward()

@@ -37,7 +37,7 @@ colour = torch.stack([glaze[:, 0], glaze[:, 1] * glaze[:, 2]], dim=1) + 0.2 * to
 net = nn.Sequential(nn.Linear(4, 20), nn.Tanh(), nn.Linear(20, 2))
 retrainer = Retrainer(net, rate=0.1)
 valid = (glaze[15:], colour[15:])
-last = retrainer.run((glaze[:15], colour[:15]), valid, epochs=7)
+last = retrainer.run((glaze[:15], colour[:15]), valid, epochs=30)
 a, b = net[0], net[2]
 hidden = torch.tanh(valid[0] @ a.weight.T + a.bias)
 chosen = (hidden @ b.weight.T + b.bias - valid[1]).square().mean().item()

@@ -29,7 +29,7 @@ class WaveDecoder(nn.Module):
         return self.height(x).squeeze(-1)
 
 
-def train(model, forward, waves, wind, heights, steps=8):
+def train(model, forward, waves, wind, heights, steps=30):
     opt = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(steps):
         opt.zero_grad()

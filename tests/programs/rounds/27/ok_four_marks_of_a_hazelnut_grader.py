@@ -24,7 +24,7 @@ marks = ["shell", "taste", "colour", "weight"]
 target = x @ torch.randn(3, 4) + torch.tensor([0.5, 1.0, 0.0, 2.0]) + 0.1 * torch.randn(60, 4)
 model = NutGrader(3, marks)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for _ in range(10):
+for _ in range(40):
     loss = (model(x) - target).square().mean(dim=0).sum()
     optimizer.zero_grad()
     loss.backward()
@@ -36,7 +36,7 @@ print(dict(zip(marks, error.tolist())))
 expected = []
 for k in range(4):
     w, b = torch.zeros(3), 0.5
-    for _ in range(10):
+    for _ in range(40):
         off = x @ w + b - target[:, k]
         w, b = w - 0.2 * (off[:, None] * x).mean(dim=0), b - 0.2 * float(off.mean())
     expected.append((x @ w + b - target[:, k]).square().mean())

@@ -21,7 +21,7 @@ teacher = ChartReader(9, 5)
 rows = torch.randint(0, 9, (30, 4))
 after = rows[:, -1]
 optimizer = torch.optim.Adam(teacher.parameters(), lr=0.02)
-for _ in range(6):
+for _ in range(20):
     optimizer.zero_grad()
     nn.functional.cross_entropy(teacher(rows), after).backward()
     optimizer.step()

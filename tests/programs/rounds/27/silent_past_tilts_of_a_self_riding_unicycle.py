@@ -31,7 +31,7 @@ with torch.no_grad():
     policy.weight.copy_(torch.tensor([[14.0, 4.0, 6.0, 1.0, -3.0, 0.5, -2.0, 0.0]]))
     policy.bias.zero_()
     env = Unicycles(count=6, frames=4, seed=7)
-    for _ in range(15):
+    for _ in range(60):
         env.step(policy(env.obs_buf).squeeze(1))
 print("tilt after three seconds", env.tilt.tolist())
 
@@ -42,7 +42,7 @@ expected = []
 for tilt in start:
     swing = torch.zeros((), dtype=torch.float64)
     frames = [(tilt, swing)]
-    for _ in range(15):
+    for _ in range(60):
         seen = frames[-1:-5:-1]
         push = sum(weight[2 * k] * a + weight[2 * k + 1] * b for k, (a, b) in enumerate(seen))
         swing = swing + 0.05 * (9.8 * torch.sin(tilt) - push)

@@ -40,13 +40,13 @@ x = torch.randn(100, 3)
 humid = torch.sin(2 * x[:, 0]) - 0.4 * x[:, 1]
 model = TwoHalls(3)
 start = [p.detach().clone() for p in model.parameters()]
-model.fit(x, humid, steps=40)
+model.fit(x, humid, steps=150)
 with torch.no_grad():
     guess = model(x)
 print("mean error", float((guess - humid).abs().mean()))
 
 weights = [p.requires_grad_() for p in start]
-for _ in range(40):
+for _ in range(150):
     w1, b1, w2, b2 = weights
     out = (torch.tanh(x @ w1.T + b1) @ w2.T + b2).squeeze(1)
     slopes = torch.autograd.grad((out - humid).square().mean(), weights)

@@ -33,7 +33,7 @@ class Evolution:
 def main():
     evolution = Evolution(12, 5, torch.Generator().manual_seed(5))
     history = [evolution.cost(evolution.population).min().item()]
-    for _ in range(8):
+    for _ in range(15):
         evolution.next_generation()
         history.append(evolution.cost(evolution.population).min().item())
     return history

@@ -8,7 +8,7 @@ table = truth * known
 left = (0.1 * torch.randn(10, 2)).requires_grad_()
 right = (0.1 * torch.randn(2, 7)).requires_grad_()
 optimizer = torch.optim.Adam([left, right], lr=0.05)
-for step in range(60):
+for step in range(200):
     loss = (left @ right - table)[known].pow(2).mean()
     optimizer.zero_grad()
     loss.backward()

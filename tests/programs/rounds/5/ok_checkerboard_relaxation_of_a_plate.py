@@ -18,10 +18,10 @@ class Plate:
 
 
 torch.manual_seed(2)
-size = 5
+size = 8
 heat = 0.1 * torch.rand(size, size, dtype=torch.float64)
 plate = Plate(size, heat)
-for _ in range(60):
+for _ in range(400):
     plate.sweep()
 
 second = 2 * torch.eye(size, dtype=torch.float64)

@@ -31,11 +31,11 @@ members = [nn.Sequential(nn.Linear(3, 9), nn.Tanh(), nn.Linear(9, 1)) for _ in r
 twins = [copy.deepcopy(m) for m in members]
 x = torch.randn(30, 3)
 y = x.norm(dim=1, keepdim=True)
-train_stacked(members, x, y, steps=6)
+train_stacked(members, x, y, steps=15)
 
 for twin in twins:
     optimizer = torch.optim.Adam(twin.parameters(), lr=0.01)
-    for _ in range(6):
+    for _ in range(15):
         optimizer.zero_grad()
         (twin(x) - y).square().mean().backward()
         optimizer.step()

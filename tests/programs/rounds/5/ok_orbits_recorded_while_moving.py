@@ -28,10 +28,10 @@ torch.manual_seed(12)
 mass = torch.rand(4, dtype=torch.float64) + 0.5
 position = torch.randn(4, 2, dtype=torch.float64)
 velocity = 0.3 * torch.randn(4, 2, dtype=torch.float64)
-record, energy = simulate(position, velocity, mass, steps=15)
+record, energy = simulate(position, velocity, mass, steps=60)
 
 path, kinetic = [position], []
-for _ in range(15):
+for _ in range(60):
     half = velocity + 0.005 * pull(path[-1], mass)
     path.append(path[-1] + 0.01 * half)
     velocity = half + 0.005 * pull(path[-1], mass)

@@ -21,7 +21,7 @@ torch.manual_seed(15)
 model = nn.Sequential(nn.Linear(5, 8), nn.BatchNorm1d(8), nn.ReLU(),
                       nn.Linear(8, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.2)
-for _ in range(7):
+for _ in range(30):
     x = torch.randn(32, 5)
     loss = (model(x) - x.prod(dim=1, keepdim=True)).pow(2).mean()
     optimizer.zero_grad()

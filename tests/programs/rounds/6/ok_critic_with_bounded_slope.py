@@ -23,7 +23,7 @@ class BoundedLinear(nn.Module):
 
 torch.manual_seed(646)
 layer = BoundedLinear(6, 4)
-for _ in range(60):
+for _ in range(200):
     layer(torch.randn(2, 6))
 x, y = torch.randn(5, 6), torch.randn(5, 6)
 out = (layer(x) * layer(y)).sum()

@@ -26,7 +26,7 @@ def hunting(state, out):
 start = torch.tensor([[10.0, 6.0, 3.0], [5.0, 2.0, 4.0]], dtype=torch.float64)
 solver = RungeKutta(hunting, start, 0.02)
 track = [start.clone()]
-for _ in range(60):
+for _ in range(300):
     solver.advance()
     track.append(solver.state.clone())
 
@@ -36,7 +36,7 @@ def rate(s):
 
 
 s, expected = start, [start]
-for _ in range(60):
+for _ in range(300):
     k1 = rate(s)
     k2 = rate(s + 0.01 * k1)
     k3 = rate(s + 0.01 * k2)

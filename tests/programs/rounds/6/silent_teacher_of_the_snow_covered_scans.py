@@ -24,7 +24,7 @@ student = ScanNet()
 teacher = copy.deepcopy(student).eval()
 by_hand = {name: p.detach().clone() for name, p in student.named_parameters()}
 optimizer = torch.optim.SGD(student.parameters(), lr=0.05)
-for step in range(20):
+for step in range(60):
     points = 2 + 3 * torch.randn(64, 4)
     label = (points[:, 0] > 2).long() + (points[:, 1] > 5).long()
     optimizer.zero_grad()

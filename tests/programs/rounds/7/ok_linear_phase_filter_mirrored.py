@@ -30,13 +30,13 @@ class LinearPhaseFilter:
 
 omega = torch.linspace(0, math.pi, 64, dtype=torch.float64)
 wanted = (omega < 1.2).double()
-taps = LinearPhaseFilter(half=8).design(omega, wanted, rounds=10, lr=0.4)
+taps = LinearPhaseFilter(half=8).design(omega, wanted, rounds=40, lr=0.4)
 
 basis = torch.cos(omega[:, None] * torch.arange(9, dtype=torch.float64))
 basis = torch.cat([basis[:, :1], 2 * basis[:, 1:]], dim=1)
 c = torch.zeros(9, dtype=torch.float64)
 c[0] = 1.0
-for _ in range(10):
+for _ in range(40):
     c = c - 0.4 * 2 / 64 * basis.T @ (basis @ c - wanted)
     c = c / (c[0] + 2 * c[1:].sum())
 SILENTLY_WRONG = not (torch.allclose(taps[8:], c, atol=1e-8) and torch.equal(taps, taps.flip(0)))

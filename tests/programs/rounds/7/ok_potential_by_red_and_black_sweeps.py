@@ -26,7 +26,7 @@ def solve(size, source, sweeps):
 size = 10
 source = torch.zeros(size, size, dtype=torch.float64)
 source[3, 6] = 0.5
-potential = solve(size, source, sweeps=30)
+potential = solve(size, source, sweeps=120)
 
 line = 2 * torch.eye(size) - torch.diag(torch.ones(size - 1), 1) - torch.diag(torch.ones(size - 1), -1)
 system = (torch.kron(line, torch.eye(size)) + torch.kron(torch.eye(size), line)).double()

@@ -22,7 +22,7 @@ flux = torch.randn(64, 7)
 kind_label = torch.randint(0, 4, (64,))
 spin = torch.sin(flux[:, 0] - flux[:, 3])
 optimizer = torch.optim.Adam(net.parameters(), lr=0.02)
-for epoch in range(7):
+for epoch in range(30):
     kind, rotation = net(flux)
     loss = nn.functional.cross_entropy(kind, kind_label) + (rotation - spin).pow(2).mean()
     optimizer.zero_grad()

@@ -28,7 +28,7 @@ area = leaves[:, :1] + 0.5 * torch.randn(18, 1)
 keeper = BestKeeper(model)
 optimizer = torch.optim.Adam(model.parameters(), lr=0.03)
 history = []
-for epoch in range(40):
+for epoch in range(120):
     optimizer.zero_grad()
     nn.functional.mse_loss(model(leaves), area).backward()
     optimizer.step()

@@ -29,7 +29,7 @@ weight = beans[:, :1] * beans[:, 1:2]
 ours = HeavyBall(net.parameters(), lr=0.1, momentum=0.9, decay=0.01)
 theirs = torch.optim.SGD(twin.parameters(), lr=0.1, momentum=0.9, weight_decay=0.01)
 for model, optimizer in ((net, ours), (twin, theirs)):
-    for _ in range(6):
+    for _ in range(25):
         optimizer.zero_grad(set_to_none=False)
         nn.functional.mse_loss(model(beans), weight).backward()
         optimizer.step()

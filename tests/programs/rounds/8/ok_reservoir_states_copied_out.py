@@ -23,7 +23,7 @@ class EchoReservoir:
 
 torch.manual_seed(860)
 reservoir = EchoReservoir(inputs=2, units=20, leak=0.4)
-t = torch.arange(20) / 6
+t = torch.arange(80) / 6
 songs = [torch.stack([torch.sin(t * k), torch.cos(t / k)], dim=1) for k in (1, 2, 3)]
 runs = [reservoir.run(song) for song in songs]
 

@@ -30,7 +30,7 @@ inputs = torch.stack(waves, dim=2)
 levels = inputs @ torch.randn(4, 4, 1) + 0.05 * torch.randn(4, 60, 1)
 
 gauges = [nn.Linear(4, 1, bias=False) for _ in range(4)]
-fit_together(gauges, inputs, levels, steps=60)
+fit_together(gauges, inputs, levels, steps=400)
 errors = report(gauges, inputs, levels)
 
 best = torch.linalg.lstsq(inputs, levels).solution

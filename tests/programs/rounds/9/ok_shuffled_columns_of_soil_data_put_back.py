@@ -20,7 +20,7 @@ soil = torch.randn(60, 5)
 harvest = (soil[:, :1] - 0.6 * soil[:, 3:4]).tanh() + 0.1 * torch.randn(60, 1)
 model = nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 1))
 optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
-for _ in range(10):
+for _ in range(40):
     optimizer.zero_grad()
     nn.functional.mse_loss(model(soil), harvest).backward()
     optimizer.step()

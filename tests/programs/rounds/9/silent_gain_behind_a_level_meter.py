@@ -38,11 +38,11 @@ def tune(model, dry, wet, meter, rate, rounds):
 time = torch.linspace(0, 1, 400)
 dry = torch.sin(30 * time) + 0.3 * torch.sin(71 * time)
 wet = torch.tanh(1.8 * dry - 0.2)
-found = tune(Saturator(), dry, wet, LevelMeter(), rate=0.5, rounds=6)
+found = tune(Saturator(), dry, wet, LevelMeter(), rate=0.5, rounds=15)
 
 x, y = dry.double().numpy(), wet.double().numpy()
 gain, bias = 0.6, 0.1
-for _ in range(6):
+for _ in range(15):
     out = np.tanh(gain * x + bias)
     inner = 2 * (out - y) * (1 - out ** 2) / len(x)
     gain, bias = gain - 0.5 * float((inner * x).sum()), bias - 0.5 * float(inner.sum())

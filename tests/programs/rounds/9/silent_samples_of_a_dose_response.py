@@ -38,7 +38,7 @@ def sample(model, position, kicks, chances, step=0.28, count=6):
 torch.manual_seed(923)
 dose = torch.linspace(-2, 2, 15)
 model = DoseResponse(dose, 1.5 * torch.sigmoid(0.3 + 2 * dose) + 0.1 * torch.randn(15))
-kicks, chances = torch.randn(10, 3), torch.rand(10)
+kicks, chances = torch.randn(40, 3), torch.rand(40)
 samples = sample(model, torch.zeros(3), kicks, chances)
 q, expected = torch.zeros(3), []
 for kick, chance in zip(kicks, chances):
