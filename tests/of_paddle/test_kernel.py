@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernel_sockets import kernel_sockets
 from talking_to_kernels import execute, kinds, text_of
 
 FAILING = """\
@@ -22,6 +23,7 @@ def test_a_watched_cell_that_imports_paddle_fails_with_its_own_error_and_a_repor
             "x.scale_(2.0)",
         ],
         allow_errors=True,
+        settings=kernel_sockets(),  # its own environment is not that from which kernels are forked
     )
     assert [kind for kind in kinds(watched) if kind != "stderr"] == ["error", "report"]
     assert "(PermissionDenied) Tensor ''" in text_of(watched, "error")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import build
+from kernel_sockets import kernel_sockets
 from talking_to_kernels import execute, kinds, text_of
 
 FOLDER = Path(build.__file__).parent / "of_paddle"
@@ -25,7 +26,7 @@ def test_both_languages_have_the_same_code() -> None:
 
 
 def test_the_cells_show_what_the_text_says() -> None:
-    cells = execute(code_of("zh"), allow_errors=True)
+    cells = execute(code_of("zh"), allow_errors=True, settings=kernel_sockets())
     printed = [text_of(cell, "stdout").strip() for cell in cells[1:] if "stdout" in kinds(cell)]
     assert printed[:4] == [
         "True True [6.0, 6.0]",
