@@ -70,8 +70,9 @@ def run(job: Job) -> Ran:
     _close(job.log, "interrupted")
     while True:
         done, _ = records.read(job.log)
+        size = _size(job.log)  # before it begins: a forked one may be at its last test when it is first looked at
         process = _start(job, done)
-        ending = _attend(process, job, until)
+        ending = _attend(process, job, until, size)
         _, unfinished = records.read(job.log)
         if ending == "budget":
             return Ran(whole=False)
@@ -130,10 +131,9 @@ def _environment(job: Job) -> dict[str, str]:
     }
 
 
-def _attend(process: subprocess.Popen[bytes], job: Job, until: float | None) -> str:
-    """``ended``, ``limit`` or ``budget``; in the end no process is left."""
-    size, began = -1, False
-    since = time.monotonic()
+def _attend(process: subprocess.Popen[bytes], job: Job, until: float | None, size: int) -> str:
+    """``ended``, ``limit`` or ``budget``, by whether the log grows beyond its size; in the end no process is left."""
+    began, since = False, time.monotonic()
     try:
         while True:
             try:
@@ -144,10 +144,9 @@ def _attend(process: subprocess.Popen[bytes], job: Job, until: float | None) -> 
             now = time.monotonic()
             if until is not None and now > until:
                 return "budget"
-            grown = job.log.stat().st_size if job.log.exists() else 0
+            grown = _size(job.log)
             if grown != size:
-                began = size >= 0  # the first look only takes the measure
-                size, since = grown, now
+                began, size, since = True, grown, now
             elif now - since > (job.limit if began else STARTING):
                 return "limit"
     finally:
@@ -167,6 +166,10 @@ def _close(log: Path, outcome: str, why: str = "") -> None:
         return
     where = " after its body, in the report or in a fixture" if unfinished.body_over else ""
     Log(log).ended(Result(unfinished.test, outcome, entered=True, error=f"{why}{where}"))
+
+
+def _size(log: Path) -> int:
+    return log.stat().st_size if log.exists() else 0
 
 
 def _death(code: int) -> str:
