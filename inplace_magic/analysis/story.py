@@ -67,8 +67,8 @@ class Story(Writes):
     @cached_property
     def stepping_calls(self) -> frozenset[int]:
         """The calls that stand in such lines, by index."""
-        places = {key for key, site in self.sites.items() if site in self.stepping}
-        return frozenset([call.index for call in self.trace.calls if id(call.callsite) in places])
+        places = [key for key, site in self.sites.items() if site in self.stepping]
+        return frozenset([call.index for call in self.at(places)])
 
     def given_memory(self, storage: int | None) -> Sequence[CallEvent]:
         """The calls that got a tensor on a memory, oldest first; queries too."""
@@ -203,7 +203,7 @@ class Story(Writes):
         out of a call within a call (a backward run by checkpoint's recomputation) counts for the inner one."""
         passed_on = {(call.parent, call.error) for call in self.failed}
         said = set()
-        for call in self.trace.calls:
+        for call in self.failed:
             if call.refusal is not None and (call.index, call.error) not in passed_on:
                 said.add(call.refusal)
                 yield call, call.refusal

@@ -63,10 +63,10 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _views(story: Story) -> Iterator[Reference]:
     """The views of filled memory that a line took, and that are used and never written themselves."""
-    for made in story.trace.calls:
+    for made in story.direct:
         site = made.callsite
         taken = made.kind == "view" and not made.does("may hand back") and not made.does("gives data")
-        for view in made.outputs if taken and site is not None and site.direct else ():
+        for view in made.outputs if taken and site is not None else ():
             used = view.tensor in story.given_to and view.tensor not in story.writes_to_tensor
             if used and view.storage is not None and _filled(story, made, view):
                 yield Reference(view.tensor, view.storage, made.index, site, region=region_of(view))
