@@ -6,7 +6,10 @@ record shows it all the same: ``backward`` reads, at a later version, a tensor t
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import islice, takewhile
+from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
@@ -15,6 +18,9 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
+
+_AT = attrgetter("at")
+_INDEX = attrgetter("index")
 
 
 def found(story: Story, rule: str) -> Iterator[Hazard]:
@@ -47,13 +53,14 @@ def _written_between(story: Story, owner: str, meta: TensorMetadata, read: CallE
     """The last call of this class's ``forward`` that read the tensor, and the first write after it from elsewhere."""
     if meta.counter is None:
         return None
-    before = [call for call in story.given_to.get(meta.tensor, ()) if call.index < read.index]
-    kept = next((call for call in reversed(before) if _method(call.callsite, "forward") == owner), None)
-    if kept is None:
-        return None
-    for write in story.writes.get(meta.counter, ()):
+    given = story.given_to.get(meta.tensor, ())
+    before = map(given.__getitem__, range(bisect_left(given, read.index, key=_INDEX) - 1, -1, -1))
+    kept = next((call for call in before if _method(call.callsite, "forward") == owner), None)
+    writes = story.writes.get(meta.counter, ())
+    first = bisect_right(writes, kept.index, key=_AT) if kept is not None else len(writes)
+    for write in takewhile(lambda write: write.at < read.index, islice(writes, first, None)):
         own = owner in (_method(write.site, "forward"), _method(write.site, "backward"))
-        if kept.index < write.at < read.index and write.call is not None and not own:
+        if kept is not None and write.call is not None and not own:
             return kept, write
     return None
 
