@@ -55,7 +55,7 @@ class Writes(Backwards, KnownNames):
                 write_of(m.version_before, m.version_after, call.index, call, m, call.callsite)
                 for call, m in self.writes_to_storage.get(storage, ())
             ]
-            counters = self._counters_on.get(storage, ())
+            counters = self._counters_on.get(storage, ()) if self.trace.unseen else ()
             added = self.added_to.get(storage, ())
             met = sorted(place for counter in counters for place in self._unseen_on.get(counter, ()))
             unseen = [self._unseen(self.trace.unseen[place]) for place in met]

@@ -6,9 +6,13 @@ record shows it all the same: ``backward`` reads, at a later version, a tensor t
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import islice, takewhile
+from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.grouped import grouped_by
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
@@ -16,10 +20,15 @@ from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
 
+_AT = attrgetter("at")
+_INDEX = attrgetter("index")
+_ByClass = dict[str | None, list[CallEvent]]
+
 
 def found(story: Story, rule: str) -> Iterator[Hazard]:
     """Yields one finding for each place that wrote such a tensor between ``forward`` and ``backward``."""
     seen = set()
+    forwards: dict[int, _ByClass] = {}
     for call in story.nested:
         if call.parent not in story.executed:
             continue
@@ -27,7 +36,7 @@ def found(story: Story, rule: str) -> Iterator[Hazard]:
         if within is None or within.rpartition(".")[2] not in story.nodes_of_functions:
             continue
         for meta in call.inputs:
-            both = _written_between(story, within, meta, call)
+            both = _written_between(story, within, meta, call, forwards)
             if both is not None and both[1].site not in seen:
                 seen.add(both[1].site)
                 yield _hazard(story, rule, within, call, meta, *both)
@@ -43,17 +52,32 @@ def _method(site: Callsite | None, name: str) -> str | None:
     return None
 
 
-def _written_between(story: Story, owner: str, meta: TensorMetadata, read: CallEvent) -> tuple[CallEvent, Write] | None:
-    """The last call of this class's ``forward`` that read the tensor, and the first write after it from elsewhere."""
+def _written_between(
+    story: Story, owner: str, meta: TensorMetadata, read: CallEvent, forwards: dict[int, _ByClass]
+) -> tuple[CallEvent, Write] | None:
+    """The last call of this class's ``forward`` that read the tensor, and the first write after it from elsewhere.
+
+    Args:
+        story: the trace.
+        owner: the class.
+        meta: the tensor as it was read.
+        read: the call of ``backward`` that read it.
+        forwards: by tensor, the calls of each class's ``forward`` that got it; entered here.
+    """
     if meta.counter is None:
         return None
-    before = [call for call in story.given_to.get(meta.tensor, ()) if call.index < read.index]
-    kept = next((call for call in reversed(before) if _method(call.callsite, "forward") == owner), None)
-    if kept is None:
-        return None
-    for write in story.writes.get(meta.counter, ()):
+    if meta.tensor not in forwards:
+        forwards[meta.tensor] = grouped_by(
+            lambda call: _method(call.callsite, "forward"), story.given_to.get(meta.tensor, ())
+        )
+    given = forwards[meta.tensor].get(owner, [])
+    before = bisect_left(given, read.index, key=_INDEX)
+    kept = given[before - 1] if before else None
+    writes = story.writes.get(meta.counter, ())
+    first = bisect_right(writes, kept.index, key=_AT) if kept is not None else len(writes)
+    for write in takewhile(lambda write: write.at < read.index, islice(writes, first, None)):
         own = owner in (_method(write.site, "forward"), _method(write.site, "backward"))
-        if kept.index < write.at < read.index and write.call is not None and not own:
+        if kept is not None and write.call is not None and not own:
             return kept, write
     return None
 

@@ -58,12 +58,13 @@ class Callsite(_Hashed):
 
     def __hash__(self) -> int:
         # Of what tells places apart, and not of all their text: sites are looked up several times for each call. The
-        # cell is a part of it: in a story of twenty cells of one text, each look would else compare with twenty.
+        # cell is a part of it: in a story of twenty cells of one text, each look would else compare with twenty. So is
+        # the whole chain: in a recursion each level would else be compared with all others, and that up to the top.
         try:
             return self._hash
         except AttributeError:
-            outer = self.caller.line if self.caller is not None else 0
-            known = hash((self.line, self.column, self.end_column, self.function, self.cell, self.file, outer))
+            place = self.line, self.column, self.end_column, self.function, self.cell, self.file
+            known = hash((*place, self.caller))
             object.__setattr__(self, "_hash", known)
             return known
 

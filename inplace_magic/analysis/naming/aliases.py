@@ -48,7 +48,7 @@ class Aliases:
 
     def beside(self, site: Callsite) -> Sequence[AliasStatement]:
         """Those of :attr:`statements` that stand in the same function."""
-        return self._by_function.get(_line(site)[:3], ())
+        return self._by_function.get((site.function, site.cell, site.file), ())
 
     @cached_property
     def _by_function(self) -> dict[tuple[object, ...], list[AliasStatement]]:

@@ -31,9 +31,8 @@ between, and where the two are different parts of one memory.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from inplace_magic.analysis.story import Story
@@ -59,9 +58,11 @@ _Elements = tuple[int | None, int | None, int | None, str]
 @dataclass(frozen=True)
 class _Wholes:
     """The tensors that are all of the same elements. A loop makes another one in each pass (``u.detach()``), so they
-    and the lines that read them are listed once, and not for each write."""
+    and the lines that read them are listed once for each memory that is asked for, and not for each write."""
 
     story: Story
+    _on: dict[int, dict[_Elements, list[int]]] = field(default_factory=dict)
+    _read_at: dict[_Elements, set[Callsite]] = field(default_factory=dict)
 
     def that_are_read(self, mutation: Mutation, site: Callsite, name: str) -> list[int]:
         """The written tensor, and others that are all of it, ``u.detach()`` and ``u.view(3)``, where a line of the
@@ -70,26 +71,25 @@ class _Wholes:
         if written is None or written.storage is None:
             return [mutation.tensor]
         elements = _elements(written.storage, written)
-        below = (place for place in self._places.get(elements, ()) if place.same_function(site))
+        tensors = self._tensors(written.storage).get(elements, ())
+        below = (place for place in self._places(elements, tensors) if place.same_function(site))
         if not any(name in place.expression and _is_below(place, site) for place in below):
             return [mutation.tensor]
-        return [mutation.tensor, *(t for t in self._tensors.get(elements, ()) if t != mutation.tensor)]
+        return [mutation.tensor, *(t for t in tensors if t != mutation.tensor)]
 
-    @cached_property
-    def _tensors(self) -> dict[_Elements, list[int]]:
-        found: dict[_Elements, list[int]] = {}
-        for storage, tensors in self.story.bindings.by_storage.items():
-            for tensor in tensors:
+    def _tensors(self, storage: int) -> dict[_Elements, list[int]]:
+        if storage not in self._on:
+            found: dict[_Elements, list[int]] = {}
+            self._on[storage] = found
+            for tensor in self.story.bindings.by_storage.get(storage, ()):
                 found.setdefault(_elements(storage, self.story.observations[tensor]), []).append(tensor)
-        return found
+        return self._on[storage]
 
-    @cached_property
-    def _places(self) -> dict[_Elements, set[Callsite]]:
-        reading = self.story.places_that_read
-        return {
-            elements: {place for tensor in tensors for place in reading(tensor) if place is not None}
-            for elements, tensors in self._tensors.items()
-        }
+    def _places(self, elements: _Elements, tensors: Iterable[int]) -> set[Callsite]:
+        if elements not in self._read_at:
+            reading = self.story.places_that_read
+            self._read_at[elements] = {place for t in tensors for place in reading(t) if place is not None}
+        return self._read_at[elements]
 
 
 def _elements(storage: int | None, meta: TensorMetadata) -> _Elements:

@@ -58,8 +58,11 @@ def written_as_two(story: Story) -> Iterator[WrittenAsTwo]:
     pairs: dict[Hashable, _Pair] = {}
     told: set[Hashable] = set()
     asked: Counter[Hashable] = Counter()
+    trained: dict[int, bool] = {}
     for call, mutation, earlier in story.writes_counted:
-        if earlier >= _MOST or call.error is not None or call.callsite is None or not _may_be_a_state(story, mutation):
+        if earlier >= _MOST or call.error is not None or call.callsite is None:
+            continue
+        if not _may_be_a_state(story, mutation, trained):
             continue
         asked[call.callsite, mutation.storage] += 1
         if asked[call.callsite, mutation.storage] > _MOST:
@@ -75,12 +78,21 @@ def written_as_two(story: Story) -> Iterator[WrittenAsTwo]:
                     yield found
 
 
-def _may_be_a_state(story: Story, mutation: Mutation) -> bool:
-    meta = story.observations.get(mutation.tensor)
-    if meta is None or mutation.storage is None or story.is_gradient(mutation):
+def _may_be_a_state(story: Story, mutation: Mutation, trained: dict[int, bool]) -> bool:
+    """Whether a write may be one of a state.
+
+    Args:
+        story: the trace.
+        mutation: the write.
+        trained: by memory, whether a tensor on it is trained; entered here, where a loop has put thousands on one.
+    """
+    meta, storage = story.observations.get(mutation.tensor), mutation.storage
+    if meta is None or storage is None or story.is_gradient(mutation):
         return False
-    on_it = story.bindings.by_storage.get(mutation.storage, ())
-    return not any(story.observations[tensor].is_trainable for tensor in on_it if tensor in story.observations)
+    if storage not in trained:
+        seen = map(story.observations.get, story.bindings.by_storage.get(storage, ()))
+        trained[storage] = any(each is not None and each.is_trainable for each in seen)
+    return not trained[storage]
 
 
 def _entered(
