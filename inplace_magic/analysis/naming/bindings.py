@@ -85,15 +85,15 @@ class Bindings:
                 namespace[tensor] = first  # of several names that it still has, the one that it was given first
         made_at: dict[int, Callsite] = {}
         met: set[tuple[int, int]] = set()
-        last_on: dict[int, int | None] = {}
+        observed: set[int] = set()  # by `id`: what did not change is one observation for all calls that got it
         by_storage: dict[int, list[int]] = {}
         activations: set[int] = set()
         for call_event in trace.calls:
             for meta in (*call_event.inputs, *call_event.outputs):
-                tensor, storage = meta.tensor, meta.storage
-                if last_on.get(tensor) == storage:
+                if id(meta) in observed:
                     continue  # as nearly always
-                last_on[tensor] = storage
+                observed.add(id(meta))
+                tensor, storage = meta.tensor, meta.storage
                 if storage is not None and (storage, tensor) not in met:
                     met.add((storage, tensor))
                     by_storage.setdefault(storage, []).append(tensor)

@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.filled import filled
 from inplace_magic.record.names import Binding, How
 from inplace_magic.record.paths import is_some_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
+
+_binding = filled(Binding)
 
 
 def bindings_of(trace: Trace) -> Iterator[Binding]:
@@ -36,7 +39,7 @@ def bindings_of(trace: Trace) -> Iterator[Binding]:
             pairs = [(path, output.tensor) for path, output in zip(site.targets, call.outputs, strict=False)]
         for path, tensor in pairs:
             if path is not None:
-                yield Binding(tensor, call.index, path, _how(path), site)
+                yield _binding(tensor, call.index, path, _how(path), site)
 
 
 def _how(path: str) -> How:
