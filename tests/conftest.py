@@ -36,6 +36,7 @@ SLOW = (
     "tests/no_harm/test_operators.py",
     "tests/test_docs_site.py",
     "tests/browser",
+    "tests/test_rounds.py::test_a_program",  # before any second run, whose audit hook stays
     "tests/no_harm",
     "tests/lessons/test_run",  # kernels
     "tests/test_notebooks.py",
@@ -66,7 +67,6 @@ SLOW = (
     "tests/render/test_budgets.py",
     "tests/proving/test_held_out.py",
     "tests/hazards/test_fixes.py",  # every labelled program, run
-    "tests/test_rounds.py::test_a_program",
     "tests/test_further_programs.py::test_a_further_program",
     "tests/test_programs_in_files.py",
     "tests/test_programs.py::test_a_program",

@@ -51,6 +51,8 @@ class Writes(Backwards, KnownNames):
         if storage is None:
             return []
         if storage not in self._writes_to_memory:
+            if storage not in self.writes_to_storage and not self._is_written_unseen(storage):
+                return []
             found = [
                 write_of(m.version_before, m.version_after, call.index, call, m, call.callsite)
                 for call, m in self.writes_to_storage.get(storage, ())
@@ -65,6 +67,10 @@ class Writes(Backwards, KnownNames):
             found += [write_of(None, None, entry.noticed, site=entry.callsite) for entry in foreign]
             self._writes_to_memory[storage] = sorted(found, key=lambda write: write.at)
         return self._writes_to_memory[storage]
+
+    def _is_written_unseen(self, storage: int) -> bool:
+        """Whether it may have been, or been added to by a backward."""
+        return bool(self.trace.unseen) or storage in self.added_to or storage in self.foreign_writes
 
     def name_written_by(self, write: Write) -> str | None:
         """The variable as the writing line says it; None where nobody saw which call wrote."""

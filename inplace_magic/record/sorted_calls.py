@@ -68,6 +68,11 @@ class SortedCalls:
         return found
 
     @cached_property
+    def views(self) -> list[CallEvent]:
+        """The calls that gave another tensor on the memory of one that they were given."""
+        return [call for call in self.trace.calls if call.kind == "view"]
+
+    @cached_property
     def writing(self) -> list[CallEvent]:
         """The calls that changed tensors in any way, shape and memory included."""
         return [call for call in self.trace.calls if call.mutations]

@@ -2,8 +2,9 @@
 
 What a program does to the world is seen by Python's audit events (https://docs.python.org/3/library/audit_events.html)
 before it is done. A second run that is about to write ``log.txt`` is stopped there, by an exception that no ``except
-Exception`` of the program swallows; what it did until then it did to copies. An audit hook cannot be taken off again:
-it is added with the first second run and does nothing outside of one.
+Exception`` of the program swallows; what it did until then it did to copies. An audit hook cannot be taken off again,
+and Python calls it for each ``id(x)``: it is added with the first second run, and outside of one it is a function in C
+that does nothing.
 
 Not seen: what C++ code writes by itself; of PyTorch's own, ``torch.save`` is looked after here.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import builtins
 import logging
+import operator
 import os
 import sys
 import threading
@@ -19,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -42,6 +45,8 @@ _EVENTS = {
 }
 """Audit events that change something outside of the process, and which sentence tells them."""
 
+_HEARD = frozenset((*_EVENTS, "open"))
+
 
 class Repeated(BaseException):
     """A second run was about to do again what cannot be done on a copy.
@@ -64,7 +69,12 @@ class _Watchman:
 
 
 _running = threading.local()
-_hooked = False
+_one_at_a_time = threading.Lock()
+_hook: Any = partial(operator.is_)
+"""What Python tells its audit events; to be told what to do with them is how a ``partial`` is unpickled."""
+_added = False
+_runs = 0
+"""How many are running, of all threads."""
 
 
 @contextmanager
@@ -94,8 +104,7 @@ def harmless(*, allowed: bool = False) -> Iterator[None]:
         Repeated: also where the program swallowed the exception.
     """
     watchman = _Watchman(allowed)
-    with _own_figures(), _environment(), _no_logs():
-        _add_hook()
+    with _own_figures(), _environment(), _no_logs(), _heard():
         before, _running.watchman = getattr(_running, "watchman", None), watchman
         kept = {(torch, "save"): torch.save, (builtins, "input"): builtins.input}
         torch.save = _stand_in("file", torch.save, lambda args: args[1] if len(args) > 1 else "")
@@ -110,20 +119,33 @@ def harmless(*, allowed: bool = False) -> Iterator[None]:
             raise watchman.met[0]
 
 
-def _add_hook() -> None:
-    global _hooked
-    if not _hooked:
-        _hooked = True
-        sys.addaudithook(_audited)
+@contextmanager
+def _heard() -> Iterator[None]:
+    """While the block runs, audit events come to :func:`_audited`."""
+    _count(1)
+    try:
+        yield
+    finally:
+        _count(-1)
+
+
+def _count(more: int) -> None:
+    global _runs, _added
+    with _one_at_a_time:
+        _runs += more
+        _hook.__setstate__((_audited if _runs else operator.is_, (), {}, {}))
+        if not _added:
+            _added = True
+            sys.addaudithook(_hook)
 
 
 def _audited(event: str, args: tuple[Any, ...]) -> None:
+    if event not in _HEARD:
+        return
     watchman = getattr(_running, "watchman", None)
     if watchman is None:
         return
-    kind = _EVENTS.get(event)
-    if event == "open" and _opens_to_write(args):
-        kind = "file"
+    kind = "file" if event == "open" and _opens_to_write(args) else _EVENTS.get(event)
     if kind is not None and not _loads_a_library() and not _is_of_multiprocessing():
         _stop(kind, args[0] if args else "", watchman)
 

@@ -15,6 +15,7 @@ import pytest
 import torch
 from cells import run_cell
 from conftest import torch_modes
+from no_harm import busy
 from no_harm.differential import empty_stacks
 from no_harm.faults import BOUNDARY, Target, targets
 from no_harm.snapshots import differing_paths, seed_everything, value_facts
@@ -36,46 +37,11 @@ def _clean_stacks() -> Iterator[None]:
     empty_stacks()  # a failure here must not be blamed on the tests that follow
 
 
-def busy_program() -> Any:
-    """Views, hooks, in-place writes, NumPy, BatchNorm, an optimizer, and an error in the end."""
-    seen: list[float] = []
-    weight = torch.randn(4, 4, requires_grad=True)
-    weight.register_hook(lambda grad: seen.append((grad * 2).sum().item()))
-    norm = torch.nn.BatchNorm1d(4)
-    buffer = torch.zeros(4)
-    alias = buffer.numpy()
-    buffer[1:3] = 5
-    alias[0] = 7
-    hidden = torch.sigmoid(torch.randn(3, 4) @ weight)
-    view = hidden.view(-1)[2:]
-    out = torch.nn.functional.relu(norm(hidden), inplace=True)
-    (out.sum() + view.sum()).backward()
-    torch.optim.SGD([weight], lr=0.1).step()
-    weight.data.mul_(2)
-    buffer.add_(1).unsqueeze_(0)
-    again = torch.sigmoid(weight)
-    again.mul_(2)
-    text = ""
-    try:
-        again.sum().backward()
-    except RuntimeError as error:
-        text = str(error)
-    return [weight, weight.grad, norm.running_mean, norm.num_batches_tracked, out.detach(), buffer, seen, text]
-
-
-def _watched(watch: Any) -> Any:
-    """In a function without an assertion: pytest writes those that have one anew, and to find out which text ran in
-    one takes as long as all the rest."""
-    seed_everything()
-    with watch:
-        return busy_program()
-
-
 @pytest.fixture(scope="module")
 def plain() -> Any:
     """What the program leaves without a watch."""
     seed_everything()
-    return value_facts(busy_program())
+    return value_facts(busy.program())
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +50,7 @@ def reached() -> set[str]:
     called, none can fail."""
     with _noting() as seen:
         for level in LEVELS:
-            with inplace_magic.watch(level=level):
-                seed_everything()
-                busy_program()
+            busy.watched(inplace_magic.watch(level=level))
     assert len(seen) > 300
     return seen
 
@@ -111,7 +75,7 @@ def test_fault_in_any_function_of_ours_changes_nothing_and_is_said(
     monkeypatch.setattr(describe_memory._CopyOnWrite, "seen", False)  # other tests of this process had such tensors
     calls = _break(TARGETS[name], monkeypatch)
     watch = inplace_magic.watch(level=level)
-    result = _watched(watch)
+    result = busy.watched(watch)
     assert differing_paths(plain, value_facts(result)) == []
     assert torch_modes() == []
     assert watch.report is not None

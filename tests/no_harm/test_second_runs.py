@@ -19,6 +19,7 @@ from programs import score
 from torch.autograd.graph import saved_tensors_hooks
 
 from inplace_magic.capture.torch import describe
+from inplace_magic.rerun import guard
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 CASES = [
@@ -220,3 +221,43 @@ def test_of_cells_that_hold_state_wherever_people_keep_it_nothing_is_changed(
         os.environ.clear()
         os.environ.update(environment)
         warnings.filters[:] = filters
+
+
+def test_what_hears_of_files_hears_nothing_outside_of_a_second_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An audit hook stays to the end of the process, and Python has an event for each ``id(x)``."""
+    heard: list[str] = []
+    monkeypatch.setattr(guard, "_audited", lambda event, _args: heard.append(event))
+
+    with guard.harmless():
+        with guard.harmless():
+            pass
+        del heard[:]
+        id(heard)
+        assert "builtins.id" in heard
+    del heard[:]
+    id(heard)
+    assert heard == []
+
+
+def test_two_threads_run_again_and_the_first_that_ends_leaves_the_other_guarded(tmp_path: Path) -> None:
+    inside, over = threading.Event(), threading.Event()
+    stopped: list[str] = []
+
+    def longer() -> None:
+        try:
+            with guard.harmless():
+                inside.set()
+                over.wait()
+                (tmp_path / "log.txt").write_text("again")
+        except guard.Repeated as repeated:
+            stopped.append(repeated.sentence)
+
+    thread = threading.Thread(target=longer)
+    thread.start()
+    inside.wait()
+    with guard.harmless():
+        pass
+    over.set()
+    thread.join()
+    assert len(stopped) == 1
+    assert not (tmp_path / "log.txt").exists()

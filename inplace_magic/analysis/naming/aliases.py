@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.names import AliasStatement, Binding
@@ -93,7 +93,13 @@ def given_back(trace: Trace) -> Iterator[AliasStatement]:
         site = call.callsite
         if site is None or len(call.outputs) != 1 or call.mutations or call.error is not None:
             continue
-        if call.outputs[0].tensor not in [meta.tensor for meta in call.inputs] or site in told:
+        given = call.outputs[0].tensor
+        for meta in call.inputs:  # no `in`, since this is asked of each call
+            if meta.tensor == given:
+                break
+        else:
+            continue
+        if site in told:
             continue
         told.add(site)
         names = _names(site)
@@ -123,12 +129,15 @@ def seen_twice(trace: Trace) -> Iterator[tuple[AliasStatement, int]]:
 
 
 def _names_by_function(trace: Trace) -> dict[Whose, dict[str, list[tuple[int, int]]]]:
-    """(call, tensor) by name, oldest first, by function."""
-    found: dict[Whose, dict[str, list[tuple[int, int]]]] = {}
-    results = (entry for entry in bindings_of(trace) if entry.how == "assigned" and entry.target.isidentifier())
-    for entry in sorted((*results, *trace.bindings), key=lambda entry: entry.call):
-        names = found.setdefault(whose(entry.place), {})
-        names.setdefault(entry.target, []).append((entry.call, entry.tensor))
+    """(call, tensor) by name, oldest first, of the functions in which a name was seen."""
+    found: dict[Whose, dict[str, list[tuple[int, int]]]] = {whose(entry.place): {} for entry in trace.bindings}
+    results = (
+        entry
+        for entry in bindings_of(trace)
+        if entry.how == "assigned" and whose(entry.place) in found and entry.target.isidentifier()
+    )
+    for entry in sorted((*results, *trace.bindings), key=attrgetter("call")):
+        found[whose(entry.place)].setdefault(entry.target, []).append((entry.call, entry.tensor))
     return found
 
 

@@ -46,7 +46,6 @@ CODE = "write-lost"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place of such a write."""
-    ended = {storage.storage: storage.ended for storage in story.trace.storages}
     seen = set()
     for call in story.direct:
         site = call.callsite
@@ -60,7 +59,7 @@ def check(story: Story) -> Iterator[Hazard]:
         if not call.does("sets item") and not _drops_the_result(site):
             continue
         for mutation in call.mutations[:1]:
-            died = ended.get(mutation.storage) if mutation.storage is not None else None
+            died = story.ended.get(mutation.storage) if mutation.storage is not None else None
             made = _made_for(story, call, mutation) if died is not None else None
             over = _end_of_statement(story, call, mutation) if made is not None else None
             if over is None or (died is not None and died > over):

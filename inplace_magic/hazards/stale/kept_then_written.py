@@ -65,9 +65,9 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _kept(story: Story) -> Iterator[Reference]:
-    for call in story.trace.calls:
+    for call in story.views:
         site = call.callsite
-        if call.kind != "view" or not call.does("may hand back") or not call.outputs or site is None:
+        if not call.does("may hand back") or not call.outputs or site is None:
             continue
         kept, whole = call.outputs[0], call.inputs[0]
         target = site.targets[0] if site.targets and len(site.targets) == 1 else None
@@ -79,9 +79,9 @@ def _chosen(story: Story) -> Iterator[Reference]:
     """The rows that were kept as the best so far, ``best = rows[i]`` beside ``least = costs[i]`` under ``if costs[i] <
     least``, by an index that was found in the costs."""
     looked_at: Counter[Callsite] = Counter()
-    for call in story.trace.calls:
+    for call in story.views:
         site = call.callsite
-        if call.kind != "view" or not call.does("gives item") or site is None or len(call.inputs) != 2:
+        if not call.does("gives item") or site is None or len(call.inputs) != 2:
             continue
         row, (whole, index) = call.outputs[0], call.inputs
         target = site.targets[0] if site.targets and len(site.targets) == 1 else None
@@ -119,9 +119,9 @@ def _is_the_best_so_far(story: Story, site: Callsite) -> bool:
 def _given_again(story: Story) -> Iterator[Reference]:
     """The views that a place returned before it returned another one of the same elements."""
     last: dict[tuple[object, ...], Reference] = {}
-    for call in story.trace.calls:
+    for call in story.views:
         site = call.callsite
-        if call.kind != "view" or site is None or site.targets != ("return",) or len(call.outputs) != 1:
+        if site is None or site.targets != ("return",) or len(call.outputs) != 1:
             continue
         given = call.outputs[0]
         if given.is_trainable or any(meta.tensor == given.tensor for meta in call.inputs):

@@ -63,13 +63,20 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _views(story: Story) -> Iterator[Reference]:
     """The views of filled memory that a line took, and that are used and never written themselves."""
-    for made in story.direct:
+    for made in story.views:
         site = made.callsite
-        taken = made.kind == "view" and not made.does("may hand back") and not made.does("gives data")
-        for view in made.outputs if taken and site is not None else ():
+        if site is None or not site.direct or made.does("may hand back") or made.does("gives data"):
+            continue
+        for view in made.outputs:
             used = view.tensor in story.given_to and view.tensor not in story.writes_to_tensor
-            if used and view.storage is not None and _filled(story, made, view):
+            if used and _is_written_after(story, made, view) and _filled(story, made, view):
                 yield Reference(view.tensor, view.storage, made.index, site, region=region_of(view))
+
+
+def _is_written_after(story: Story, made: CallEvent, view: TensorMetadata) -> bool:
+    """Whether anybody wrote the memory since: of most views nobody did."""
+    writes = story.writes_to_memory(view.storage)
+    return bool(writes) and writes[-1].at >= made.index
 
 
 def _is_overwritten(story: Story, view: Reference, write: Write) -> bool:

@@ -70,7 +70,7 @@ def check(story: Story) -> Iterator[Hazard]:
 def _overwrites_what_was_stepped(story: Story) -> bool:
     """Whether all of a weight was ever overwritten, or replaced, after a step: else there is nothing to follow."""
     stepped = set()
-    for call in story.trace.calls:
+    for call in story.trace.calls if story.doing("takes memory") else story.writing:
         if call.does("takes memory") and call.inputs and call.inputs[0].storage in stepped:
             return True
         for mutation in call.mutations:
