@@ -203,7 +203,7 @@ class Story(Writes):
         out of a call within a call (a backward run by checkpoint's recomputation) counts for the inner one."""
         passed_on = {(call.parent, call.error) for call in self.failed}
         said = set()
-        for call in self.failed:
+        for call in self.trace.calls:
             if call.refusal is not None and (call.index, call.error) not in passed_on:
                 said.add(call.refusal)
                 yield call, call.refusal
