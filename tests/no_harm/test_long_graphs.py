@@ -8,21 +8,23 @@ one runs with the stack as it is. That the process lives on is what counts.
 from __future__ import annotations
 
 import subprocess
-import sys
 import textwrap
+from collections.abc import Sequence
 from functools import cache
 
 import pytest
 import torch
+from forking.starting import python
 
 import inplace_magic
 from inplace_magic.record.blindness import TOO_DEEP
 
-resource = pytest.importorskip("resource")  # Windows has none: there a stack's size cannot be set from outside
+pytest.importorskip("resource")  # Windows has none: there a stack's size cannot be set from outside
+
+from no_harm.small_stack import Ran, run
 
 HEAD = """
 import gc, sys, threading, torch, inplace_magic
-level = sys.argv[1]
 
 def chain(steps, h=None):
     w = torch.tensor([0.5], requires_grad=True)
@@ -185,24 +187,40 @@ def program(watch):
 AT_OPS = ("five operations on a state at each step", "a recurrent loop, freed after the watch", "in a thread")
 
 
-def run(source: str, level: str, stack: int | None = 2 << 20) -> subprocess.CompletedProcess[str]:
-    """A program in a process of its own, with a stack of that many bytes."""
+LOOKED_AT_ALL = """
+h = chain(20_000)
+node = h.grad_fn
+while node.next_functions and node.next_functions[0][0]:
+    node = node.next_functions[0][0]
+del node, h
+"""
 
-    def limit() -> None:
-        if stack is not None:
-            resource.setrlimit(resource.RLIMIT_STACK, (stack, resource.getrlimit(resource.RLIMIT_STACK)[1]))
 
-    command = [sys.executable, "-c", HEAD + source, level]
-    return subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limit)
+def asked(level: str) -> list[str]:
+    """The programs that run at a level."""
+    return [name for name in PROGRAMS if level == "calls" or name in AT_OPS]
+
+
+def together(names: Sequence[str]) -> str:
+    """Programs as one, which says what it has done."""
+    return HEAD + "".join(textwrap.dedent(PROGRAMS[name]) + EACH.format(name=name) for name in names)
+
+
+@cache
+def first_runs() -> dict[str, Ran]:
+    """Of all programs of each level, and of torch alone."""
+    programs = {level: (together(asked(level)), level) for level in ("calls", "ops")}
+    programs["torch"] = (HEAD + LOOKED_AT_ALL, "")
+    return dict(zip(programs, run([*programs.values()]), strict=True))
 
 
 @cache
 def outcomes(level: str) -> dict[str, str]:
     """What became of each program: all of them in one process, and in another one those behind a crash."""
-    left = [name for name in PROGRAMS if level == "calls" or name in AT_OPS]
+    left = asked(level)
     found: dict[str, str] = {}
     while left:
-        done = run("".join(textwrap.dedent(PROGRAMS[name]) + EACH.format(name=name) for name in left), level)
+        done = run([(together(left), level)])[0] if found else first_runs()[level]
         for name in list(left):
             came = [word for word in ("plain", "watched") if f"{name} {word}\n" in done.stdout]
             left.remove(name)
@@ -220,15 +238,13 @@ def test_a_long_graph_is_freed_as_it_is_unwatched(name: str, level: str) -> None
 
 def test_a_loop_of_a_hundred_thousand_steps_is_freed_from_the_stack_as_it_is() -> None:
     program = "watch = inplace_magic.watch()\nwatch.start()\nh = chain(100_000)\ndel h\nwatch.leave()\nprint('freed')"
-    done = run(program, "calls", stack=None)
+    done = subprocess.run([python(), "-c", HEAD + program], capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == ("freed\n", 0), done.stderr
 
 
 def test_torch_itself_cannot_free_a_graph_whose_nodes_were_all_looked_at() -> None:
     """Why all this: should this test fail, PyTorch frees such graphs again, and the limit can go."""
-    program = "h = chain(20_000)\nnode = h.grad_fn\n"
-    program += "while node.next_functions and node.next_functions[0][0]: node = node.next_functions[0][0]\n"
-    done = run(program + "del node, h", "")
+    done = first_runs()["torch"]
     if torch.__version__ >= "2.13":
         assert done.returncode < 0
 
