@@ -52,7 +52,7 @@ class Accesses(SortedCalls):
     def writes(self) -> dict[int, list[Write]]:
         """All writes by version counter, oldest first."""
         found: dict[int, list[Write]] = {}
-        for call in self.trace.calls:
+        for call in self.writing:
             for mutation in call.mutations:
                 if mutation.counter is not None:
                     found.setdefault(mutation.counter, []).append(_write(call, mutation))

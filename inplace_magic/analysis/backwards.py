@@ -6,10 +6,14 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Accesses
 from inplace_magic.record.autograd import AutogradNode, Backward
 from inplace_magic.record.events import CallEvent, TensorMetadata
+
+_TENSOR = attrgetter("tensor")
 
 
 @dataclass(frozen=True)
@@ -31,11 +35,9 @@ class Backwards(Accesses):
     @cached_property
     def observations(self) -> dict[int, TensorMetadata]:
         """The last observation of every tensor."""
-        found: dict[int, TensorMetadata] = {}
-        for call in self.trace.calls:
-            for meta in (*call.inputs, *call.outputs, *call.mutated):
-                found[meta.tensor] = meta
-        return found
+        groups = [group for call in self.trace.calls for group in (call.inputs, call.outputs, call.mutated)]
+        met = [*chain.from_iterable(groups)]
+        return dict(zip(map(_TENSOR, met), met, strict=True))
 
     @cached_property
     def users(self) -> dict[int, list[int]]:

@@ -40,8 +40,8 @@ class Change:
 def restorations(story: Writes) -> dict[int, list[Restoration]]:
     """Every such write, by the memory written, oldest first."""
     found: dict[int, list[Restoration]] = {}
-    for call in story.trace.calls:
-        if call.does("assigns") and len(call.inputs) == 2 and len(call.mutations) == 1 and call.error is None:
+    for call in story.doing("assigns"):
+        if len(call.inputs) == 2 and len(call.mutations) == 1 and call.error is None:
             mutation, source = call.mutations[0], call.inputs[1]
             reach, copy = reach_of_write(call, mutation), story.innermost_new(source.tensor, call.index)
             if mutation.storage is None or reach is None or copy is None or not copy.does("clone"):

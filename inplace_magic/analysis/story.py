@@ -67,8 +67,8 @@ class Story(Writes):
     @cached_property
     def stepping_calls(self) -> frozenset[int]:
         """The calls that stand in such lines, by index."""
-        places = {key for key, site in self.sites.items() if site in self.stepping}
-        return frozenset([call.index for call in self.trace.calls if id(call.callsite) in places])
+        places = [key for key, site in self.sites.items() if site in self.stepping]
+        return frozenset([call.index for call in self.at(places)])
 
     def given_memory(self, storage: int | None) -> Sequence[CallEvent]:
         """The calls that got a tensor on a memory, oldest first; queries too."""

@@ -82,9 +82,9 @@ class Writes(Backwards, KnownNames):
     def writing_in(self) -> dict[Function, list[tuple[Callsite, CallEvent]]]:
         """The lines and the calls that wrote in place, by the function of the line."""
         found: dict[Function, list[tuple[Callsite, CallEvent]]] = {}
-        for call in self.trace.calls:
+        for call in self.in_place:
             site = call.callsite
-            if call.kind == "in-place" and site is not None:
+            if site is not None:
                 found.setdefault((site.function, site.cell, site.file), []).append((site, call))
         return found
 

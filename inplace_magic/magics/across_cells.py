@@ -32,6 +32,7 @@ from inplace_magic.magics.output import show_cards
 from inplace_magic.magics.pace import IDLE_AFTER, Pace
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.news import News
+from inplace_magic.render import load
 from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
@@ -226,6 +227,7 @@ def switch_on(host: Host, line: str) -> None:
     host.can_begin()
     from inplace_magic.api import watch  # brings torch, which %load_ext must not
 
+    load()
     cell = running_cell(host.shell, host.running[0] if host.running else None)
     story = CellStory(host, options, watch(options.watch), f"Cell In[{cell}]")
     try:

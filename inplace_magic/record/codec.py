@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from inplace_magic.errors import ReportFormatError
 from inplace_magic.language import _
+from inplace_magic.record.places import Callsite
 
 T = TypeVar("T")
 _FEW = 10
@@ -56,7 +57,16 @@ def from_plain(hint: type[T], value: Any, where: str = "report") -> T:
     except _Damage as damage:
         place = where + "".join(reversed(damage.steps))
         raise ReportFormatError(damage.told.format(place=place, **damage.facts)) from None
+    finally:
+        _one.cache_clear()
     return result
+
+
+@cache
+def _one(value: Any) -> Any:
+    """The first of equal values: the calls of a line share its place, and those of an operation its traits, as they did
+    when they were recorded, and whoever asks each of them is answered once for all."""
+    return value
 
 
 class _Damage(Exception):
@@ -90,10 +100,10 @@ def _tuple_reader(item: Any) -> _Reader:
     def read(value: Any) -> Any:
         if not isinstance(value, list):
             raise _mismatch("a list", value)
-        if words is not None:  # a newer version may know more words
-            value = [entry for entry in value if not isinstance(entry, str) or entry in words]
         if not value:
             return ()
+        if words is not None:  # a newer version may know more words
+            value = [entry for entry in value if not isinstance(entry, str) or entry in words]
         read_item, found = _reader(item), []
         try:
             for entry in value:
@@ -101,7 +111,7 @@ def _tuple_reader(item: Any) -> _Reader:
         except _Damage as damage:
             damage.steps.append(f"[{len(found)}]")
             raise
-        return tuple(found)
+        return tuple(found) if words is None else _one(tuple(found))
 
     return read
 
@@ -150,7 +160,7 @@ def _dataclass_reader(hint: Any) -> _Reader:
             damage.steps.append(f".{at}")
             raise
         try:
-            return hint(**known)
+            return hint(**known) if hint is not Callsite else _one(hint(**known))
         except TypeError as error:
             raise _Damage(_("The saved report is damaged at {place}: {error}."), error=error) from None
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from operator import attrgetter
 
-from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.events import CallEvent, Dropped, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.record.traits import Trait
+
+_INDEX = attrgetter("index")
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,27 @@ class SortedCalls:
     def sites(self) -> dict[int, Callsite]:
         """The places of the calls, each once, by their `id`: a loop has few, and what a rule asks of a place alone it
         asks for each of them, and not for each call."""
-        return {id(call.callsite): call.callsite for call in self.trace.calls if call.callsite is not None}
+        return {key: site for key, calls in self._at.items() if (site := calls[0].callsite) is not None}
+
+    def at(self, places: Iterable[int]) -> list[CallEvent]:
+        """The calls at some places, by the `id` that :attr:`sites` has for them."""
+        return sorted(chain.from_iterable(map(self._at.__getitem__, places)), key=_INDEX)
+
+    @cached_property
+    def direct(self) -> list[CallEvent]:
+        """The calls that the user's own lines made, and not library code for them."""
+        return self.at(key for key, site in self.sites.items() if site.direct)
+
+    @cached_property
+    def _at(self) -> dict[int, list[CallEvent]]:
+        found: dict[int, list[CallEvent]] = {}
+        for call in self.trace.calls:
+            known = found.get(id(call.callsite))
+            if known is None:
+                found[id(call.callsite)] = [call]
+            else:
+                known.append(call)
+        return found
 
     @cached_property
     def in_place(self) -> list[CallEvent]:
@@ -54,6 +78,12 @@ class SortedCalls:
         return [call for call in self.trace.calls if call.mutations]
 
     @cached_property
+    def dropping(self) -> list[tuple[CallEvent, Mutation, Dropped]]:
+        """The calls whose first write did not keep all values that it was given."""
+        first = ((call, call.mutations[0]) for call in self.writing)
+        return [(call, mutation, mutation.dropped) for call, mutation in first if mutation.dropped is not None]
+
+    @cached_property
     def training(self) -> dict[int, list[TensorMetadata]]:
         """The leaves that are trained among what a call got, by the call's index; without calls that got none."""
         found: dict[int, list[TensorMetadata]] = {}
@@ -73,9 +103,12 @@ class SortedCalls:
         """The calls that raised."""
         return [call for call in self.trace.calls if call.error is not None]
 
-    def doing(self, trait: Trait) -> Sequence[CallEvent]:
-        """The calls whose operation does that in any call."""
-        return self._doing.get(trait, ())
+    def doing(self, trait: Trait, *others: Trait) -> Sequence[CallEvent]:
+        """The calls whose operation does that in any call, or one of several things."""
+        if not others:
+            return self._doing.get(trait, ())
+        found = {call.index: call for each in (trait, *others) for call in self._doing.get(each, ())}
+        return [found[index] for index in sorted(found)]
 
     @cached_property
     def _doing(self) -> dict[Trait, list[CallEvent]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,12 @@ def _text_card(reading: Reading, *, hazards: Sequence[Hazard], more: str) -> str
     from inplace_magic.render.text import to_findings
 
     return f"{to_findings(reading.report, hazards)}\n\n{more}\n"
+
+
+def load() -> None:
+    """Loads what a display is made with, which takes a tenth of a second, before somebody waits for one."""
+    with suppress(Exception):  # whoever displays is told
+        import inplace_magic.render.page.html  # noqa: F401
 
 
 RENDERERS: dict[str, Renderer] = {"text/html": _html, "text/plain": _text}

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from browser.front_ends import INSTALL, PATIENCE, Server, launch, serve
+from browser.front_ends import INSTALL, PATIENCE, Server, exchange_notebook, launch, open_notebook, serve
 from forking.kernels import jupyter_path
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 OpenPage = Callable[..., Page]
+Show = Callable[..., Page]
 VIEWPORT: dict[str, Any] = {"viewport": {"width": 1200, "height": 1400}}
 
 
@@ -62,3 +63,36 @@ def new_page(browser: Browser, shared_context: BrowserContext) -> Iterator[OpenP
         page.close()
     for context in contexts:
         context.close()
+
+
+def _windows(shared_context: BrowserContext, server: Server) -> Iterator[Show]:
+    """A window of JupyterLab's, which takes five seconds of a core to begin. Opens a notebook in it, in place of the
+    one before and of its kernel, as a reader does who goes on to another."""
+    pages: list[Page] = []
+
+    def opened(name: str, **settings: Any) -> Page:
+        page = pages[0] if pages else shared_context.new_page()
+        page.set_viewport_size({**VIEWPORT, **settings}["viewport"])
+        if pages:
+            exchange_notebook(page, name)
+        else:
+            pages.append(page)
+            open_notebook(page, server.lab(name))
+        return page
+
+    yield opened
+    for page in pages:
+        page.close()
+
+
+show_for_long = pytest.fixture(scope="package", name="show_for_long")(_windows)
+"""Opens the notebook that the tests of a module have in common."""
+show = pytest.fixture(scope="package", name="show")(_windows)
+"""Opens a notebook that one test looks at."""
+
+
+def in_notebook_7(new_page: OpenPage, server: Server, name: str) -> Page:
+    """A notebook in Notebook 7, which has a page for each."""
+    page = new_page()
+    open_notebook(page, server.notebook(name))
+    return page

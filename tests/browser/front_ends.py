@@ -33,6 +33,16 @@ FLAGS = (
     "--disable-sync",
 )
 COUNTS = "n => jupyterapp.shell.currentWidget.content.model.cells.get(n).executionCount ?? 0"
+EXCHANGE = """async path => {
+  const before = jupyterapp.shell.currentWidget;
+  before.context.model.dirty = false;
+  await before.context.sessionContext.shutdown();
+  const gone = new Promise(resolve => before.disposed.connect(resolve));
+  before.close();
+  await gone;
+  await jupyterapp.serviceManager.kernelspecs.refreshSpecs();
+  await jupyterapp.commands.execute("docmanager:open", {path, factory: "Notebook"});
+}"""
 PATIENCE = 180_000
 """Milliseconds that a fact may take to come true; the machine may be busy with other tests."""
 INSTALL = "no Chromium was found: `apt-get install chromium`, or `playwright install chromium`"
@@ -183,6 +193,13 @@ def open_notebook(page: Page, address: str) -> None:
     """
     page.goto(address)
     page.wait_for_function("window.jupyterapp && (jupyterapp.restored ?? jupyterapp.started).then(() => true)")
+    page.locator(".jp-Notebook .jp-Cell").first.wait_for()
+
+
+def exchange_notebook(page: Page, name: str) -> None:
+    """Opens another notebook in a window of JupyterLab's, until its cells are there. The one before is closed without
+    being saved, with its kernel, and nothing of it is left in the page."""
+    page.evaluate(EXCHANGE, name)
     page.locator(".jp-Notebook .jp-Cell").first.wait_for()
 
 

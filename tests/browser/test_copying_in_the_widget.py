@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from browser.conftest import OpenPage
-from browser.front_ends import Server, notebook_of, open_notebook, run_all
+from browser.conftest import Show
+from browser.front_ends import Server, notebook_of, run_all
 from playwright.sync_api import Page
 
 LOAD = "%load_ext inplace_magic\n%xmode Minimal\nimport torch\nx = torch.ones(3, requires_grad=True)"
@@ -14,16 +16,17 @@ COPY = "Copy the corrected lines"
 
 
 @pytest.fixture(scope="module")
-def lab(new_page: OpenPage, server: Server) -> Page:
+def lab(show_for_long: Show, server: Server) -> Iterator[Page]:
     """A widget of a fix that was tried, and below it one of the same cell where none was."""
     notebook = notebook_of([LOAD, CELL.format("--prove --widget tried"), CELL.format("--widget untried")])
     notebook.cells[1].metadata["tags"] = ["raises-exception"]  # what runs all cells goes on behind it
     server.write("copying.ipynb", notebook)
-    page = new_page(viewport={"width": 1300, "height": 2600}, permissions=["clipboard-read", "clipboard-write"])
-    open_notebook(page, server.lab("copying.ipynb"))
+    page = show_for_long("copying.ipynb", viewport={"width": 1300, "height": 2600})
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     run_all(page)
     page.locator(f"{WIDGET} svg.im-graph").nth(1).wait_for()
-    return page
+    yield page
+    page.context.clear_permissions()
 
 
 def test_the_button_of_the_widget_copies_the_corrected_lines(lab: Page) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import nbformat
 import pytest
-from browser.conftest import OpenPage
-from browser.front_ends import Server, open_notebook, run_all
+from browser.conftest import OpenPage, Show, in_notebook_7
+from browser.front_ends import Server, run_all
 from playwright.sync_api import expect
 from scripts import ROOT
 
@@ -16,14 +16,15 @@ FOUND = ".jp-OutputArea-output .inplace-magic"
 
 @pytest.mark.parametrize("front_end", ["lab", "notebook"])
 @pytest.mark.parametrize("name", ["quickstart", "en/04_what_autograd_saves"])
-def test_no_answer_is_seen_before_a_cell_is_run(new_page: OpenPage, server: Server, front_end: str, name: str) -> None:
+def test_no_answer_is_seen_before_a_cell_is_run(
+    new_page: OpenPage, show: Show, server: Server, front_end: str, name: str
+) -> None:
     lesson = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     lesson.cells = [cell for cell in lesson.cells if cell.cell_type == "code"][:3]  # all of them on the screen at once
     file = f"guess-{name.replace('/', '-')}-{front_end}.ipynb"
     server.write(file, lesson)
     server.sign(file)
-    page = new_page()
-    open_notebook(page, getattr(server, front_end)(file))
+    page = show(file) if front_end == "lab" else in_notebook_7(new_page, server, file)
     expect(page.locator(".jp-CodeCell")).to_have_count(3)
     assert [text.strip() for text in page.locator(BELOW_CELLS).all_inner_texts()] == [""] * 3
     run_all(page)

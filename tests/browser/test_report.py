@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import torch
-from browser.conftest import OpenPage
-from browser.front_ends import Server, command, notebook_of, open_notebook, run_all, use_theme
+from browser.conftest import OpenPage, Show, in_notebook_7
+from browser.front_ends import Server, command, notebook_of, run_all, use_theme
 from browser.looking import (
     assert_drawn,
     assert_soon,
@@ -38,11 +38,10 @@ GRAPH = f"{REPORT} svg.im-graph"
 
 
 @pytest.fixture(scope="module")
-def lab(new_page: OpenPage, server: Server) -> Page:
+def lab(show_for_long: Show, server: Server) -> Page:
     """A notebook in JupyterLab with the sigmoid failure, after "Run all"."""
     server.write("live.ipynb", notebook_of([LOAD, SIGMOID]))
-    page = new_page()
-    open_notebook(page, server.lab("live.ipynb"))
+    page = show_for_long("live.ipynb")
     run_all(page)
     page.locator(GRAPH).wait_for()
     return page
@@ -66,12 +65,11 @@ def test_a_watched_cell_shows_a_live_picture_with_text_inside_its_boxes(lab: Pag
 
 
 def test_a_failing_cells_report_is_one_screen_with_all_of_its_picture_in_sight(
-    new_page: OpenPage, server: Server, saved: Any
+    show: Show, server: Server, saved: Any
 ) -> None:
     server.write("screen.ipynb", saved)
     server.sign("screen.ipynb")
-    page = new_page(viewport={"width": 1400, "height": 1000})  # JupyterLab's default window
-    open_notebook(page, server.lab("screen.ipynb"))
+    page = show("screen.ipynb", viewport={"width": 1400, "height": 1000})  # JupyterLab's default window
     page.locator(GRAPH).wait_for()
 
     height = "report => report.getBoundingClientRect().height"
@@ -184,7 +182,7 @@ def test_axe_finds_nothing_serious_in_light_and_in_dark(lab: Page) -> None:
         use_theme(lab, "JupyterLab Light")
 
 
-def test_what_is_not_live_is_dark_in_a_dark_theme_too(new_page: OpenPage, server: Server) -> None:
+def test_what_is_not_live_is_dark_in_a_dark_theme_too(show: Show, server: Server) -> None:
     cells_of_all_kinds = [
         "%%inplace_watch --no-graph\nx = torch.zeros(3)\nx.add_(1)",
         "%%inplace_watch\nx = 1",
@@ -193,8 +191,7 @@ def test_what_is_not_live_is_dark_in_a_dark_theme_too(new_page: OpenPage, server
         SIGMOID.partition("\n")[2],
     ]
     server.write("dark.ipynb", notebook_of([LOAD, *cells_of_all_kinds]))
-    page = new_page()
-    open_notebook(page, server.lab("dark.ipynb"))
+    page = show("dark.ipynb")
     use_theme(page, "JupyterLab Dark")
     try:
         run_all(page)
@@ -215,8 +212,7 @@ def test_a_narrow_window_scrolls_inside_the_report_only(lab: Page) -> None:
 
 
 def test_notebook_7_shows_the_same_and_takes_no_keys(new_page: OpenPage, server: Server, saved: Any) -> None:
-    page = new_page()
-    open_notebook(page, server.notebook("live.ipynb"))
+    page = in_notebook_7(new_page, server, "live.ipynb")
     graph = page.locator(GRAPH)
     expect(page.locator(REPORT)).to_contain_text(VERDICT)
     assert_drawn(graph)
@@ -229,13 +225,13 @@ def test_notebook_7_shows_the_same_and_takes_no_keys(new_page: OpenPage, server:
 
 @pytest.mark.parametrize("front_end", ["lab", "notebook"])
 def test_an_untrusted_notebook_without_a_kernel_shows_picture_and_tables(
-    new_page: OpenPage, server: Server, saved: Any, front_end: str
+    new_page: OpenPage, show: Show, server: Server, saved: Any, front_end: str
 ) -> None:
     received = copy.deepcopy(saved)
     received.metadata = {"kernelspec": {"name": "gone", "display_name": "Gone", "language": "gone"}}
-    server.write(f"received-in-{front_end}.ipynb", received)
-    page = new_page()
-    open_notebook(page, getattr(server, front_end)(f"received-in-{front_end}.ipynb"))
+    name = f"received-in-{front_end}.ipynb"
+    server.write(name, received)
+    page = show(name) if front_end == "lab" else in_notebook_7(new_page, server, name)
     page.locator(".jp-Dialog button", has_text="No Kernel").click()
     picture = page.locator(f"{REPORT} img").first
     picture.scroll_into_view_if_needed()

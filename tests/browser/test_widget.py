@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser.conftest import OpenPage
-from browser.front_ends import Server, command, notebook_of, open_notebook, run_all, run_cell
+from browser.conftest import OpenPage, Show, in_notebook_7
+from browser.front_ends import Server, command, notebook_of, run_all, run_cell
 from browser.looking import assert_drawn, assert_soon, cells, serious_findings
 from playwright.sync_api import Page, expect
 
@@ -34,10 +34,9 @@ VERSIONS = "from importlib.metadata import version as v\nprint(v('ipywidgets'), 
 
 
 @pytest.fixture(scope="module")
-def lab(new_page: OpenPage, server: Server) -> Page:
+def lab(show_for_long: Show, server: Server) -> Page:
     server.write("widget.ipynb", notebook_of([LOAD, MODEL, SEEN, "pass", "pass"]))
-    page = new_page(viewport={"width": 1300, "height": 1800})
-    open_notebook(page, server.lab("widget.ipynb"))
+    page = show_for_long("widget.ipynb", viewport={"width": 1300, "height": 1800})
     run_all(page)
     page.locator(f"{WIDGET} svg.im-graph").wait_for()
     expect(page.locator(f"{WIDGET} select").last).to_be_enabled()
@@ -137,13 +136,12 @@ def saved(lab: Page, server: Server) -> Any:
 
 @pytest.mark.parametrize("front_end", ["lab", "notebook"])
 def test_a_saved_widget_opens_again_in_another_kernel_and_says_what_it_cannot(
-    new_page: OpenPage, server: Server, saved: Any, front_end: str
+    new_page: OpenPage, show: Show, server: Server, saved: Any, front_end: str
 ) -> None:
     name = f"reopened-in-{front_end}.ipynb"
     server.write(name, copy.deepcopy(saved))
     server.sign(name)
-    page = new_page()
-    open_notebook(page, getattr(server, front_end)(name))
+    page = show(name) if front_end == "lab" else in_notebook_7(new_page, server, name)
     graph = page.locator(f"{WIDGET} svg.im-graph")
     graph.scroll_into_view_if_needed()
     assert_drawn(graph)
@@ -155,13 +153,12 @@ def test_a_saved_widget_opens_again_in_another_kernel_and_says_what_it_cannot(
 
 
 def test_where_the_notebook_is_not_trusted_the_static_report_stands_and_the_widget_is_one_line(
-    new_page: OpenPage, server: Server, saved: Any
+    show: Show, server: Server, saved: Any
 ) -> None:
     received = copy.deepcopy(saved)
     received.metadata["changed"] = True  # so that what was signed is not this notebook
     server.write("untrusted.ipynb", received)
-    page = new_page()
-    open_notebook(page, server.lab("untrusted.ipynb"))
+    page = show("untrusted.ipynb")
     outputs = page.locator(".jp-Cell").nth(1).locator(".jp-OutputArea-output")
     assert_drawn(outputs.nth(0).locator("img").first)
     counted = "135 torch calls, in-place: none by your lines, 24 inside layers, initialisation and optimizers"
@@ -189,12 +186,11 @@ def test_closing_leaves_no_comm_no_view_and_no_listener(lab: Page) -> None:
 
 @pytest.mark.skipif(not OLDEST.exists(), reason="no .venv-min: `make test` makes it")
 def test_a_kernel_with_the_oldest_ipywidgets_opens_boxes_and_is_told_what_is_selected(
-    new_page: OpenPage, server: Server
+    show: Show, server: Server
 ) -> None:
     server.add_kernel("oldest", OLDEST)
     server.write("oldest.ipynb", notebook_of([LOAD, MODEL, SEEN, "pass"], kernel="oldest"))
-    page = new_page(viewport={"width": 1300, "height": 1800})
-    open_notebook(page, server.lab("oldest.ipynb"))
+    page = show("oldest.ipynb", viewport={"width": 1300, "height": 1800})
     run_all(page)
     expect(page.get_by_label("Detail")).to_be_enabled()
     assert run_cell(page, 3, VERSIONS) == "7.7.1 5.7.1 7.34.0"

@@ -33,7 +33,7 @@ def test_a_part_has_the_calls_of_the_findings_and_is_said(level: str, monkeypatc
     assert indexes == sorted(set(indexes))
     assert {finding.saved_call, finding.call} <= set(indexes)
     assert (indexes[0], indexes[-1]) == (report.calls[0].index, report.calls[-1].index)
-    assert len(indexes) <= 40 + 2
+    assert len(indexes) <= 40 // 2 + 2
     told = f"are of {len(indexes)} of the {len(report.calls)} calls"
     for shown in (report.to_text(), report.to_html(), *report._repr_mimebundle_().values()):
         assert told in shown

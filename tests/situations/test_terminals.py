@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from forking.starting import python
-from situations.running import settings
+from situations.running import ran, settings
 
 pexpect = pytest.importorskip("pexpect")
 
@@ -58,3 +58,20 @@ def test_a_failing_line_in_a_terminal(tmp_path: Path, story: bool) -> None:
     prose = plain[report:].split("\n\n")[0].split("\n")
     assert len(prose) > 3
     assert max(map(len, prose)) <= WIDTH
+
+
+MODULES_OF_THE_END = """\
+%load_ext inplace_magic
+%inplace_watch on
+import sys, torch
+torch.ones(3, requires_grad=True).exp().sum().backward()
+before = {name for name in sys.modules if name.startswith("inplace_magic.render")}
+%inplace_watch off
+print("loaded at the end:", {name for name in sys.modules if name.startswith("inplace_magic.render.page")} - before)
+"""
+
+
+def test_whoever_ends_a_story_does_not_wait_for_modules_of_its_page(tmp_path: Path) -> None:
+    shown = ran(tmp_path, "-m", "IPython", "program.ipy", program=MODULES_OF_THE_END)
+    assert "inplace_watch is off." in shown.stdout, shown.stderr
+    assert "loaded at the end: set()" in shown.stdout

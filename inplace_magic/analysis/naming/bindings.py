@@ -12,7 +12,8 @@ import ast
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from operator import itemgetter
+from itertools import chain
+from operator import attrgetter, itemgetter
 
 from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.events import CallEvent
@@ -22,6 +23,7 @@ from inplace_magic.source import expressions
 from inplace_magic.source.operands import is_state, written_in
 from inplace_magic.source.tops import Whose, names_in, run_once, whose
 
+_PLACE = attrgetter("storage", "tensor")
 _Operand = tuple[ast.expr | None, str | None]
 """What a line hands to the call that writes, and its text."""
 
@@ -84,19 +86,13 @@ class Bindings:
             if first is not None:
                 namespace[tensor] = first  # of several names that it still has, the one that it was given first
         made_at: dict[int, Callsite] = {}
-        met: set[tuple[int, int]] = set()
-        observed: set[int] = set()  # by `id`: what did not change is one observation for all calls that got it
         by_storage: dict[int, list[int]] = {}
+        met = chain.from_iterable([group for call in trace.calls for group in (call.inputs, call.outputs)])
+        for storage, tensor in dict.fromkeys(map(_PLACE, met)):
+            if storage is not None:
+                by_storage.setdefault(storage, []).append(tensor)
         activations: set[int] = set()
         for call_event in trace.calls:
-            for meta in (*call_event.inputs, *call_event.outputs):
-                if id(meta) in observed:
-                    continue  # as nearly always
-                observed.add(id(meta))
-                tensor, storage = meta.tensor, meta.storage
-                if storage is not None and (storage, tensor) not in met:
-                    met.add((storage, tensor))
-                    by_storage.setdefault(storage, []).append(tensor)
             site = call_event.callsite
             if site is None:
                 continue

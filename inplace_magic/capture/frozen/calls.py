@@ -51,7 +51,8 @@ class Freezer:
             for serial, counter, key, storage, version, layout, pointer, requires_grad, node in observations
         ]
         for row in rows:
-            for region in range(HEAD + row[COUNTS] + row[COUNTS + 1] + EACH - 1, len(row), EACH):
+            end = HEAD + row[COUNTS] + row[COUNTS + 1]
+            for region in range(end + EACH - 1, len(row), EACH) if end < len(row) else ():
                 row[region] = None if row[region] is None else objects[row[region]]
         return [self._call(row, facts, made.__getitem__) for row, facts in zip(rows, facts_of, strict=True)]
 

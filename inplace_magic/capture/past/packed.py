@@ -222,8 +222,8 @@ class Packed:
                 entries: list[Any] = []
                 for slot, tensor, storage, counter, version, layout, digest in saved:
                     entries += (
-                        *(objects[slot], tensor, None if storage is None else Past(storage)),
-                        *(None if counter is None else Past(counter), version, objects[layout], digest),
+                        *(objects[slot], tensor, None if storage is None else _tuple(Past, (storage,))),
+                        *(None if counter is None else _tuple(Past, (counter,)), version, objects[layout], digest),
                     )
                 yield _node(serial, objects[name], sequence, call, variable, ended, behind, tuple(entries))
 

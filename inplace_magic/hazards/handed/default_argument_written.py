@@ -118,9 +118,9 @@ def _written_in_a_later_run(story: Story) -> Iterator[tuple[CallEvent, Callsite,
     ends: dict[tuple[object, ...], tuple[Callsite, int, str]] = {}
     told: set[tuple[object, ...]] = set()
     asked: dict[Callsite, int] = {}
-    for call in story.trace.calls:
+    for call in story.at(key for key, site in story.sites.items() if site.shared_defaults):
         site = call.callsite
-        if call.kind != "in-place" or site is None or not site.shared_defaults or call.does("repeatable"):
+        if call.kind != "in-place" or site is None or call.does("repeatable"):
             continue
         line = site.cell, site.file, site.line
         for mutation in call.mutations if site.caller is not None and line not in told else ():

@@ -55,9 +55,9 @@ def check(story: Story) -> Iterator[Hazard]:
     last: dict[tuple[object, ...], CallEvent] = {}
     told: set[tuple[object, ...]] = set()
     is_fixed = cache(_is_fixed)
-    for call in story.in_place:
+    for call in story.doing("adds"):
         site = call.callsite
-        if site is None or len(call.mutations) != 1 or not call.does("adds"):
+        if site is None or call.kind != "in-place" or len(call.mutations) != 1:
             continue
         mutation, line = call.mutations[0], (site.cell, site.file, site.line)
         key = (*line, mutation.storage)

@@ -32,11 +32,9 @@ CODE = "flags-as-index"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such line."""
     seen = set()
-    for call in story.writing:
-        mutation = next(iter(call.mutations), None)
-        dropped = mutation.dropped if mutation is not None else None
+    for call, mutation, dropped in story.dropping:
         site = call.callsite
-        if mutation is None or dropped is None or dropped.kind != "flags" or site in seen:
+        if dropped.kind != "flags" or site in seen:
             continue
         seen.add(site)
         name = story.bindings.written_name(call, mutation.tensor) or story.bindings.name(mutation.tensor)

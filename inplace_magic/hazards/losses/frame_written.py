@@ -50,7 +50,7 @@ _Frame = tuple[CallEvent, TensorMetadata, Region]
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     lines: dict[tuple[Callsite, int], list[_Frame]] = {}
-    for call in story.in_place:
+    for call in story.doing("scales", "subtracts or divides"):
         frame = _frame_of(call)
         if frame is not None and call.callsite is not None and frame[1].storage is not None:
             frames = lines.setdefault((call.callsite, frame[1].storage), [])
@@ -66,14 +66,13 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _frame_of(call: CallEvent) -> _Frame | None:
     """What a call scaled or centred by another tensor."""
-    if call.error is not None or len(call.mutations) != 1 or len(call.inputs) < 2:
+    if call.kind != "in-place" or call.error is not None or len(call.mutations) != 1 or len(call.inputs) < 2:
         return None
     written, mutation = call.mutated[0] if call.mutated else None, call.mutations[0]
     if written is None or mutation.region is not None or written.is_trainable:
         return None
     region = region_of(written)
-    changes = call.does("scales") or call.does("subtracts or divides")
-    return (call, written, region) if changes and region is not None else None
+    return (call, written, region) if region is not None else None
 
 
 def _are_frames(frames: list[_Frame]) -> bool:

@@ -44,10 +44,9 @@ _LATEST = 32
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place of such a write."""
     seen = set()
-    for call in story.writing:
-        site, mutation = call.callsite, next(iter(call.mutations), None)
-        dropped = mutation.dropped if mutation is not None else None
-        if mutation is None or dropped is None or dropped.kind != "repeats" or site is None or site in seen:
+    for call, mutation, dropped in story.dropping:
+        site = call.callsite
+        if dropped.kind != "repeats" or site is None or site in seen:
             continue
         picked = _picked(story, call, mutation)
         if picked is not None and (_adds(story, picked, call) or dropped.differ):

@@ -33,9 +33,9 @@ CODE = "out-is-input"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such line."""
     seen = set()
-    for call in story.in_place:
+    for call in story.doing("mixes"):
         site = call.callsite
-        if not call.does("mixes") or call.error is not None or site is None or site in seen:
+        if call.kind != "in-place" or call.error is not None or site is None or site in seen:
             continue
         written = call.mutated[0]
         given = call.inputs[1:] if call.does("adds a product") else call.inputs  # `x.addmm_(a, b)` writes `x`, too

@@ -81,8 +81,9 @@ def _parameters(story: Story) -> list[int]:
     """The memory of leaves that are trained, in the order in which it was met."""
     found: dict[int, None] = {}
     for call in story.trace.calls:
-        for meta in (*call.inputs, *call.outputs):
-            if meta.is_leaf and meta.requires_grad and meta.storage is not None:
+        made = [meta for meta in call.outputs if meta.is_leaf and meta.requires_grad]
+        for meta in (*story.training.get(call.index, ()), *made):
+            if meta.storage is not None:
                 found[meta.storage] = None
     return list(found)
 

@@ -40,8 +40,8 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such statement."""
     by_site: dict[Callsite, list[CallEvent]] = {}
     names = {key: name for key, site in story.sites.items() if (name := _name_bound(site)) is not None}
-    for call in story.trace.calls if names else ():
-        if call.callsite is not None and id(call.callsite) in names and len(call.outputs) == 1 and not call.mutations:
+    for call in story.at(names):
+        if call.callsite is not None and len(call.outputs) == 1 and not call.mutations:
             by_site.setdefault(call.callsite, []).append(call)
     for site, calls in by_site.items():
         name = names[id(site)]

@@ -40,9 +40,9 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such statement."""
     seen = set()
     alone = {key for key, site in story.sites.items() if site.direct and _is_all_of_its_statement(site)}
-    for call in story.trace.calls if alone else ():
+    for call in story.at(alone):
         site = call.callsite
-        if site is None or id(site) not in alone or site in seen or call.error is not None or len(call.outputs) != 1:
+        if site is None or site in seen or call.error is not None or len(call.outputs) != 1:
             continue
         if not (call.does("has a form in place") or call.does("may hand back")) or not call.inputs:
             continue

@@ -32,9 +32,9 @@ CODE = "source-in-order"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each such line."""
     seen = set()
-    for call in story.in_place:
+    for call in story.doing("takes in order"):
         site = call.callsite
-        if not call.does("takes in order") or site is None or site in seen:
+        if call.kind != "in-place" or site is None or site in seen:
             continue
         shapes = {meta.shape for meta in call.inputs}
         shape = call.inputs[0].shape

@@ -42,10 +42,8 @@ CODE = "values-cut-off"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place of such a write, of the worst one there."""
     worst: dict[object, Hazard] = {}
-    for call in story.writing:
-        mutation = next(iter(call.mutations), None)
-        dropped = mutation.dropped if mutation is not None else None
-        if mutation is None or dropped is None or dropped.kind in ("repeats", "flags") or call.callsite is None:
+    for call, mutation, dropped in story.dropping:
+        if dropped.kind in ("repeats", "flags") or call.callsite is None:
             continue
         found = replace(_hazard(story, call, mutation, dropped), severity=_severity(call, dropped))
         known = worst.get(call.callsite)

@@ -47,14 +47,14 @@ CODE = "write-lost"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place of such a write."""
     seen = set()
-    for call in story.trace.calls if story.doing("takes memory") else story.in_place:
+    for call in story.direct:
         site = call.callsite
-        if call.does("takes memory") and site is not None and site.direct and site not in seen:
+        if call.does("takes memory") and site is not None and site not in seen:
             made = _part_given_memory(story, call)
             if made is not None and _is_needed(story, made.inputs[0], call.index + 1):
                 seen.add(site)
                 yield _of_a_part(story, call, made)
-        if call.kind != "in-place" or call.error is not None or site is None or not site.direct or site in seen:
+        if call.kind != "in-place" or call.error is not None or site is None or site in seen:
             continue
         if not call.does("sets item") and not _drops_the_result(site):
             continue

@@ -60,6 +60,8 @@ def _sums(story: Story, storage: int, trained: dict[int, int]) -> Iterator[tuple
         if plain:
             others = [meta.storage for meta in call.inputs if meta.storage != storage]
             plain = len(others) == 1 and others[0] in trained and not call.does("subtracts or divides")
+        if not plain and site is None:
+            continue  # as nearly always
         if not plain or call.callsite != site:
             if site is not None and found.calls:
                 yield site, found

@@ -180,11 +180,11 @@ def _changed_unseen(story: Story, end: int, expected: int | None, found: int | N
             yield _Stale(saved, story.nodes[saved.node], expected, [Write(expected, found, end)])
 
 
-def _all_stale(story: Story, end: int, expected: int | None = None) -> Iterator[_Stale]:
+def _all_stale(story: Story, end: int, expected: int | None = None, *, pending: bool = False) -> Iterator[_Stale]:
     """What was saved at a known version (or, from before the watch, at the version that the message names) and
-    written before call `end` began."""
+    written before call `end` began; with `pending`, by nodes that a backward could still use."""
     for saved in story.saved:
-        if not saved.guarded or saved.counter not in story.writes:
+        if not saved.guarded or saved.counter not in story.writes or (pending and not story.nodes[saved.node].pending):
             continue
         version = saved.version if saved.version is not None else (None if saved.hooked else expected)
         if version is None or (expected is not None and version != expected):
@@ -196,8 +196,8 @@ def _all_stale(story: Story, end: int, expected: int | None = None) -> Iterator[
 
 def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
     groups: dict[tuple[Callsite | None, bool], list[_Stale]] = {}
-    for stale in _all_stale(story, len(story.trace.calls)):
-        if (stale.saved.counter or 0, stale.culprit.at) in named or not stale.node.pending:
+    for stale in _all_stale(story, len(story.trace.calls), pending=True):
+        if (stale.saved.counter or 0, stale.culprit.at) in named:
             continue
         saved_at = stale.node.call if stale.node.call is not None else -1
         parameter = saved_at if _is_parameter(story, stale) else None

@@ -46,7 +46,9 @@ def check(story: Story) -> Iterator[Hazard]:
         if call.does("overwrites"):
             continue
         for meta in call.inputs:
-            if meta.storage in (None, moved.storage) or meta.shape != moved.shape or not is_state(meta.storage):
+            if meta.storage not in story.writes_to_storage or meta.storage == moved.storage:
+                continue  # as of nearly all gradients
+            if meta.shape != moved.shape or not is_state(meta.storage):
                 continue
             first = served.setdefault((meta.storage, region_of(meta)), (moved.tensor, call))
             if first[0] != moved.tensor and call.callsite not in seen:
@@ -54,10 +56,9 @@ def check(story: Story) -> Iterator[Hazard]:
                 yield _hazard(story, call, first[1])
 
 
-def _is_state(story: Story, storage: int | None) -> bool:
+def _is_state(story: Story, storage: int) -> bool:
     """Whether library code that moves leaves writes the memory, and no backward made it."""
-    writes = story.writes_to_storage.get(storage, ()) if storage is not None else ()
-    maker = story.maker_of_storage(storage) if writes else None
+    writes, maker = story.writes_to_storage[storage], story.maker_of_storage(storage)
     gradient = maker is not None and maker.index in story.backwards
     return not gradient and any(call.index in story.stepping_calls for call, _mutation in writes)
 

@@ -85,14 +85,11 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _all_kept(story: Story) -> Iterator[_Kept]:
-    keeping: dict[int, list[tuple[Callsite, frozenset[str]]]] = {}
-    for call in story.trace.calls:
-        site = call.callsite
-        if site is None or site.caller is None or call.kind != "ordinary":
-            continue
-        if id(site) not in keeping:  # a place is one object for all its calls
-            keeping[id(site)] = list(_keeping_functions(story, site))
-        for inside, keys in keeping[id(site)][:1]:
+    keeping = {key: next(_keeping_functions(story, site), None) for key, site in story.sites.items() if site.caller}
+    for call in story.at(key for key, function in keeping.items() if function is not None):
+        function = keeping[id(call.callsite)]
+        if function is not None and call.kind == "ordinary":
+            inside, keys = function
             run = run_around(story, call, inside.caller, inside) if inside.caller is not None else None
             yield from _kept_in(story, run, inside, call, keys) if run is not None else ()
 

@@ -52,12 +52,12 @@ def check(story: Story) -> Iterator[Hazard]:
     seen = set()
     asked: dict[Callsite, int] = {}
     told: set[tuple[str, str]] = set()
-    for call in story.trace.calls:
+    for call in story.direct:
         source = _converted(call)
         if source is not None:
             gave[call.outputs[0].storage] = call, source
         site = call.callsite
-        if site is None or not site.direct or call.kind != "in-place" or site in seen or call.error is not None:
+        if site is None or call.kind != "in-place" or site in seen or call.error is not None:
             continue
         for mutation in call.mutations:
             asked[site] = asked.get(site, 0) + 1
@@ -87,13 +87,7 @@ def check(story: Story) -> Iterator[Hazard]:
 def _converted(call: CallEvent) -> str | None:
     """``self.momentum`` of ``d = self.momentum.to(dtype)`` that converted nothing."""
     site = call.callsite
-    if (
-        site is None
-        or not site.direct
-        or call.kind != "view"
-        or not call.does("may hand back")
-        or call.does("detached")
-    ):
+    if site is None or call.kind != "view" or not call.does("may hand back") or call.does("detached"):
         return None
     if not call.inputs or not call.outputs or call.inputs[0].is_trainable or _name_of(call) is None:
         return None

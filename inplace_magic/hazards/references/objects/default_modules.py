@@ -105,14 +105,13 @@ def default_modules(story: Story) -> Iterator[DefaultModule]:
     trained: dict[tuple[_Default, int], _Trained] = {}
     asked: Counter[tuple[_Default, int]] = Counter()
     told: set[_Default] = set()
-    running: dict[int, list[tuple[Callsite, _Default]]] = {}  # by `id` of the place, of which a loop has few
-    for call in story.trace.calls:
+    running = {
+        key: [(place, default) for place in site.chain if (default := called(place)) is not None]
+        for key, site in story.sites.items()
+    }
+    for call in story.at(key for key, defaults in running.items() if defaults):
         site = call.callsite
-        if site is None or call.error is not None or not (call.mutations or call.index in story.training):
-            continue
-        if id(site) not in running:
-            running[id(site)] = [(place, default) for place in site.chain if (default := called(place)) is not None]
-        if not running[id(site)]:
+        if call.error is not None or not (call.mutations or call.index in story.training):
             continue
         leaves = [meta.tensor for meta in story.training.get(call.index, ())]
         for place, default in running[id(site)]:

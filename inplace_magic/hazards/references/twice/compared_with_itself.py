@@ -37,8 +37,8 @@ class Compared:
 def compared_with_itself(story: Story) -> Iterator[Compared]:
     """Yields one for each such comparison, running mean and copy."""
     told_apart, tied = _told_apart(story), {entry.tensor for entry in story.trace.registrations if entry.replaced}
-    for call in story.trace.calls:
-        if call.error is not None or len(call.inputs) < 2 or not (call.does("compares") or call.does("shifts")):
+    for call in story.doing("compares", "shifts"):
+        if call.error is not None or len(call.inputs) < 2:
             continue
         if told_apart and any((call.callsite, side.tensor) in told_apart for side in call.inputs[:2]):
             continue  # "are all equal to the first?" asks it of the first, too
