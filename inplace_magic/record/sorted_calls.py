@@ -57,10 +57,12 @@ class SortedCalls:
     def writes_counted(self) -> list[tuple[CallEvent, Mutation, int]]:
         """The writes in place, each with how many of the same tensor its place had made before: what the first few of
         a loop do not tell, the next thousand do not either."""
-        made: dict[tuple[int, int], int] = {}
+        numbers: dict[Callsite, int] = {}
+        places = {key: numbers.setdefault(site, len(numbers)) for key, site in self.sites.items()}
+        made: dict[tuple[int | None, int], int] = {}
         found: list[tuple[CallEvent, Mutation, int]] = []
         for call in self.in_place:
-            place = id(call.callsite)
+            place = places.get(id(call.callsite))
             for mutation in call.mutations:
                 key = place, mutation.tensor
                 count = made[key] = made.get(key, -1) + 1

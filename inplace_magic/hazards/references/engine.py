@@ -109,15 +109,13 @@ def written_again(story: Story, holder: Callable[[CallEvent, Callsite, int], Hol
     """
     first: dict[tuple[object, ...], Holder] = {}
     told: set[tuple[object, ...]] = set()
-    asked: set[tuple[object, ...]] = set()
     for call, mutation, earlier in story.writes_counted:
         site = call.callsite
         if earlier or site is None or site.caller is None:
             continue  # most writes of a loop end here
         line = (site.cell, site.file, site.line)
-        if line in told or (site, mutation.tensor) in asked:
+        if line in told:
             continue
-        asked.add((site, mutation.tensor))
         now = holder(call, site, mutation.tensor) if builds_on_itself(story, call, mutation) else None
         before = first.setdefault((*line, *_elements(call, mutation)), now) if now is not None else None
         if now is not None and before is not None and before != now:

@@ -33,14 +33,10 @@ class StartKept:
 def starts_written(story: Story) -> Iterator[StartKept]:
     """Yields one for each attribute."""
     told: set[tuple[str | None, int | None, str]] = set()
-    asked: set[tuple[Callsite, int]] = set()
     for call, mutation, earlier in story.writes_counted:
         site = call.callsite
-        if earlier or site is None or site.caller is None or call.error is not None:
+        if earlier or site is None or site.caller is None or call.error is not None or call.does("overwrites"):
             continue
-        if (site, mutation.tensor) in asked or call.does("overwrites"):
-            continue
-        asked.add((site, mutation.tensor))
         path = story.bindings.written_path(call, mutation.tensor) or ""
         holder, dot, attribute = path.partition(".")
         if not dot or holder not in site.parameters[:1] or not attribute.isidentifier():

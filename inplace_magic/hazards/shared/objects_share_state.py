@@ -61,7 +61,6 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing line."""
     one_object = {frozenset((alias.target, alias.source)) for alias in story.trace.aliases}
     told: set[Callsite | None] = set()
-    asked: set[tuple[Callsite | None, int]] = set()
     for again in written_again(story, partial(_for_object, story, _Named.of(story))):
         if frozenset((_holder(again.before), _holder(again.now))) not in one_object:
             told.add(again.site)
@@ -76,9 +75,8 @@ def check(story: Story) -> Iterator[Hazard]:
             told.add(past.call.callsite)
             yield _of_another_holder(story, past)
     for call, mutation, earlier in story.writes_counted:
-        if earlier or call.callsite in told or (call.callsite, mutation.tensor) in asked:
+        if earlier or call.callsite in told:
             continue  # most writes of a loop end here
-        asked.add((call.callsite, mutation.tensor))
         pair = _copy_and_original(story, call, mutation.tensor)
         if pair is not None and _is_used_again(story, call, mutation.tensor, pair[0].site):
             told.add(call.callsite)
