@@ -97,16 +97,17 @@ def _choices(story: Story, at: Callsite) -> list[_Choice]:
     listing, found = whole_listing(story.trace, at), []
     for node in listing.nodes if listing is not None else ():
         assert listing is not None
-        pair: tuple[ast.expr, ast.expr] | None = None
         if isinstance(node, ast.IfExp):
-            pair = node.body, node.orelse
+            taken, other = node.body, node.orelse
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
-            pair = node.value, node.targets[0]
-        names = [side.id for side in pair or () if isinstance(side, ast.Name)]
-        if isinstance(node, (ast.IfExp, ast.Assign)) and len(set(names)) == 2:
-            taken, other = names
-            if getattr(listing.scope_of(node), "name", "<module>") == at.function.rpartition(".")[2]:
-                found.append(_Choice(node.lineno, listing.text(node), taken, other, isinstance(node, ast.IfExp)))
+            taken, other = node.value, node.targets[0]
+        else:
+            continue  # as nearly always
+        if not isinstance(taken, ast.Name) or not isinstance(other, ast.Name) or taken.id == other.id:
+            continue
+        if getattr(listing.scope_of(node), "name", "<module>") == at.function.rpartition(".")[2]:
+            text, either = listing.text(node), isinstance(node, ast.IfExp)
+            found.append(_Choice(node.lineno, text, taken.id, other.id, either))
     return found
 
 
