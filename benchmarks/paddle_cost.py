@@ -26,7 +26,7 @@ from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.frames import PADDLE_FRAMES
 from inplace_magic.capture.paddle.memory import Memory
-from inplace_magic.capture.paddle.spots import Spot, put_on, spots, take_off
+from inplace_magic.capture.paddle.spots import Spot, put_on, spots, take_off, wardrobe_of
 from inplace_magic.capture.paddle.traits import LEAF_SINK
 from inplace_magic.capture.sessions import Sessions
 from inplace_magic.record.options import WatchOptions
@@ -134,7 +134,7 @@ def seconds(step: Callable[[], None]) -> float:
 
 def under(stand_in: Callable[[Spot], Any], step: Callable[[], None]) -> float:
     """The same under stand-ins."""
-    found = tuple(spot for spot in spots() if spot.kind == "function")
+    found = wardrobe_of(tuple(spot for spot in spots() if spot.kind == "function"))
     put_on(found, stand_in)
     try:
         return seconds(step)

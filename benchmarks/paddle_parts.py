@@ -24,7 +24,7 @@ from inplace_magic.capture.paddle import recorder as recording
 from inplace_magic.capture.paddle.looking import Looks
 from inplace_magic.capture.paddle.memory import Memory
 from inplace_magic.capture.paddle.nodes import NodeMap
-from inplace_magic.capture.paddle.spots import put_on, spots, take_off
+from inplace_magic.capture.paddle.spots import put_on, spots, take_off, wardrobe_of
 from inplace_magic.capture.sessions import Sessions
 from inplace_magic.record.options import WatchOptions
 
@@ -116,18 +116,19 @@ def inside(forward: Callable[[], Any]) -> None:
 
     real = tuple(spot for spot in spots() if spot.kind == "function" and spot.name in CLOCKED)
     slow = tuple(spot._replace(original=clocked(spot.name, spot.original)) for spot in real)
+    clocks, without = wardrobe_of(slow), wardrobe_of(real)
     for _ in range(RUNS):
         around = "nothing"
-        put_on(slow, empty)
+        put_on(clocks, empty)
         try:
             forward()
         finally:
-            take_off(real)
+            take_off(without)
         around = "a watch"
         with watching() as session:
             probe = session._paddle._probe if session._paddle is not None else None
             if probe is not None:
-                put_on(slow, probe.stand_in)
+                put_on(clocks, probe.stand_in)
             forward()
     for name in CLOCKED:
         plain, watched = (statistics.median(found[around, name]) for around in ("nothing", "a watch"))

@@ -15,18 +15,21 @@ from traitlets.config import Config
 PROLOGUE = "%load_ext inplace_magic\nimport torch"
 
 
-def execute(cells: Sequence[str], *, allow_errors: bool, settings: Config | None = None) -> list[Any]:
+def execute(
+    cells: Sequence[str], *, allow_errors: bool, settings: Config | None = None, prologue: str = PROLOGUE
+) -> list[Any]:
     """Executes a notebook of these cells after the prologue; gives back the executed cells, without the prologue.
 
     Args:
         cells: the text of each.
         allow_errors: whether to go on behind a cell that fails.
         settings: of another kernel than a forked one.
+        prologue: of cells that have another beginning of their own.
 
     Raises:
         CellExecutionError: a cell failed and `allow_errors` is False.
     """
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in (PROLOGUE, *cells)])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in (prologue, *cells)])
     client = NotebookClient(
         notebook, kernel_name="python3", timeout=120, allow_errors=allow_errors, config=settings or forked_kernel()
     )

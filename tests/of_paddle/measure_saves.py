@@ -27,7 +27,7 @@ import paddle.nn.functional as F
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.functions import in_positions
 from inplace_magic.capture.paddle.saves import TABLE, Entry, Table, form_of, table_of, tables
-from inplace_magic.capture.paddle.spots import Spot, put_on, spots, take_off
+from inplace_magic.capture.paddle.spots import Spot, Wardrobe, put_on, spots, take_off, wardrobe_of
 
 EXPRESSIONS = Path(__file__).with_name("expressions.txt").read_text(encoding="utf-8").splitlines()
 """Each is run with fresh inputs; what this version of Paddle does not have is left out."""
@@ -98,6 +98,7 @@ class Measured:
         self.with_gaps: dict[str, list[tuple[str, set[str], frozenset[str]]]] = {}
         """By operation, of the other calls: the form, which inputs were not, and what was kept."""
         self._packed: list[Any] = []
+        self._stand_ins: dict[int, Any] = {}
 
     def pack(self, tensor: Any) -> Any:
         """Called by Paddle for each buffer that a node keeps."""
@@ -105,7 +106,13 @@ class Measured:
         return tensor
 
     def stand_in(self, spot: Spot) -> Any:
-        """What stands in an operation's place while it is measured."""
+        """What stands in an operation's place while it is measured: the same for all expressions."""
+        made = self._stand_ins.get(id(spot))
+        if made is None:
+            made = self._stand_ins[id(spot)] = self._measuring(spot)
+        return made
+
+    def _measuring(self, spot: Spot) -> Any:
         original, name = spot.original, spot.facts.operation
 
         def measured(*args: Any, **kwargs: Any) -> Any:
@@ -152,7 +159,7 @@ def _slots(args: tuple[Any, ...], produced: list[Any], packed: list[Any]) -> Ite
 def measure() -> Table:
     """The table of the version that is installed."""
     measured = Measured()
-    found = tuple(spot for spot in spots() if spot.kind == "function" and not spot.facts.runs_backward)
+    found = wardrobe_of(tuple(spot for spot in spots() if spot.kind == "function" and not spot.facts.runs_backward))
     for expression in EXPRESSIONS:
         for asking in (None, "x", "y", "a", "w", "a3", "s"):
             if asking is None or asking in _names(expression):
@@ -174,7 +181,7 @@ def measure() -> Table:
     return Table(saves, frozenset(as_it_lies))
 
 
-def _run(expression: str, names: dict[str, Any], found: tuple[Spot, ...], measured: Measured) -> None:
+def _run(expression: str, names: dict[str, Any], found: Wardrobe, measured: Measured) -> None:
     put_on(found, measured.stand_in)
     try:
         with paddle.autograd.saved_tensors_hooks(measured.pack, lambda tensor: tensor):

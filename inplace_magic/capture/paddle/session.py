@@ -17,7 +17,7 @@ from inplace_magic.capture.paddle.probe import Probe
 from inplace_magic.capture.paddle.reach import hooked_layers, names_of_tensors
 from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.refusals import refusal_of
-from inplace_magic.capture.paddle.spots import Spot, put_on, spots, take_off
+from inplace_magic.capture.paddle.spots import NOTHING, put_on, spots, take_off, wardrobe_of
 from inplace_magic.record import blindness
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.options import WatchOptions
@@ -40,7 +40,7 @@ class PaddleSession:
         self.options = options
         self._recorder = Recorder(options)
         self._probe: Probe | None = None
-        self._spots: tuple[Spot, ...] = ()
+        self._wardrobe = NOTHING
         self.active = False
         self._forked = False
 
@@ -67,11 +67,11 @@ class PaddleSession:
         self._recorder.sites.begin_at(root, cell_globals, root_file)
         self._recorder.begin_block()
         self._probe = Probe(self._recorder)
-        self._spots = spots()
+        self._wardrobe = wardrobe_of(spots())
         self.active = True
         forks.begins(self)
         try:
-            put_on(self._spots, self._probe.stand_in)
+            put_on(self._wardrobe, self._probe.stand_in)
         except BaseException:  # an interrupt must not leave half of them on
             self.leave()
             raise
@@ -81,9 +81,9 @@ class PaddleSession:
         if self._probe is None:
             return
         try:
-            take_off(self._spots)
+            take_off(self._wardrobe)
         except BaseException:  # interrupted before its first line: it protects itself only from there on
-            take_off(self._spots)
+            take_off(self._wardrobe)
             raise
         finally:
             self._probe.silent = True
@@ -100,7 +100,7 @@ class PaddleSession:
         self._forked = True
         if self._probe is not None:
             self._probe.silent = True
-            take_off(self._spots)
+            take_off(self._wardrobe)
             self._probe = None
             self.active = False
 

@@ -53,48 +53,87 @@ class Spot(NamedTuple):
     (of a ``PyLayer``)."""
 
 
+class Wardrobe(NamedTuple):
+    """Spots as they are put on: nearly all are functions in a few modules, of which each is changed in one go. To set
+    one attribute after the other took as long as all else of a short watch."""
+
+    modules: tuple[tuple[dict[str, Any], dict[str, Any]], ...]
+    """The names of a module, and what stands under those of them that are spots."""
+    functions: dict[int, Spot]
+    """Of each function in a module the first spot, by the function's ``id``: its stand-in is that of all of them."""
+    others: tuple[Spot, ...]
+    """Those in classes."""
+
+
+NOTHING = Wardrobe((), {}, ())
+
+_imported: list[str] = []
+"""The modules that were there when spots were last asked for: mostly the same, which is seen at once."""
 _known: tuple[int, tuple[Spot, ...]] | None = None
+_last: tuple[tuple[Spot, ...], Wardrobe] | None = None
 _facts: dict[tuple[str, str], OpFacts] = {}
 
 
 def spots() -> tuple[Spot, ...]:
     """All of them; looked for anew when Paddle has imported more of itself."""
-    global _known
-    modules = sum(name.startswith("paddle") for name in list(sys.modules))
-    if _known is None or _known[0] != modules:
-        _known = modules, (*_functions(), *_methods())
+    global _imported, _known
+    imported = list(sys.modules)
+    if _known is None or imported != _imported:
+        modules = sum(name.startswith("paddle") for name in imported)
+        if _known is None or _known[0] != modules:
+            _known = modules, (*_functions(), *_methods())
+        _imported = imported
     return _known[1]
 
 
-def put_on(found: tuple[Spot, ...], stand_in: Callable[[Spot], Any]) -> None:
+def wardrobe_of(found: tuple[Spot, ...]) -> Wardrobe:
+    """How spots are put on; of the same ones, which most watches have, it is kept."""
+    global _last
+    if _last is None or _last[0] is not found:
+        in_modules = [spot for spot in found if spot.kind == "function" and type(vars(spot.holder)) is dict]
+        modules: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+        for spot in in_modules:
+            modules.setdefault(id(spot.holder), (vars(spot.holder), {}))[1][spot.name] = spot.original
+        functions: dict[int, Spot] = {}
+        for spot in in_modules:
+            functions.setdefault(id(spot.original), spot)
+        others = tuple(spot for spot in found if spot.kind != "function" or type(vars(spot.holder)) is not dict)
+        _last = found, Wardrobe(tuple(modules.values()), functions, others)
+    return _last[1]
+
+
+def put_on(wardrobe: Wardrobe, stand_in: Callable[[Spot], Any]) -> None:
     """Puts stand-ins into the spots.
 
     Args:
-        found: the spots.
+        wardrobe: of the spots.
         stand_in: makes what stands there.
     """
-    made: dict[int, Any] = {}
-    for spot in found:
-        key = id(spot.original)
-        if spot.kind != "function" or key not in made:
-            made[key] = stand_in(spot)
-        setattr(spot.holder, spot.name, made[key])
+    made = {key: stand_in(spot) for key, spot in wardrobe.functions.items()}
+    for names, originals in wardrobe.modules:
+        names.update({name: made[id(original)] for name, original in originals.items()})
+    for spot in wardrobe.others:
+        setattr(spot.holder, spot.name, stand_in(spot))
 
 
-def take_off(found: tuple[Spot, ...]) -> None:
+def take_off(wardrobe: Wardrobe) -> None:
     """Puts the old objects back; an interrupt on the way is let through when it is done."""
     interrupted: BaseException | None = None
-    left = list(found)
-    while left:
+    modules, others = list(wardrobe.modules), list(wardrobe.others)
+    while modules or others:
         try:
-            while left:
-                spot = left[-1]
+            while others:
+                spot = others[-1]
                 if spot.original is _MISSING:
                     if spot.name in vars(spot.holder):
                         delattr(spot.holder, spot.name)
                 else:
                     setattr(spot.holder, spot.name, spot.original)
-                left.pop()
+                others.pop()
+            while modules:
+                names, originals = modules[-1]
+                names.update(originals)
+                modules.pop()
         except BaseException as struck:  # an interrupt of the user's: the same spot once more
             interrupted = struck
     if interrupted is not None:
