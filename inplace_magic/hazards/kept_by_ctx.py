@@ -72,12 +72,13 @@ def _written_between(
         )
     given = forwards[meta.tensor].get(owner, [])
     before = bisect_left(given, read.index, key=_INDEX)
-    kept = given[before - 1] if before else None
-    writes = story.writes.get(meta.counter, ())
-    first = bisect_right(writes, kept.index, key=_AT) if kept is not None else len(writes)
-    for write in takewhile(lambda write: write.at < read.index, islice(writes, first, None)):
+    if not before:
+        return None
+    kept, writes = given[before - 1], story.writes.get(meta.counter, ())
+    later = islice(writes, bisect_right(writes, kept.index, key=_AT), None)
+    for write in takewhile(lambda write: write.at < read.index, later):
         own = owner in (_method(write.site, "forward"), _method(write.site, "backward"))
-        if kept is not None and write.call is not None and not own:
+        if write.call is not None and not own:
             return kept, write
     return None
 
