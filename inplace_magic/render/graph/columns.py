@@ -15,12 +15,25 @@ from functools import partial
 from itertools import pairwise
 from math import dist
 
-from inplace_magic.render.graph.shapes import SVG, Point, divided, move, move_shape, points_in, points_of
+from inplace_magic.render.graph.shapes import (
+    GROUP,
+    PATH,
+    POLYGON,
+    TEXT,
+    Point,
+    divided,
+    move,
+    move_shape,
+    points_in,
+    points_of,
+)
 
 PAGE = 760.0, 600.0
 """Points of a page that a picture may take without its letters becoming small."""
 SCREEN = 720.0, 236.0
 """Points of the frame that a report shows a picture in; one that is whole there in columns needs no second look."""
+TALL = 1.5
+"""Times the height of a page or a frame; what is less tall is left as it is."""
 MOST_COLUMNS = 4
 GUTTER, LANE, TURN = 26.0, 6.0, 20.0
 """Room between columns, between arrows that run in it, and for an arrow to turn."""
@@ -37,8 +50,9 @@ def in_columns(drawn: ET.Element) -> None:
     Args:
         drawn: the root of the SVG; changed in place.
     """
-    graph = drawn.find(f"{SVG}g")
-    if graph is None:
+    graph = drawn.find(GROUP)
+    box = _NUMBER.findall(drawn.get("viewBox", ""))
+    if graph is None or (len(box) == 4 and float(box[3]) <= TALL * SCREEN[1]):
         return
     parts = _parts(graph)
     cuts = _cuts(parts)
@@ -77,9 +91,9 @@ class _Column:
 def _parts(graph: ET.Element) -> list[_Part]:
     found = []
     for element in graph:
-        points = list(points_in(element)) if element.tag == f"{SVG}g" else []
+        points = list(points_in(element)) if element.tag == GROUP else []
         if points:
-            xs, ys = [x for x, _ in points], [y for _, y in points]
+            xs, ys = zip(*points, strict=True)
             found.append(_Part(element, element.get("class", "").split()[0], min(xs), min(ys), max(xs), max(ys)))
     return found
 
@@ -92,10 +106,10 @@ def _cuts(parts: list[_Part]) -> list[float]:
     top, bottom = min(part.top for part in solid), max(part.bottom for part in solid)
     width, height = max(part.right for part in parts) - min(part.left for part in parts), bottom - top
     places = list(_places(parts))
-    whole = _best(places, top, bottom, width, SCREEN) if height > 1.5 * SCREEN[1] else (0.0, [])
+    whole = _best(places, top, bottom, width, SCREEN) if height > TALL * SCREEN[1] else (0.0, [])
     if whole[0] == 1:
         return whole[1]
-    return _best(places, top, bottom, width, PAGE)[1] if height >= 1.5 * PAGE[1] else []
+    return _best(places, top, bottom, width, PAGE)[1] if height >= TALL * PAGE[1] else []
 
 
 def _best(
@@ -156,7 +170,7 @@ def _rewrite(drawn: ET.Element, graph: ET.Element, parts: list[_Part], cuts: lis
         place(part)
     low = max(column.bottom + column.dy for column in columns) + (TURN if columns else 0)
     right = columns[-1].right + columns[-1].dx
-    texts = [element for element in graph if element.tag == f"{SVG}text"]
+    texts = [element for element in graph if element.tag == TEXT]
     for text in texts:
         text.set("x", str((start + right) / 2))
         text.set("y", str(float(text.get("y", "0")) - TURN))
@@ -208,9 +222,9 @@ class _Placer:
         return next((n for n, column in enumerate(self.columns) if y < column.bottom), len(self.columns) - 1)
 
     def split_frame(self, part: _Part, first: int, last: int) -> None:
-        shapes = f"{SVG}path", f"{SVG}polygon"
+        shapes = PATH, POLYGON
         holder = next(each for each in part.element.iter() if any(inner.tag in shapes for inner in each))
-        shape, text = next(inner for inner in holder if inner.tag in shapes), holder.find(f"{SVG}text")
+        shape, text = next(inner for inner in holder if inner.tag in shapes), holder.find(TEXT)
         looks = {name: value for name, value in shape.attrib.items() if name not in ("d", "points")}
         holder.remove(shape)
         if text is not None:
@@ -225,14 +239,14 @@ class _Placer:
             right = min(part.right, column.right - INSET * around) + column.dx
             corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
             moved = " ".join(f"{x},{y}" for x, y in corners)
-            ET.SubElement(holder, f"{SVG}polygon", {**looks, "points": moved})
+            ET.SubElement(holder, POLYGON, {**looks, "points": moved})
             if text is not None:
                 at = {"x": str(left + float(text.get("x", "0")) - part.left), "y": str(top + HEAD - 5)}
-                ET.SubElement(holder, f"{SVG}text", {**text.attrib, **at}).text = text.text
+                ET.SubElement(holder, TEXT, {**text.attrib, **at}).text = text.text
 
     def lead_on(self, part: _Part) -> None:
-        lines = [shape for shape in part.element.iter(f"{SVG}path") if shape.get("d")]
-        heads = list(part.element.iter(f"{SVG}polygon"))
+        lines = [shape for shape in part.element.iter(PATH) if shape.get("d")]
+        heads = list(part.element.iter(POLYGON))
         end = points_of(lines[0])[-1] if lines else (0.0, part.top)
         tip = max((point for head in heads for point in points_in(head)), key=partial(dist, end), default=end)
         last = self.number(tip[1])
@@ -240,7 +254,7 @@ class _Placer:
             line.set("d", self.way(part, points_of(line), last))
         for head in heads:
             move_shape(head, self.columns[last].dx, self.columns[last].dy)
-        for text in part.element.iter(f"{SVG}text"):
+        for text in part.element.iter(TEXT):
             column = self.columns[self.number(float(text.get("y", "0")))]
             move_shape(text, column.dx, column.dy)
 
