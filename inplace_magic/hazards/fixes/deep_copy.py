@@ -32,7 +32,7 @@ def snapshot_taken(write: Written) -> Fix | None:
         return None
     statement, references = found[0]
     if _is_state_dict(statement.value):
-        return _deep_copy(write, statement)
+        return _deep_copy(write, listing, statement, statement.value)
     edits = edits_of(listing, [cloned(listing, node) for node in references])
     return Fix(write.site, listing, edits, _price(write)) if edits else None
 
@@ -57,6 +57,17 @@ def second_name_copied(write: Written) -> Fix | None:
     detached = ".detach()" if any(meta.requires_grad for meta in call.inputs[:2]) else ""
     edit = listing.substitute([(statement.value, f"{found[0].source}{detached}.clone()")])
     return Fix(site, listing, (edit,), call.inputs[0].nbytes) if edit is not None else None
+
+
+def state_copied_where_taken(write: Written) -> Fix | None:
+    """``self.weights = copy.deepcopy(model.state_dict())``: the expression that the finding names as its origin."""
+    origin = write.hazard.origin
+    listing = listing_of(write.story.trace, origin)
+    node = listing.expression_at(origin) if listing is not None and origin is not None else None
+    if listing is None or not listing.whole or node is None or not _is_state_dict(node):
+        return None
+    statement = listing.statement_on(node.lineno)
+    return _deep_copy(write, listing, statement, node) if statement is not None else None
 
 
 def _compared(write: Written, name: str) -> bool:
@@ -96,31 +107,32 @@ def _is_state_dict(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict"
 
 
-def _deep_copy(write: Written, statement: ast.Assign) -> Fix | None:
-    method = statement.value.func if isinstance(statement.value, ast.Call) else None
-    owner = method.value if isinstance(method, ast.Attribute) else statement.value
-    return deep_copied(write, statement, statement.value, statement.value, path_text(owner))
+def _deep_copy(write: Written, listing: Listing, statement: ast.stmt, taken: ast.expr) -> Fix | None:
+    method = taken.func if isinstance(taken, ast.Call) else None
+    owner = method.value if isinstance(method, ast.Attribute) else taken
+    return deep_copied(write, listing, statement, taken, taken, path_text(owner))
 
 
 def deep_copied(
-    write: Written, statement: ast.stmt, old: ast.expr, copied: ast.expr, owner: str | None = None
+    write: Written, listing: Listing, statement: ast.stmt, old: ast.expr, copied: ast.expr, owner: str | None = None
 ) -> Fix | None:
-    """A statement with ``copy.deepcopy(…)`` for one of its expressions, and the import where the cell has none.
+    """A statement with ``copy.deepcopy(…)`` for one of its expressions, and the import where its text has none.
 
     Args:
         write: the write of the finding.
-        statement: what is changed.
+        listing: the text that is changed.
+        statement: what is changed of it.
         old: the expression in it that is replaced.
         copied: the expression of which a deep copy takes its place.
         owner: the module that is copied, for the price; None: `copied` itself.
     """
-    listing = write.listing
     edit = listing.substitute([(old, f"copy.deepcopy({listing.text(copied)})")])
     if edit is None:
         return None
     edits = (edit,) if _imports_copy(listing) else (_import(listing, statement), edit)
     price = _price_of_module(write, owner or path_text(copied))
-    return Fix(write.site, listing, tuple(e for e in edits if e is not None), price)
+    site = write.hazard.origin if listing is not write.listing and write.hazard.origin is not None else write.site
+    return Fix(site, listing, tuple(e for e in edits if e is not None), price)
 
 
 def _imports_copy(listing: Listing) -> bool:

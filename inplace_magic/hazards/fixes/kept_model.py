@@ -33,7 +33,7 @@ def copied_when_taken(write: Written) -> Fix | None:
         return None
     statement, value = found[0]
     held = [each for each in _within(value) if expressions.path_text(each) in names or last is not None]
-    return deep_copied(write, statement, held[0], held[0]) if len(held) == 1 else None
+    return deep_copied(write, listing, statement, held[0], held[0]) if len(held) == 1 else None
 
 
 def _repeats(listing: Listing, node: ast.stmt) -> bool:

@@ -294,7 +294,7 @@ def deeply_copied(write: Written) -> Fix | None:
         still = f"self.{path.rpartition('.')[2]}" if path is not None and "." in path else path
         found = _alias_of(listing, still) if still is not None else None
         if found is not None:
-            return deep_copied(write, *found)
+            return deep_copied(write, listing, *found)
     return None
 
 

@@ -23,13 +23,16 @@ kept one read. The same is told of a function that gives a view of one memory in
 around the same values (``torch.sparse_coo_tensor`` copies none): the memory was written for the next one before
 anybody had read the one before. And it is told of the best row so far, which a line keeps under a condition that reads
 what it or a line beside it assigns, by an index that was found in another tensor and looks up a value there as well:
-the rows were written, and the kept one is read. Silent for trained leaves and gradients, and where the kept tensor
-itself is written.
+the rows were written, and the kept one is read. Silent for gradients, and where the kept tensor itself is written.
+
+Of trained weights, as ``best = model.state_dict()`` and ``{name: p.detach() …}`` keep them, it is told where another
+statement than a copy back into them (see `same-memory-compared`) reads them after a step, and they were kept at a
+chosen moment: under a condition that reads what is assigned beside it, ``if loss < least``; or under any condition in a
+loop that kept them several times and then wrote them in further passes without keeping anything.
 """
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -38,16 +41,16 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.finding import Badges, Hazard, finding
+from inplace_magic.hazards.fixes.deep_copy import state_copied_where_taken
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
+from inplace_magic.hazards.references.kept_weights import is_the_best_so_far, kept_weights_moved_on
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
-from inplace_magic.source import expressions
-from inplace_magic.source.listing import whole_listing
 
 CODE = "kept-then-written"
 _CHOICES = 16
@@ -62,6 +65,9 @@ def check(story: Story) -> Iterator[Hazard]:
             if stale.write.site not in told:
                 told.add(stale.write.site)
                 yield _hazard(story, stale)
+    for stale in kept_weights_moved_on(story):
+        if stale.write.site not in told:
+            yield _hazard(story, stale, weights=True)
 
 
 def _kept(story: Story) -> Iterator[Reference]:
@@ -92,7 +98,7 @@ def _chosen(story: Story) -> Iterator[Reference]:
             continue
         found = story.innermost_new(index.tensor, call.index)
         measured = found.inputs[0] if found is not None and len(found.inputs) == 1 else None
-        if measured is None or measured.storage == whole.storage or not _is_the_best_so_far(story, site):
+        if measured is None or measured.storage == whole.storage or not is_the_best_so_far(story, site):
             continue
         if any(_looks_up(each, measured, site) for each in story.given_to.get(index.tensor, ())):
             yield Reference(row.tensor, row.storage, call.index, site, "chosen", region_of(row))
@@ -101,19 +107,6 @@ def _chosen(story: Story) -> Iterator[Reference]:
 def _looks_up(call: CallEvent, measured: TensorMetadata, site: Callsite) -> bool:
     takes = call.does("gives item") and call.inputs[0].tensor == measured.tensor
     return takes and call.callsite is not None and call.callsite.same_run(site)
-
-
-def _is_the_best_so_far(story: Story, site: Callsite) -> bool:
-    """Whether a statement stands under a condition that reads what it, or one beside it, assigns anew."""
-    listing = whole_listing(story.trace, site)
-    statement = listing.statement_at(site) if listing is not None else None
-    around = listing.parents.get(statement) if listing is not None and statement is not None else None
-    if not isinstance(around, ast.If) or statement not in around.body:
-        return False
-    paths = (expressions.path_text(node) for node in ast.walk(around.test) if isinstance(node, ast.expr))
-    read = {path for path in paths if path is not None}
-    assigned = (target for each in around.body if isinstance(each, ast.Assign) for target in each.targets)
-    return any(expressions.path_text(target) in read for target in assigned)
 
 
 def _given_again(story: Story) -> Iterator[Reference]:
@@ -171,9 +164,10 @@ def _first_read(story: Story, kept: Reference, write: Write) -> CallEvent | None
     return first if late else None
 
 
-def _hazard(story: Story, stale: Stale) -> Hazard:
+def _hazard(story: Story, stale: Stale, *, weights: bool = False) -> Hazard:
     kept, write = stale.reference, stale.write
     place = wording.code(kept.place.expression) if kept.place is not None else ""
+    whole = weights and kept.place is not None and not kept.place.direct
     message = (
         _(
             "{read} reads what {keeping} had given, but {write} had written it for the next one: {kept} is on the same "
@@ -194,13 +188,18 @@ def _hazard(story: Story, stale: Stale) -> Hazard:
             write=wording.spot(write.site),
             kept=place,
         ),
-        fix=_("Keep a copy: append `.clone()` to {kept}.").format(kept=place),
+        fix=(
+            _("Keep a copy: `copy.deepcopy(…)` around {kept}.").format(kept=place)
+            if whole
+            else _("Keep a copy: append `.clone()` to {kept}.").format(kept=place)
+        ),
         variable=story.name_written_by(write),
         origin=kept.place,
         read=stale.read,
         tensor=kept.tensor,
         write=write,
+        badges=Badges(origin=_("kept here")) if weights else Badges(),
     )
 
 
-RULE = Rule(check, {CODE: Cures((copied_where_taken,))})
+RULE = Rule(check, {CODE: Cures((state_copied_where_taken, copied_where_taken))})

@@ -38,7 +38,11 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.fixes.deep_copy import second_name_copied, snapshot_taken
+from inplace_magic.hazards.fixes.deep_copy import (
+    second_name_copied,
+    snapshot_taken,
+    state_copied_where_taken,
+)
 from inplace_magic.hazards.references.second_sides import second_taken, where_named
 from inplace_magic.hazards.references.twice.compared_with_itself import compared_with_itself, write_since
 from inplace_magic.hazards.references.twice.measured_alike import Measured, measured_alike
@@ -54,7 +58,8 @@ CODE = "same-memory-compared"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place that made a snapshot follow."""
-    seen = set()
+    seen: set[Callsite | None] = set()
+    told: set[tuple[Callsite | None, Callsite | None] | None] = set()
     found = list(compared_with_itself(story))
     first: dict[Callsite | None, int] = {}
     since: set[Callsite | None] = set()
@@ -67,6 +72,11 @@ def check(story: Story) -> Iterator[Hazard]:
         if write.site in seen or early:  # of a loop's passes, those tell more that a write between two of them explains
             continue
         seen.add(write.site)
+        maker = _maker(story, call, each.taken)
+        kept = (maker.callsite, call.callsite) if maker is not None else None
+        if kept is not None and kept in told:
+            continue  # one statement kept them all, and another one reads them, whoever wrote which
+        told.add(kept)
         yield _hazard(story, call, call.inputs[0], write, each.taken)
     for measured in measured_alike(story):
         taken = second_taken(story, measured.beside)
@@ -182,4 +192,4 @@ def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) ->
     )
 
 
-RULE = Rule(check, {CODE: Cures((snapshot_taken, second_name_copied))})
+RULE = Rule(check, {CODE: Cures((snapshot_taken, second_name_copied, state_copied_where_taken))})

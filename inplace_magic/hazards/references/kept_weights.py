@@ -1,0 +1,117 @@
+"""Trained weights that somebody kept at a chosen moment, and that training moved on: ``best = model.state_dict()``.
+
+What ``state_dict()`` and ``p.detach()`` give are tensors on the memory of the weights. Whoever keeps them may want to
+follow the weights; so only a moment that the program chose counts: one that was the best so far, as the text says, or
+one that passes of the training loop went by without keeping anything.
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import LOOPS, whole_listing
+
+
+def kept_weights_moved_on(story: Story) -> Iterator[Stale]:
+    """Yields one for each line that wrote weights which were kept, and that were read as kept after that."""
+    taken = [call for call in story.doing("detached") if _takes_a_weight(call)]
+    if not taken:
+        return
+    references = list(_read_elsewhere(story, taken))
+    times: defaultdict[tuple[Callsite | None, int | None], list[int]] = defaultdict(list)
+    for call in taken:
+        times[call.callsite, call.outputs[0].storage].append(call.index)
+    best = lru_cache(None)(lambda site: any(is_the_best_so_far(story, place) for place in site.chain))
+
+    def written(kept: Reference, write: Write) -> bool:
+        if write.call is None or write.mutation is None or write.mutation.tensor == kept.tensor:
+            return False
+        if not may_meet(kept.region, reach_of_write(write.call, write.mutation)):
+            return False
+        return best(kept.place) or _went_by(story, kept, write, times[kept.place, kept.storage])
+
+    yield from gone_stale(story, references, written, lambda kept, write: _reading(story, kept, write.at))
+
+
+def is_the_best_so_far(story: Story, site: Callsite) -> bool:
+    """Whether a statement stands under a condition that reads what it, or one beside it, assigns anew."""
+    listing = whole_listing(story.trace, site)
+    statement = listing.statement_at(site) if listing is not None else None
+    around = listing.parents.get(statement) if listing is not None and statement is not None else None
+    if not isinstance(around, ast.If) or statement not in around.body:
+        return False
+    paths = (expressions.path_text(node) for node in ast.walk(around.test) if isinstance(node, ast.expr))
+    read = {path for path in paths if path is not None}
+    targets = (target for each in around.body if isinstance(each, ast.Assign) for target in each.targets)
+    assigned = (part for target in targets for part in getattr(target, "elts", [target]))
+    return any(expressions.path_text(target) in read for target in assigned)
+
+
+def _takes_a_weight(call: CallEvent) -> bool:
+    return call.callsite is not None and bool(call.outputs) and call.inputs[0].is_trainable
+
+
+def _read_elsewhere(story: Story, taken: list[CallEvent]) -> Iterator[Reference]:
+    """Those that another statement reads than the one that took them, and that nobody writes."""
+    for call in taken:
+        kept = call.outputs[0]
+        if _reading(story, Reference(kept.tensor, kept.storage, call.index, call.callsite), call.index) is not None:
+            given = story.given_to.get(kept.tensor, ())
+            if all(meta.tensor != kept.tensor for each in given for meta in each.mutated):
+                yield Reference(kept.tensor, kept.storage, call.index, call.callsite, region=region_of(kept))
+
+
+def _reading(story: Story, kept: Reference, since: int) -> CallEvent | None:
+    """The first call after another one that reads a tensor in another statement than that which took it; a copy onto
+    itself is told by `same-memory-compared`."""
+    for call in story.given_between(kept.tensor, since, len(story.trace.calls)):
+        reads = call.looks_at_values or call.does("gives address")
+        onto_itself = call.does("copies in") and call.inputs[0].storage == kept.storage
+        if reads and call.kind != "view" and not onto_itself and not _in_one_statement(call.callsite, kept.place):
+            return call
+    return None
+
+
+def _in_one_statement(one: Callsite | None, other: Callsite | None) -> bool:
+    return one is None or other is None or one.same_statement(other)
+
+
+def _went_by(story: Story, kept: Reference, write: Write, times: list[int]) -> bool:
+    """Whether a loop that kept weights several times has passed without keeping any: its body wrote them twice."""
+    if len(times) < 2 or kept.place is None or not _under_a_condition_beside(story, kept.place, write.site):
+        return False
+    later = bisect_left(times, kept.since + 1)
+    until = times[later] if later < len(times) else len(story.trace.calls)
+    since = (each for each in story.writes_to_memory(kept.storage) if kept.since < each.at < until)
+    return sum([each.site == write.site for each in since]) > 1
+
+
+def _under_a_condition_beside(story: Story, kept: Callsite, wrote: Callsite | None) -> bool:
+    """Whether both statements stand in the body of one loop, in no loop within it, and that which kept under an
+    ``if``."""
+    place = next((place for place in kept.chain if place.same_run(wrote)), None)
+    listing = whole_listing(story.trace, wrote) if wrote is not None and place is not None else None
+    if listing is None or place is None or wrote is None:
+        return False
+    loops = []
+    conditional = False
+    for site in (place, wrote):
+        statement = listing.statement_at(site)
+        above = list(listing.around(statement)) if statement is not None else []
+        loop = next((n for n, node in enumerate(above) if isinstance(node, LOOPS)), None)
+        if loop is None:
+            return False
+        loops.append(above[loop])
+        conditional = conditional or (site is place and any(isinstance(node, ast.If) for node in above[:loop]))
+    return conditional and loops[0] is loops[1]
