@@ -144,3 +144,17 @@ def test_what_a_module_of_some_name_is_may_change(monkeypatch: pytest.MonkeyPatc
             kept = kind(torch.zeros(3))
             kept.count()
         assert ("kept.total" in {each.name for each in watch.report.trace.names}) == (file is not None)
+
+
+def test_what_several_hooks_keep_is_told_in_the_order_of_the_hooks() -> None:
+    """And not in that in which the garbage collector lists their modules: what it has looked at comes last there."""
+    norm = nn.BatchNorm1d(2)
+    block = nn.Sequential(nn.Linear(2, 2), norm)
+    kept: dict[str, torch.Tensor] = {}
+    for name, layer in (("block", block), ("norm", norm)):
+        layer.register_forward_hook(lambda _layer, _given, out, name=name: kept.update({name: out}))
+    net = nn.Sequential(block, nn.ReLU(inplace=True))
+    with inplace_magic.watch() as watch:
+        for _ in range(3):
+            net(torch.randn(4, 2))
+    assert [each.key for each in watch.report.trace.kept_by_hooks] == ["block", "norm"] * 3
