@@ -24,8 +24,8 @@ class Numbered:
         known = self._known.get(id(item))
         if known is None or (known[1] is not None and known[1]() is not item):
             try:
-                known = next(self._numbers), weakref.ref(item)
+                lives = weakref.ref(item)
             except TypeError:
-                known = next(self._numbers), None
-            self._known[id(item)] = known
+                lives = None
+            known = self._known[id(item)] = next(self._numbers), lives
         return known[0], known[1] is not None
