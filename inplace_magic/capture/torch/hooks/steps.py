@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import weakref
 from collections.abc import Iterator
 from itertools import islice
 from types import FrameType
@@ -25,6 +24,7 @@ from torch.utils.hooks import RemovableHandle
 from inplace_magic.capture.log import RawBeside, RawReplacement, RawSighting, RawStepping
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import names_of
+from inplace_magic.capture.naming.numbered import Numbered
 from inplace_magic.capture.naming.reach import entries_of
 from inplace_magic.capture.naming.scope import names_in_sight, was_executed
 from inplace_magic.capture.recorder import Recorder
@@ -69,8 +69,8 @@ class Steps:
         self._recorder = recorder
         self._thread = threading.get_ident()
         self._count = 0
-        self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
-        """By ``id``, of optimizers and modules."""
+        self._number = Numbered().of
+        """Of optimizers and modules."""
         self._seen: dict[tuple[int, ...], _Look] = {}
         """By the place of a run, see :func:`_place_of`. Not by ``id`` of the frame, which the next frame may get: then
         one run would be taken for another by what else the process has freed."""
@@ -108,16 +108,10 @@ class Steps:
         met = tuple(record.serial for each in held if (record := known(each)) is not None)
         site = recorder.sites.note(sys._getframe(2))
         if len(log.steppings) < _MOST:
-            number = self._number(optimizer)
+            number = self._number(optimizer)[0]
             log.steppings.append(RawStepping(log.begun, site, number, type(optimizer).__name__, met))
         if len(log.sightings) < _MOST:
             self._look(sys._getframe(2), frozenset(map(id, held)))
-
-    def _number(self, item: Any) -> int:
-        known = self._numbers.get(id(item))
-        if known is None or known[0]() is not item:
-            known = self._numbers[id(item)] = weakref.ref(item), len(self._numbers) + 1
-        return known[1]
 
     def _look(self, frame: FrameType | None, held: frozenset[int]) -> None:
         """Goes through the names of the user's functions that run."""
@@ -140,7 +134,7 @@ class Steps:
         moved: dict[str, tuple[str, Any]] = {}
         beside: list[tuple[str, int, Beside]] = []
         for path, holder, module in self._modules(frame):
-            number = self._number(module)
+            number = self._number(module)[0]
             if number not in found.values() and (number, held) not in self._without:
                 containers = kept_beside(module, held, _parameters_of)
                 beside += [(path, number, entry) for entry in containers]
