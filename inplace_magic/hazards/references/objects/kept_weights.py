@@ -51,11 +51,20 @@ def is_the_best_so_far(story: Story, site: Callsite) -> bool:
     around = listing.parents.get(statement) if listing is not None and statement is not None else None
     if not isinstance(around, ast.If) or statement not in around.body:
         return False
-    paths = (expressions.path_text(node) for node in ast.walk(around.test) if isinstance(node, ast.expr))
-    read = {path for path in paths if path is not None}
+    read = set(_measured(around.test))
     targets = (target for each in around.body if isinstance(each, ast.Assign) for target in each.targets)
     assigned = (part for target in targets for part in getattr(target, "elts", [target]))
     return any(expressions.path_text(target) in read for target in assigned)
+
+
+def _measured(test: ast.expr) -> Iterator[str]:
+    """What a condition compares, or hands to a function: not what it asks for being there, as ``best is None`` does."""
+    for node in ast.walk(test):
+        ordered = isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+        for inner in ast.walk(node) if ordered or isinstance(node, ast.Call) else ():
+            path = expressions.path_text(inner) if isinstance(inner, ast.expr) else None
+            if path is not None:
+                yield path
 
 
 def _takes_a_weight(call: CallEvent) -> bool:
