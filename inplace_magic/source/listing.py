@@ -16,6 +16,7 @@ from functools import cached_property
 from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
+from inplace_magic.source.nodes import children, nodes_in
 from inplace_magic.source.remembered import for_the_same_lines, for_the_same_object
 from inplace_magic.source.text import Text, text_of
 
@@ -51,13 +52,24 @@ class Listing:
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """All nodes of the tree as ``ast.walk`` gives them, outer ones first: each rule goes through them."""
-        return list(ast.walk(self.tree))
+        """All nodes of the tree, outer ones first: each rule goes through them."""
+        return nodes_in(self.tree)
+
+    def inside(self, node: ast.AST) -> list[ast.AST]:
+        """A node and all below it, outer ones first. Of a function or class that is asked for again and again."""
+        known = self._inside.get(node)
+        if known is None:
+            known = self._inside[node] = nodes_in(node)
+        return known
+
+    @cached_property
+    def _inside(self) -> dict[ast.AST, list[ast.AST]]:
+        return {self.tree: self.nodes}
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The node around each node."""
-        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+        return {child: node for node in self.nodes for child in children(node)}
 
     @cached_property
     def stores(self) -> dict[str, list[ast.Name]]:
@@ -66,6 +78,15 @@ class Listing:
         for node in self.nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 found.setdefault(node.id, []).append(node)
+        return found
+
+    @cached_property
+    def declared(self) -> dict[str, list[ast.AST]]:
+        """Where each name is said to be one of further out, by ``global`` or ``nonlocal``."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in self.nodes:
+            for name in node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else ():
+                found.setdefault(name, []).append(node)
         return found
 
     @cached_property

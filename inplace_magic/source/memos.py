@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from inplace_magic.source.expressions import path_text
+from inplace_magic.source.nodes import nodes_in
 from inplace_magic.source.text import FunctionNode, Text
 
 _DECORATORS = frozenset(("lru_cache", "cache"))
@@ -34,7 +35,7 @@ def _keys_of(node: FunctionNode) -> Iterator[str]:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         if (path_text(called) or "").rpartition(".")[2] in _DECORATORS:
             yield from arguments
-    inside = list(ast.walk(node))
+    inside = nodes_in(node)
     bound = {
         each.targets[0].id: each.value
         for each in inside
