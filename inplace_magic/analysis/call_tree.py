@@ -14,7 +14,6 @@ are drawn as a loop: two passes of the same code.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -180,4 +179,4 @@ def _flat(branch: Branch) -> Branch:
     owns = part.kind == "run" and part.step.path.startswith(branch.step.path) and branch.step.name not in IN_A_ROW
     named = branch.kind == "run" and (part.step.kind == "line" or (owns and bool(branch.step.path)))
     kind: BranchKind = "run" if part.kind == "line" else part.kind
-    return replace(part, kind=kind, step=branch.step, site=branch.site) if named else part
+    return branch_of(kind, branch.step, part.calls, part.parts, branch.site) if named else part

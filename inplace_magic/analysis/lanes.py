@@ -112,12 +112,10 @@ class _Builder:
         self.add_writes_from_outside()
         for storage, keepings in kept.items():
             lane = self.lane(f"S{storage}")
-            lane.last = max(lane.last, *(max(keeping.call, *keeping.reads, 0) for keeping in keepings))
+            for keeping in keepings:
+                lane.last = max(lane.last, keeping.call, *keeping.reads)
         storages = {f"S{storage.storage}": storage for storage in trace.storages}
-        return tuple(
-            self.frozen(key, lane, storages.get(key), kept.get(int(key[1:]), []) if key[0] == "S" else [])
-            for key, lane in self.found.items()
-        )
+        return tuple([self.frozen(key, lane, storages.get(key), kept) for key, lane in self.found.items()])
 
     def lane(self, key: str) -> _Lane:
         lane = self.found.get(key)
@@ -126,16 +124,19 @@ class _Builder:
         return lane
 
     def see(self, facts: TensorMetadata, call: int) -> str:
-        key = f"T{facts.tensor}" if facts.storage is None else f"S{facts.storage}"
-        lane = self.found.get(key) or self.lane(key)
-        lane.tensors[facts.tensor] = None
+        tensor, counter = facts.tensor, facts.counter
+        key = f"T{tensor}" if facts.storage is None else f"S{facts.storage}"
+        lane = self.found.get(key)
+        if lane is None:
+            lane = self.found[key] = _Lane()
+        lane.tensors[tensor] = None
         if call > lane.last:
             lane.last = call
         if lane.nbytes is None:
             lane.nbytes = facts.nbytes
-        self.lane_of[facts.tensor] = key
-        if facts.counter is not None:
-            self.by_counter[facts.counter] = key
+        self.lane_of[tensor] = key
+        if counter is not None:
+            self.by_counter[counter] = key
         return key
 
     def add_call(self, call: CallEvent) -> None:
@@ -178,8 +179,9 @@ class _Builder:
             self.vertices.get((call.index, row.tensor), ""),
             call.callsite,
         )
-        lane = self.lane(key)
-        lane.last = max(lane.last, call.index)
+        lane = self.found.get(key) or self.lane(key)
+        if call.index > lane.last:
+            lane.last = call.index
         lane.marks.append(mark)
 
     def add_move(self, call: CallEvent, facts: TensorMetadata, key: str) -> None:
@@ -215,7 +217,9 @@ class _Builder:
             mark = Mark(foreign.noticed, "unseen", site=foreign.callsite)
             self.lane(f"S{foreign.storage}").marks.append(mark)
 
-    def frozen(self, key: str, lane: _Lane, storage: Storage | None, kept: list[Keeping]) -> Lane:
+    def frozen(self, key: str, lane: _Lane, storage: Storage | None, keepings: dict[int, list[Keeping]]) -> Lane:
+        number = int(key[1:]) if key[0] == "S" else None
+        kept = keepings.get(number, []) if number is not None else []
         born = storage.born if storage is not None else None
         ended = storage.ended if storage is not None else None
         marks = lane.marks
@@ -231,9 +235,9 @@ class _Builder:
                 marks.append(_mark(born, "created", site=maker.callsite if maker is not None else None))
         return _lane(
             key=key,
-            storage=int(key[1:]) if key[0] == "S" else None,
+            storage=number,
             nbytes=storage.nbytes if storage is not None else lane.nbytes,
-            names=tuple(self.names(lane)),
+            names=self.names(lane) if lane.left or not self.named.isdisjoint(lane.tensors) else (),
             tensors=tuple(lane.tensors),
             marks=tuple(sorted(marks, key=_CALL) if len(marks) > 1 else marks),
             kept=tuple(kept),
@@ -243,9 +247,7 @@ class _Builder:
             last=lane.last,
         )
 
-    def names(self, lane: _Lane) -> list[LaneName]:
-        if not lane.left and self.named.isdisjoint(lane.tensors):
-            return []
+    def names(self, lane: _Lane) -> tuple[LaneName, ...]:
         known, names = self.story.names, dict[str, None]()
         for tensor in lane.tensors:
             name = self.bindings.name(tensor)
@@ -254,7 +256,7 @@ class _Builder:
         for tensor in lane.tensors:
             names.update(dict.fromkeys(known.get(tensor, ())))
         stays = [LaneName(name) for name in names if name not in lane.left]
-        return [*stays, *(LaneName(name, site) for name, site in lane.left.items())]
+        return (*stays, *(LaneName(name, site) for name, site in lane.left.items()))
 
 
 def _changes(call: CallEvent) -> bool:

@@ -86,7 +86,7 @@ def timeline_of(
         most: lanes to show.
         columns: calls to show; between any two of them there may be a gap.
     """
-    own = {lane.key: {*map(_CALL, lane.marks), *map(_CALL, lane.kept)} for lane in lanes}
+    own = {lane.key: set(map(_CALL, lane.marks + lane.kept)) for lane in lanes}
     failed = [call.index for call in trace.calls if call.error is not None]
     wanted = [index for each in focus for index in (each.call, each.saved_call) if index is not None] + failed
     tree = _columns(trace, set().union(*own.values(), *map(_reads, lanes), failed), set(wanted))

@@ -1,216 +1,22 @@
-"""``%inplace_watch on`` / ``off`` / ``status``: every cell watched as one story.
-
-A forward in one cell, a ``step()`` in the next and a ``backward()`` in a third are one story, so one watch records them
-all: its probes go on before each cell and come off after it. The story is quiet. After a cell that made torch calls
-its report is made anew, when `pace.py` says, and what went wrong since the last one is shown as a card, once.
-"""
+"""``%inplace_watch on`` / ``off`` / ``status``: every cell watched as one story, which is told in `cell_story.py`."""
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import difflib
-import sys
-import time
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
 
 from inplace_magic.analysis.story import indexed_once
-from inplace_magic.deliver import complain, tell
 from inplace_magic.errors import InplaceMagicError
-from inplace_magic.flags import Options
-from inplace_magic.language import N_, _, ngettext, sentences
+from inplace_magic.language import N_, _, sentences
+from inplace_magic.magics.cell_story import CellStory, Host
 from inplace_magic.magics.cells import running_cell
-from inplace_magic.magics.hint import is_explained
 from inplace_magic.magics.options import STORY_MAGIC, help_of, parse_options, watch_parser
-from inplace_magic.magics.output import show_cards
-from inplace_magic.magics.pace import IDLE_AFTER, Pace
-from inplace_magic.magics.tracebacks import ShortTracebacks
-from inplace_magic.news import News
 from inplace_magic.render import load
-from inplace_magic.source.shells import cell_numbers
-
-if TYPE_CHECKING:
-    from inplace_magic.api import watch
-    from inplace_magic.hazards import Hazard
-    from inplace_magic.report import Report
 
 _VERBS = ("on", "off", "status")
-_TOLD_BEFORE = N_("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again.")
-
-
-class Host(Protocol):
-    """What the story needs of the shell's session."""
-
-    shell: Any
-    tracebacks: ShortTracebacks
-    running: list[Any]
-    story: CellStory | None
-    defaults: dict[str, str]
-
-    def can_begin(self) -> None:
-        """Raises a UsageError when a cell of its own is being watched."""
-
-    def keep(self, report: Report, options: Options) -> None:
-        """Makes it the last report and binds it to the ``--out`` name."""
-
-    def deliver(self, report: Report, options: Options, *, told: bool = False) -> None:
-        """Keeps it, displays it, its findings folded where they were told before, and writes ``--save``."""
-
-
-@dataclass(slots=True, eq=False)
-class CellStory:
-    """What ``on`` began and ``off`` ends."""
-
-    host: Host
-    options: Options
-    watch: watch
-    since: str
-    """The cell in which it was switched on."""
-    cell_open: bool = False
-    """A cell is being watched; its end was not announced yet."""
-    reported: int = 0
-    """How many calls the last report had."""
-    news: News = field(default_factory=News)
-    pace: Pace = field(default_factory=Pace)
-    _made: Report | None = None
-    _fresh: list[Hazard] | None = None
-    """What is news of the running cell, where an error left it: told above the traceback, its cards not shown yet."""
-
-    def begin_cell(self) -> None:
-        """Puts the probes on.
-
-        Raises:
-            InplaceMagicError: another watch is on.
-        """
-        self.leave()  # where the end of the last cell was never announced
-        self.watch.start(cell_globals=self.host.shell.user_global_ns)
-        self.host.tracebacks.on()
-        self.cell_open = True
-        self.pace.cell_begins()
-
-    def leave(self) -> None:
-        """Takes the probes off; the cell's findings wait for :meth:`end_cell`."""
-        self.host.tracebacks.off()
-        self.watch.leave()
-
-    def verdict_on(self, error: BaseException) -> str:
-        """What stands above the traceback of an error that a watch explains; empty where no finding does."""
-        self.watch.leave()
-        if not is_explained(error) or self.watch.recorded == self.reported:
-            return ""
-        report = self._fresh_report(error)
-        self._fresh = self.news.of(report) if report is not None else []
-        if report is None or not self._fresh:
-            return _(_TOLD_BEFORE) if self.news.count else ""
-        from inplace_magic.render.verdict import explanation
-
-        return explanation(replace(report, findings=tuple(self._fresh)))
-
-    def end_cell(self, raised: BaseException | None) -> None:
-        """Takes the probes off and shows what the cell did wrong, now or when the kernel is idle."""
-        self.leave()
-        self.cell_open = False
-        self.pace.cell_ends()
-        fresh, self._fresh = self._fresh, None
-        if fresh and self._made is not None:
-            show_cards(self.host.shell, self._made, fresh)
-        recorded = self.watch.recorded
-        if recorded == self.reported:
-            return  # nothing new can be found, and a report of a long story takes its time
-        if not (is_explained(raised) or self.options.deliver.out is not None or self.pace.can_afford(recorded)):
-            self._wait_until_idle()
-            return
-        report = self._fresh_report(raised)
-        if report is None:
-            return
-        fresh = self.news.of(report)
-        if fresh:
-            show_cards(self.host.shell, report, fresh)
-        elif is_explained(raised) and self.news.count:
-            print(_(_TOLD_BEFORE))
-
-    def catch_up(self) -> None:
-        """Makes the report that was put off, for somebody who asks for it."""
-        if self.watch.recorded == self.reported:
-            return
-        within = self.cell_open
-        self.leave()
-        self._fresh_report(None)
-        if within:
-            self.begin_cell()
-
-    def _wait_until_idle(self) -> None:
-        """Has what was put off told when the kernel has nothing else to do; without its loop, when somebody asks."""
-        with suppress(RuntimeError):  # a shell without a loop
-            asyncio.get_running_loop().call_later(IDLE_AFTER, self._when_idle)
-
-    def _when_idle(self) -> None:
-        if self.host.story is not self or self.cell_open or self.host.running or self.watch.recorded == self.reported:
-            return
-        try:
-            report = self._fresh_report(None)
-            fresh = self.news.of(report) if report is not None else []
-            if report is not None and fresh:
-                show_cards(self.host.shell, report, fresh)
-        except Exception as error:  # a boundary: the loop is the kernel's
-            complain(_("the story was watched, but no report could be made"), error)
-
-    def _fresh_report(self, raised: BaseException | None) -> Report | None:
-        began, recorded = time.perf_counter(), self.watch.recorded
-        report = self._report(self.watch.peek, raised)
-        if report is not None:
-            self.reported, self._made = recorded, report
-            self.pace.reported(len(report.trace.calls), time.perf_counter() - began)
-            self.host.keep(report, self.options)
-        return report
-
-    def end(self, raised: BaseException | None = None) -> Report | None:
-        """Ends the watch; None when no report could be made."""
-        self.leave()
-        made = self._made if self.watch.recorded == self.reported else None
-        return self._report(partial(self.watch.stop, made=made), raised)
-
-    def at_exit(self) -> None:
-        """Python ends, and nobody switched off, as in ``ipython script.ipy``: what was not told yet is said on standard
-        error. The cells of a script are run silently, so IPython did not announce their end."""
-        all_is_told = self.watch.recorded == self.reported and not self._fresh
-        if all_is_told or getattr(self.host.shell, "kernel", None) is not None:
-            return
-        report = self.end(getattr(sys, "last_value", None))
-        if report is not None and (self._fresh or self.news.of(report)):
-            tell(report, quiet=True)
-
-    def figures(self) -> str:
-        """``since Cell In[3]: 1,234 calls, 2 findings``."""
-        calls, findings = self.watch.recorded, self.news.count
-        recorded = ngettext("{count} call recorded", "{count} calls recorded", calls).format(count=f"{calls:,}")
-        shown = ngettext("{count} finding shown", "{count} findings shown", findings).format(count=findings)
-        return _("since {place}: {recorded}, {shown}").format(place=self.since, recorded=recorded, shown=shown)
-
-    def _report(self, make: Callable[..., Report], raised: BaseException | None) -> Report | None:
-        shell = self.host.shell
-        try:
-            return make(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
-        except Exception as error:  # a boundary: the cell has its result already, and keeps it
-            complain(_("the story was watched, but no report could be made"), error)
-            return None
-
-
-def begin_cell(story: CellStory) -> None:
-    """Puts the probes of a story on before a cell; when that fails, one line says so and the cell runs unwatched."""
-    try:
-        story.begin_cell()
-    except InplaceMagicError as error:
-        told = _("inplace_magic: this cell is not part of the story of `{magic}`. {error}")
-        print(told.format(magic=STORY_MAGIC, error=error), file=sys.stderr)
-    except Exception as error:  # a boundary: our fault must not cost the user the cell
-        complain(_("this cell runs unwatched, because the watch could not start"), error)
 
 
 def switch_on(host: Host, line: str) -> None:

@@ -16,7 +16,7 @@ from inplace_magic.analysis.story import indexed_once
 from inplace_magic.deliver import complain, has_note, write
 from inplace_magic.flags import Options
 from inplace_magic.language import _
-from inplace_magic.magics.across_cells import CellStory, begin_cell
+from inplace_magic.magics.cell_story import CellStory, begin_cell
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
 from inplace_magic.magics.fix import KEPT
 from inplace_magic.magics.hint import hint_for

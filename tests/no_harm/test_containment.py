@@ -64,6 +64,10 @@ def reached_by_an_error() -> set[str]:
     return seen
 
 
+def test_what_is_not_broken_here_is_still_there() -> None:
+    assert BOUNDARY.keys() <= {target.name for target in targets()}
+
+
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

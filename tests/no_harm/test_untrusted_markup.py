@@ -17,7 +17,7 @@ from cells import run_cell
 from no_harm.hostile import SCRIPTS, full_report, infected
 
 from inplace_magic.render.graph.layout import ENGINES, EngineMissing
-from inplace_magic.render.graph.svg import SVG
+from inplace_magic.render.graph.shapes import SVG
 from inplace_magic.render.page.explorer import live_script
 from inplace_magic.render.page.packing import packed_text
 from inplace_magic.render.save import save

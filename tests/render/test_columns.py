@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from inplace_magic.render.graph.columns import SCREEN
+from inplace_magic.render.graph.cuts import SCREEN
 from inplace_magic.render.graph.layout import to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -18,7 +18,7 @@ from scripts import script
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.render import reading, to_mimebundle
-from inplace_magic.render.graph.svg import SVG
+from inplace_magic.render.graph.shapes import SVG
 from inplace_magic.render.markup import prose, table
 from inplace_magic.render.page import explorer, html
 from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES

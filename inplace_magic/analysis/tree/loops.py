@@ -34,6 +34,8 @@ class Level:
         """Whether the loop is over when this step comes."""
         if step.kind != "line":
             return step not in self.body
+        if step in self.body:
+            return False
         lines = [known.line for known in self.body if known.kind == "line" and known.where == step.where]
         return not lines or not min(lines) <= step.line <= max(lines)
 

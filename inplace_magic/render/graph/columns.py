@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from math import dist
 
-from inplace_magic.render.graph.shapes import SVG, Point, divided, move, move_shape, points_in, points_of
+from inplace_magic.render.graph.cuts import GUTTER, SCREEN, TALL, Part, cuts_of, parts_of
+from inplace_magic.render.graph.shapes import (
+    GROUP,
+    PATH,
+    POLYGON,
+    TEXT,
+    Point,
+    divided,
+    move,
+    move_shape,
+    points_in,
+    points_of,
+)
 
-PAGE = 760.0, 600.0
-"""Points of a page that a picture may take without its letters becoming small."""
-SCREEN = 720.0, 236.0
-"""Points of the frame that a report shows a picture in; one that is whole there in columns needs no second look."""
-MOST_COLUMNS = 4
-GUTTER, LANE, TURN = 26.0, 6.0, 20.0
-"""Room between columns, between arrows that run in it, and for an arrow to turn."""
-MOST_CROSSING = 6
-"""Arrows over one cut."""
+LANE, TURN = 6.0, 20.0
+"""Room between the arrows that run between columns, and for an arrow to turn."""
 BORDER, HEAD, INSET, MARGIN = 6.0, 18.0, 8.0, 10.0
 """Points between a cut and a frame, for the name of a frame that goes on, between frames, and around the picture."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -37,25 +41,14 @@ def in_columns(drawn: ET.Element) -> None:
     Args:
         drawn: the root of the SVG; changed in place.
     """
-    graph = drawn.find(f"{SVG}g")
-    if graph is None:
+    graph = drawn.find(GROUP)
+    box = _NUMBER.findall(drawn.get("viewBox", ""))
+    if graph is None or (len(box) == 4 and float(box[3]) <= TALL * SCREEN[1]):
         return
-    parts = _parts(graph)
-    cuts = _cuts(parts)
+    parts = parts_of(graph)
+    cuts = cuts_of(parts)
     if cuts:
         _rewrite(drawn, graph, parts, cuts)
-
-
-@dataclass(slots=True)
-class _Part:
-    """A group of the picture with the room that it takes."""
-
-    element: ET.Element
-    kind: str
-    left: float
-    top: float
-    right: float
-    bottom: float
 
 
 @dataclass(slots=True)
@@ -66,82 +59,15 @@ class _Column:
     right: float = 0.0
     dx: float = 0.0
     dy: float = 0.0
-    edges: list[_Part] = field(default_factory=list)
+    edges: list[Part] = field(default_factory=list)
     """Arrows that leave it below."""
-    cut: list[_Part] = field(default_factory=list)
+    cut: list[Part] = field(default_factory=list)
     """Frames of which a piece is here, the outermost first."""
-    frames: list[_Part] = field(default_factory=list)
+    frames: list[Part] = field(default_factory=list)
     """Those of them that go on from the column before."""
 
 
-def _parts(graph: ET.Element) -> list[_Part]:
-    found = []
-    for element in graph:
-        points = list(points_in(element)) if element.tag == f"{SVG}g" else []
-        if points:
-            xs, ys = [x for x, _ in points], [y for _, y in points]
-            found.append(_Part(element, element.get("class", "").split()[0], min(xs), min(ys), max(xs), max(ys)))
-    return found
-
-
-def _cuts(parts: list[_Part]) -> list[float]:
-    """Where to cut; nowhere if the picture is legible as it is, or there is no good place."""
-    solid = [part for part in parts if part.kind != "edge"]
-    if not solid:
-        return []
-    top, bottom = min(part.top for part in solid), max(part.bottom for part in solid)
-    width, height = max(part.right for part in parts) - min(part.left for part in parts), bottom - top
-    places = list(_places(parts))
-    whole = _best(places, top, bottom, width, SCREEN) if height > 1.5 * SCREEN[1] else (0.0, [])
-    if whole[0] == 1:
-        return whole[1]
-    return _best(places, top, bottom, width, PAGE)[1] if height >= 1.5 * PAGE[1] else []
-
-
-def _best(
-    places: list[tuple[float, float]], top: float, bottom: float, width: float, page: tuple[float, float]
-) -> tuple[float, list[float]]:
-    """The scale at which the picture fits the page, and the cuts by which it does; none where they gain nothing."""
-    height = bottom - top
-    best, chosen = _scale(width, height, page), list[float]()
-    for count in range(2, MOST_COLUMNS + 1):
-        targets = [top + height * number / count for number in range(1, count)]
-        cuts = sorted({min(places, key=partial(_cost, target, height)) for target in targets} if places else ())
-        edges = [top, *(y for y, _ in cuts), bottom]
-        tallest = max(after - before for before, after in pairwise(edges))
-        scale = _scale(count * width + (count - 1) * GUTTER, tallest, page)
-        if len(cuts) == count - 1 and scale > 1.1 * best:
-            best, chosen = scale, [y for y, _ in cuts]
-    return best, chosen
-
-
-def _scale(width: float, height: float, page: tuple[float, float]) -> float:
-    return min(1.0, page[0] / width, page[1] / height)
-
-
-def _cost(target: float, height: float, place: tuple[float, float]) -> float:
-    return abs(place[0] - target) / height + 0.04 * place[1]
-
-
-def _places(parts: list[_Part]) -> Iterable[tuple[float, float]]:
-    """Heights at which no box is cut, with what is cut there instead."""
-    boxes = sorted((part.top, part.bottom) for part in parts if part.kind == "node")
-    low = boxes[0][1] if boxes else 0.0
-    frames = [part for part in parts if part.kind == "cluster"]
-    edges = [part for part in parts if part.kind == "edge"]
-    for top, bottom in boxes:
-        if top > low:
-            starts = [frame.top for frame in frames if low < frame.top < top]
-            ends = [frame.bottom for frame in frames if low < frame.bottom < top]
-            y = (max([low, *ends]) + min([top, *starts])) / 2
-            if max([low, *ends]) < min([top, *starts]):
-                crossing = sum(edge.top < y < edge.bottom for edge in edges)
-                if crossing <= MOST_CROSSING:
-                    yield y, crossing + sum(frame.top < y < frame.bottom for frame in frames)
-        low = max(low, bottom)
-
-
-def _rewrite(drawn: ET.Element, graph: ET.Element, parts: list[_Part], cuts: list[float]) -> None:
+def _rewrite(drawn: ET.Element, graph: ET.Element, parts: list[Part], cuts: list[float]) -> None:
     solid = [part for part in parts if part.kind != "edge"]
     top, bottom = min(part.top for part in solid) - BORDER, max(part.bottom for part in solid)
     columns = [_Column(*ends) for ends in pairwise([top, *cuts, bottom + BORDER])]
@@ -156,7 +82,7 @@ def _rewrite(drawn: ET.Element, graph: ET.Element, parts: list[_Part], cuts: lis
         place(part)
     low = max(column.bottom + column.dy for column in columns) + (TURN if columns else 0)
     right = columns[-1].right + columns[-1].dx
-    texts = [element for element in graph if element.tag == f"{SVG}text"]
+    texts = [element for element in graph if element.tag == TEXT]
     for text in texts:
         text.set("x", str((start + right) / 2))
         text.set("y", str(float(text.get("y", "0")) - TURN))
@@ -166,7 +92,7 @@ def _rewrite(drawn: ET.Element, graph: ET.Element, parts: list[_Part], cuts: lis
     drawn.set("viewBox", f"0 0 {right - start + 2 * MARGIN} {box[3] + low - bottom + TURN}")
 
 
-def _measure(column: _Column, parts: list[_Part]) -> None:
+def _measure(column: _Column, parts: list[Part]) -> None:
     """Notes how wide a column is, and what goes on from it and into it."""
     inside = [part for part in parts if part.top < column.bottom and part.bottom > column.top]
     xs: list[float] = []
@@ -184,7 +110,7 @@ def _measure(column: _Column, parts: list[_Part]) -> None:
     column.edges = sorted(leaving, key=lambda part: -part.right)
 
 
-def _is_cut(part: _Part, column: _Column) -> bool:
+def _is_cut(part: Part, column: _Column) -> bool:
     return part.top < column.top or part.bottom > column.bottom
 
 
@@ -195,7 +121,7 @@ class _Placer:
         self.columns = columns
         self.top = top
 
-    def __call__(self, part: _Part) -> None:
+    def __call__(self, part: Part) -> None:
         first, last = self.number(part.top), self.number(part.bottom)
         if first == last or part.kind == "node":
             move(part.element, self.columns[first].dx, self.columns[first].dy)
@@ -207,10 +133,10 @@ class _Placer:
     def number(self, y: float) -> int:
         return next((n for n, column in enumerate(self.columns) if y < column.bottom), len(self.columns) - 1)
 
-    def split_frame(self, part: _Part, first: int, last: int) -> None:
-        shapes = f"{SVG}path", f"{SVG}polygon"
+    def split_frame(self, part: Part, first: int, last: int) -> None:
+        shapes = PATH, POLYGON
         holder = next(each for each in part.element.iter() if any(inner.tag in shapes for inner in each))
-        shape, text = next(inner for inner in holder if inner.tag in shapes), holder.find(f"{SVG}text")
+        shape, text = next(inner for inner in holder if inner.tag in shapes), holder.find(TEXT)
         looks = {name: value for name, value in shape.attrib.items() if name not in ("d", "points")}
         holder.remove(shape)
         if text is not None:
@@ -225,14 +151,14 @@ class _Placer:
             right = min(part.right, column.right - INSET * around) + column.dx
             corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
             moved = " ".join(f"{x},{y}" for x, y in corners)
-            ET.SubElement(holder, f"{SVG}polygon", {**looks, "points": moved})
+            ET.SubElement(holder, POLYGON, {**looks, "points": moved})
             if text is not None:
                 at = {"x": str(left + float(text.get("x", "0")) - part.left), "y": str(top + HEAD - 5)}
-                ET.SubElement(holder, f"{SVG}text", {**text.attrib, **at}).text = text.text
+                ET.SubElement(holder, TEXT, {**text.attrib, **at}).text = text.text
 
-    def lead_on(self, part: _Part) -> None:
-        lines = [shape for shape in part.element.iter(f"{SVG}path") if shape.get("d")]
-        heads = list(part.element.iter(f"{SVG}polygon"))
+    def lead_on(self, part: Part) -> None:
+        lines = [shape for shape in part.element.iter(PATH) if shape.get("d")]
+        heads = list(part.element.iter(POLYGON))
         end = points_of(lines[0])[-1] if lines else (0.0, part.top)
         tip = max((point for head in heads for point in points_in(head)), key=partial(dist, end), default=end)
         last = self.number(tip[1])
@@ -240,11 +166,11 @@ class _Placer:
             line.set("d", self.way(part, points_of(line), last))
         for head in heads:
             move_shape(head, self.columns[last].dx, self.columns[last].dy)
-        for text in part.element.iter(f"{SVG}text"):
+        for text in part.element.iter(TEXT):
             column = self.columns[self.number(float(text.get("y", "0")))]
             move_shape(text, column.dx, column.dy)
 
-    def way(self, part: _Part, points: list[Point], last: int) -> str:
+    def way(self, part: Part, points: list[Point], last: int) -> str:
         """One line through all columns: pieces of the curve, with turns between them; its head is in the last one."""
         way: list[Point] = []
         here = self.number(points[0][1])
@@ -277,7 +203,7 @@ class _Placer:
                 return [*self.pieces(one), *self.pieces(other)]
         return [curve]
 
-    def turn(self, part: _Part, end: Point, start: Point, here: int, there: int) -> list[Point]:
+    def turn(self, part: Part, end: Point, start: Point, here: int, there: int) -> list[Point]:
         """From under a column to above the next one, or back."""
         left = self.columns[min(here, there)]
         lane = next((n for n, edge in enumerate(left.edges) if edge is part), 0)

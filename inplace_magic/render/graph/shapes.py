@@ -7,26 +7,41 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 from itertools import pairwise
 
-SVG = "{http://www.w3.org/2000/svg}"
+SVG = "http://www.w3.org/2000/svg"
+GROUP, LINK, NAMED, TEXT, PATH, POLYGON, POLYLINE, ELLIPSE = (
+    f"{{{SVG}}}{name}" for name in ("g", "a", "title", "text", "path", "polygon", "polyline", "ellipse")
+)
 Point = tuple[float, float]
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_EACH = re.compile(rf"({_NUMBER.pattern})")
+_EACH = re.compile(r"(-?\d+(?:\.\d+)?)")
+_BETWEEN = str.maketrans("MCLZ,", "     ")
+"""What Graphviz writes between the numbers of a shape."""
+_COMMENT = ET.Element("comment")
+"""Stands for any."""
+
+
+def read(svg: str) -> ET.Element:
+    """The root of an SVG. Graphviz says of each group in a comment what it is; none of these is made an element."""
+    return ET.fromstring(svg, ET.XMLParser(target=ET.TreeBuilder(comment_factory=lambda _text: _COMMENT)))
+
+
+def numbers_of(shape: ET.Element) -> list[float]:
+    """The coordinates of a path or a polygon, one after the other."""
+    return list(map(float, (shape.get("d") or shape.get("points") or "").translate(_BETWEEN).split()))
+
+
+def points_of(shape: ET.Element) -> list[Point]:
+    """The points of a path or a polygon."""
+    numbers = numbers_of(shape)
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 def points_in(element: ET.Element) -> Iterable[Point]:
     """Corners and control points of what a group draws; not its text, which its box is as wide as."""
     for shape in element.iter():
-        numbers = [float(number) for number in _NUMBER.findall(shape.get("d") or shape.get("points") or "")]
-        yield from zip(numbers[::2], numbers[1::2], strict=True)
-        if shape.tag == f"{SVG}ellipse":
+        yield from points_of(shape)
+        if shape.tag == ELLIPSE:
             x, y, rx, ry = (float(shape.get(name, "0")) for name in ("cx", "cy", "rx", "ry"))
             yield from ((x - rx, y - ry), (x + rx, y + ry))
-
-
-def points_of(shape: ET.Element) -> list[Point]:
-    """The points of a path."""
-    numbers = [float(number) for number in _NUMBER.findall(shape.get("d", ""))]
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 def divided(curve: list[Point], at: float) -> tuple[list[Point], list[Point]]:
@@ -52,8 +67,7 @@ def move_shape(shape: ET.Element, dx: float, dy: float) -> None:
             if shape.get(name):
                 shape.set(name, str(float(shape.get(name, "0")) + by))
     for name in ("d", "points"):
-        numbers = [float(number) for number in _NUMBER.findall(shape.get(name, ""))]
-        if numbers:
-            moved = iter([f"{number + (dy if n % 2 else dx):.2f}" for n, number in enumerate(numbers)])
+        if shape.get(name):
+            moved = iter([f"{number + (dy if n % 2 else dx):.2f}" for n, number in enumerate(numbers_of(shape))])
             pieces = enumerate(_EACH.split(shape.get(name, "")))
             shape.set(name, "".join(next(moved) if n % 2 else piece for n, piece in pieces))

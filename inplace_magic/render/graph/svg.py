@@ -26,9 +26,22 @@ from collections.abc import Iterable, Sequence
 from inplace_magic.language import N_, _
 from inplace_magic.render import style
 from inplace_magic.render.graph.columns import in_columns
+from inplace_magic.render.graph.shapes import (
+    ELLIPSE,
+    GROUP,
+    LINK,
+    NAMED,
+    PATH,
+    POLYGON,
+    POLYLINE,
+    SVG,
+    TEXT,
+    Point,
+    points_of,
+    read,
+)
 from inplace_magic.render.lettering import width
 
-SVG = "http://www.w3.org/2000/svg"
 XLINK_TITLE = "{http://www.w3.org/1999/xlink}title"
 NAME = "im-graph"
 """Class of the picture; the rule for all its text names it, since an inline SVG shares its ``<style>`` with a page."""
@@ -38,10 +51,12 @@ KINDS = {"node": "n", "edge": "e", "cluster": "k"}
 DOTTED, DOTS = "1,5", "2,3"
 """Graphviz' dots, of which a short arrow shows one, and ours."""
 LOOK = ("fill", "stroke", "stroke-width", "stroke-dasharray")
+SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+QUOTED = {**SIGNS, '"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#09;"}
+"""What stands for a sign between tags, and in an attribute."""
+SHAPES = {PATH, POLYGON, POLYLINE, ELLIPSE, TEXT}
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _MOVE = re.compile(r"translate\((\S+) (\S+)\)")
-
-Point = tuple[float, float]
 
 
 def compact(svg: str) -> str:
@@ -50,25 +65,25 @@ def compact(svg: str) -> str:
     Args:
         svg: as any version of Graphviz writes it.
     """
-    drawn = ET.fromstring(svg)
+    drawn = read(svg)
     in_columns(drawn)
-    graph = drawn.find(f"{{{SVG}}}g")
-    root = ET.Element("svg", {"xmlns": SVG, "class": NAME, "role": "img"})
+    graph = drawn.find(GROUP)
     box = [float(number) for number in _NUMBER.findall(drawn.get("viewBox", ""))]
     # Graphviz writes points; some readers of SVG know only pixels, of which four are three points.
-    root.attrib.update({"width": _short(box[2] * 4 / 3), "height": _short(box[3] * 4 / 3)})
-    root.set("viewBox", " ".join(_short(number, 1) for number in box))
-    root.attrib.update({"font-family": style.SVG_FONTS, "font-size": FONT_SIZE, "text-anchor": "middle"})
-    ET.SubElement(root, "title").text = _(TITLE)
-    rules = ET.SubElement(root, "style")
-    ET.SubElement(root, "rect", {"class": "card", "width": "100%", "height": "100%", "fill": style.CARD})
+    size = {"width": _short(box[2] * 4 / 3), "height": _short(box[3] * 4 / 3)}
+    view = " ".join(_short(number, 1) for number in box)
+    letters = {"font-family": style.SVG_FONTS, "font-size": FONT_SIZE, "text-anchor": "middle"}
+    root = _attributes({"xmlns": SVG, "class": NAME, "role": "img", **size, "viewBox": view, **letters})
+    ground = _attributes({"class": "card", "width": "100%", "height": "100%", "fill": style.CARD})
+    rules, parts = "", list[str]()
     if graph is not None:
         move = _MOVE.search(graph.get("transform", ""))
         writer = _Writer((float(move[1]), float(move[2])) if move is not None else (0.0, 0.0))
-        root.extend(writer.group(element) for element in graph if _tag(element) == "g")
-        root.extend(writer.shapes([element for element in graph if _tag(element) == "text"], {}))
-        rules.text = "".join(writer.rules())
-    return ET.tostring(root, encoding="unicode", short_empty_elements=True).replace(" />", "/>")
+        parts = [writer.group(element) for element in graph if element.tag == GROUP]
+        parts += writer.shapes([element for element in graph if element.tag == TEXT], {})
+        rules = "".join(writer.rules())
+    title = f"<title>{_escaped(_(TITLE))}</title><style>{_escaped(rules)}</style>"
+    return f"<svg{root}>{title}<rect{ground}/>{''.join(parts)}</svg>"
 
 
 class _Writer:
@@ -88,71 +103,93 @@ class _Writer:
                 whole = ";stroke-dasharray:none" if "stroke-dasharray" in said else ""
                 yield f".{name} path+path{{fill:{said.get('stroke', style.INK)}{whole}}}"
 
-    def group(self, element: ET.Element) -> ET.Element:
+    def group(self, element: ET.Element) -> str:
         kind, _, words = element.get("class", "").partition(" ")
         letter = KINDS.get(kind, "n")
-        link = next(element.iter(f"{{{SVG}}}a"), None)
-        shapes = [part for part in element.iter() if _tag(part) in ("path", "polygon", "polyline", "ellipse", "text")]
-        first = next((part for part in shapes if _tag(part) != "text"), None)
-        look = {name: first.get(name, "") for name in LOOK if first is not None and first.get(name)}
+        shapes: list[ET.Element] = []
+        said = key = ""
+        first = None
+        for part in element.iter():
+            if part.tag in SHAPES:
+                shapes.append(part)
+                first = part if first is None and part.tag != TEXT else first
+            elif part.tag == LINK:
+                said = said or part.get(XLINK_TITLE, "")
+            elif part.tag == NAMED:
+                key = key or part.text or ""
+        look = {} if first is None else {name: first.get(name, "") for name in LOOK if first.get(name)}
         if look.get("stroke-dasharray") == DOTTED:
             look["stroke-dasharray"] = DOTS
-        name = self.looks.setdefault(tuple(look.items()), _named(letter, look))
-        made = ET.Element("g", {"class": " ".join(filter(None, (letter, name, words)))})
-        key = element.findtext(f"{{{SVG}}}title") or ""
+        classes = " ".join(filter(None, (letter, self.name(letter, look), words)))
         if letter == "e":
             source, _, target = key.partition("->")
-            made.attrib.update({"data-f": source, "data-t": target})
+            keys = {"data-f": source, "data-t": target}
         else:
-            made.set("data-k", key.removeprefix("cluster_"))
-        said = link.get(XLINK_TITLE) if link is not None else None
-        if said:
-            ET.SubElement(made, "title").text = said
-        made.extend(self.shapes(shapes, look))
-        return made
+            keys = {"data-k": key.removeprefix("cluster_")}
+        title = f"<title>{_escaped(said)}</title>" if said else ""
+        return f"<g{_attributes({'class': classes, **keys})}>{title}{''.join(self.shapes(shapes, look))}</g>"
 
-    def shapes(self, shapes: Sequence[ET.Element], look: dict[str, str]) -> Iterable[ET.Element]:
+    def name(self, letter: str, look: dict[str, str]) -> str:
+        slot = tuple(look.items())
+        if slot not in self.looks:
+            self.looks[slot] = _named(letter, look)
+        return self.looks[slot]
+
+    def shapes(self, shapes: Iterable[ET.Element], look: dict[str, str]) -> Iterable[str]:
         for shape in shapes:
-            made = self.shape(shape)
-            if made.tag == "text":
-                colour = {"fill": shape.get("fill", style.INK)}
-                if colour["fill"].lower() != style.INK.lower():
-                    made.set("class", self.looks.setdefault(tuple(colour.items()), _named("t", colour)))
-                size = float(shape.get("font-size", FONT_SIZE))
-                if size != float(FONT_SIZE):
-                    made.set("font-size", _short(size, 1))
-                if shape.get("text-anchor") == "start":
-                    made.set("text-anchor", "start")
-                made.text = _without_room(shape.text or "")
-            elif shape.get("fill") == "none" != look.get("fill"):
-                made.set("fill", "none")
-            yield made
+            if shape.tag == TEXT:
+                yield self.text(shape)
+            else:
+                hollow = ' fill="none"' if shape.get("fill") == "none" != look.get("fill") else ""
+                yield f"<{self.shape(shape)}{hollow}/>"
 
-    def shape(self, shape: ET.Element) -> ET.Element:
-        tag = _tag(shape)
-        if tag == "text":
-            x, y = self.at(shape.get("x"), shape.get("y"))
-            return ET.Element("text", {"x": _short(x), "y": _short(y)})
-        if tag == "ellipse":
-            x, y = self.at(shape.get("cx"), shape.get("cy"))
-            radii = {name: _short(float(shape.get(name, "0"))) for name in ("rx", "ry")}
-            return ET.Element("ellipse", {"cx": _short(x), "cy": _short(y), **radii})
-        numbers = [float(number) for number in _NUMBER.findall(shape.get("d") or shape.get("points") or "")]
-        points = [self.at(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
-        if tag == "path":
+    def text(self, shape: ET.Element) -> str:
+        x, y = self.at(float(shape.get("x", "0")), float(shape.get("y", "0")))
+        made = {"x": _short(x), "y": _short(y)}
+        colour = shape.get("fill", style.INK)
+        if colour.lower() != style.INK.lower():
+            made["class"] = self.name("t", {"fill": colour})
+        size = float(shape.get("font-size", FONT_SIZE))
+        if size != float(FONT_SIZE):
+            made["font-size"] = _short(size, 1)
+        if shape.get("text-anchor") == "start":
+            made["text-anchor"] = "start"
+        words = _without_room(shape.text or "")
+        return f"<text{_attributes(made)}>{_escaped(words)}</text>" if words else f"<text{_attributes(made)}/>"
+
+    def shape(self, shape: ET.Element) -> str:
+        """An element's name and attributes."""
+        if shape.tag == ELLIPSE:
+            x, y = self.at(float(shape.get("cx", "0")), float(shape.get("cy", "0")))
+            rx, ry = (_short(float(shape.get(name, "0"))) for name in ("rx", "ry"))
+            return f'ellipse cx="{_short(x)}" cy="{_short(y)}" rx="{rx}" ry="{ry}"'
+        right, down = self.move
+        points = [(x + right, y + down) for x, y in points_of(shape)]
+        if shape.tag == PATH:
             rounded = points[0] == points[-1] and len(points) > 20
-            return _box(points, 6) if rounded else ET.Element("path", {"d": _path(points, "c", 0)})
+            return _box(points, 6) if rounded else f'path d="{_path(points, "c", 0)}"'
+        if shape.tag == POLYLINE:
+            return f'path d="{_path(points, "l", 1)}"'
         corners = {point[0] for point in points}, {point[1] for point in points}
-        if tag == "polygon" and len(points) == 5 and max(map(len, corners)) == 2:
+        if len(points) == 5 and max(map(len, corners)) == 2:
             return _box(points, 0)
-        if tag == "polyline":
-            return ET.Element("path", {"d": _path(points, "l", 1)})
         # The head of an arrow: its shape shows each tenth, half a unit to the side is not to be seen.
         x, y = (axis - round(axis) for axis in points[0])
-        return ET.Element("path", {"d": _path([(left - x, top - y) for left, top in points[:-1]], "l", 1) + "z"})
+        return f'path d="{_path([(left - x, top - y) for left, top in points[:-1]], "l", 1)}z"'
 
-    def at(self, x: float | str | None, y: float | str | None) -> Point:
-        return float(x or 0) + self.move[0], float(y or 0) + self.move[1]
+    def at(self, x: float, y: float) -> Point:
+        return x + self.move[0], y + self.move[1]
+
+
+def _attributes(given: dict[str, str]) -> str:
+    return "".join([f' {name}="{_escaped(value, QUOTED)}"' for name, value in given.items()])
+
+
+def _escaped(text: str, signs: dict[str, str] = SIGNS) -> str:
+    for sign, said in signs.items():
+        if sign in text:
+            text = text.replace(sign, said)
+    return text
 
 
 def _named(letter: str, look: dict[str, str]) -> str:
@@ -160,14 +197,13 @@ def _named(letter: str, look: dict[str, str]) -> str:
     return f"{letter}{zlib.crc32(repr(sorted(look.items())).encode()):x}"[:5]
 
 
-def _box(points: Sequence[Point], radius: int) -> ET.Element:
-    left, top = (min(point[axis] for point in points) for axis in (0, 1))
-    right, bottom = (max(point[axis] for point in points) for axis in (0, 1))
-    width, height = round(right) - round(left), round(bottom) - round(top)
+def _box(points: Sequence[Point], radius: int) -> str:
+    xs, ys = zip(*points, strict=True)
+    left, top = round(min(xs)), round(min(ys))
+    width, height = round(max(xs)) - left, round(max(ys)) - top
     if not radius:
-        return ET.Element("path", {"d": f"M{_short(left)} {_short(top)}h{width}v{height}h{-width}z"})
-    box = {"x": left, "y": top, "width": width, "height": height, "rx": radius}
-    return ET.Element("rect", {key: _short(value) for key, value in box.items()})
+        return f'path d="M{left} {top}h{width}v{height}h{-width}z"'
+    return f'rect x="{left}" y="{top}" width="{width}" height="{height}" rx="{radius}"'
 
 
 def _path(points: Sequence[Point], letter: str, digits: int) -> str:
@@ -193,10 +229,7 @@ def _without_room(text: str) -> str:
 
 
 def _short(number: float, digits: int = 0) -> str:
-    text = f"{number:.{digits}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
+    if not digits:
+        return str(round(number))
+    text = f"{number:.{digits}f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
-
-
-def _tag(element: ET.Element) -> str:
-    return str(element.tag).rpartition("}")[2]
