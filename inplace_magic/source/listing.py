@@ -268,11 +268,10 @@ def _parse(source: tuple[str, ...]) -> Listing | None:
     if sum(map(len, source)) > _MAX_CHARACTERS:
         return None
     plain = ["" if number == 0 and text.lstrip().startswith("%%") else text for number, text in enumerate(source)]
-    for rows in (plain, [re.sub(r"^(\s*)[%!?].*", r"\1pass", text) for text in plain]):
-        tree = _tree("\n".join(rows))
-        if tree is not None:
-            return Listing(source, tree, whole=True)
-    return None
+    tree = text_of(tuple(plain)).tree  # as it was parsed while its places were resolved
+    if tree is None:
+        tree = _tree("\n".join(re.sub(r"^(\s*)[%!?].*", r"\1pass", text) for text in plain))
+    return Listing(source, tree, whole=True) if tree is not None else None
 
 
 def _tree(text: str) -> ast.Module | None:
