@@ -16,9 +16,8 @@ from functools import cached_property
 from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.source.nodes import children, nodes_in
 from inplace_magic.source.remembered import for_the_same_lines, for_the_same_object
-from inplace_magic.source.text import Text, text_of
+from inplace_magic.source.text import Text, children, nodes_in, text_of
 
 Block = list[ast.stmt]
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.nodes import nodes_in
-from inplace_magic.source.text import FunctionNode, Text
+from inplace_magic.source.text import FunctionNode, Text, nodes_in
 
 _DECORATORS = frozenset(("lru_cache", "cache"))
 """Of ``functools`` (https://docs.python.org/3/library/functools.html#functools.lru_cache)."""

@@ -9,7 +9,7 @@ import pytest
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import listing as module
 from inplace_magic.source.listing import Listing
-from inplace_magic.source.nodes import nodes_in
+from inplace_magic.source.text import nodes_in
 
 LINES = ("a = f(x)", "b = f(x) + f(y)", "c = f(y)")
 

@@ -12,7 +12,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.record.training import ModuleSighting
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing
-from inplace_magic.source.nodes import nodes_in
+from inplace_magic.source.text import nodes_in
 
 
 def says(site: Callsite | None, entry: ModuleSighting) -> bool:

@@ -16,7 +16,7 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, texts, whole_listing
-from inplace_magic.source.nodes import nodes_in
+from inplace_magic.source.text import nodes_in
 from inplace_magic.source.variables import variables_bound
 
 _MAKERS = frozenset(("dict", "list", "defaultdict", "OrderedDict", "deque"))
