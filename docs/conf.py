@@ -20,6 +20,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "docs"), str(ROOT / "notebooks")]
 
 import kept_outputs  # noqa: E402  # of notebooks/
 import make_rules  # noqa: E402  # beside this file
+import navigation  # noqa: E402  # the same
 import search_words  # noqa: E402  # the same
 
 # As in tests/conftest.py: to import jsonschema with this package takes seconds, for formats that no notebook has.
@@ -99,5 +100,6 @@ def setup(app: Any) -> None:
     app.add_search_language(search_words.SearchBoth)
     app.connect("autodoc-process-docstring", _no_type_before_the_colon, priority=400)  # before napoleon's 500
     app.connect("source-read", _with_its_outputs)
+    navigation.one_for_each_folder(app)
     app.connect("html-page-context", _in_its_language)
     app.connect("html-page-context", _codes_lead_to_their_pages)

@@ -91,6 +91,29 @@ def test_chinese_pages_say_their_language_and_have_chinese_buttons(site: Path) -
     assert 'lang="en"' in (site / "docs" / "faq.html").read_text(encoding="utf-8")
 
 
+def test_the_tree_beside_a_page_is_open_where_one_is(site: Path) -> None:
+    """And closed everywhere else. Pages of a folder share theirs."""
+    checked = ' checked="" class="toctree-checkbox"'
+    for page, above in (
+        ("notebooks/en/02_three_kinds", ["The course"]),
+        ("docs/notebooks", ["The course"]),  # its own box
+        ("docs/decisions/no-templates", ["Decisions"]),
+        ("docs/rules/alias-written", []),
+        ("docs/zh/faq", []),
+        ("search", None),  # stands in no tree
+    ):
+        text = (site / page).with_suffix(".html").read_text(encoding="utf-8")
+        tree = text[text.index('class="sidebar-tree"') : text.index("<article")]
+        own = re.findall(
+            r'<li class="toctree-l\d current(?: has-children)? current-page"><a class="([^"]*)" href="#">', tree
+        )
+        assert (page, own) == (page, [] if above is None else ["current reference internal"])
+        assert re.findall(rf'aria-label="Toggle navigation of ([^"]*)"{checked}', tree) == (above or [])
+        links = re.findall(r'<li class="toctree-[^>]*><a class="[^"]*" href="([^"#]+)">', tree)
+        assert len(links) > 100
+        assert [link for link in links if not (site / page).parent.joinpath(link).resolve().is_file()] == []
+
+
 QUERIES = {
     "from an English page": ("docs/faq.html", "ReLU", False),
     "from a Chinese page": ("docs/zh/faq.html", "ReLU", True),

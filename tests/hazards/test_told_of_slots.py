@@ -107,6 +107,32 @@ for b in bs:
     s += b.sum().item()
 """,
     ),
+    "slots that a loop fills between its writes, by a statement of another form than most": (
+        "one-tensor-many-slots",
+        """
+total = torch.zeros(2)
+curve = []
+for step in range(3):
+    curve += [total]
+    total += 1
+sums = [each.sum().item() for each in curve]
+""",
+    ),
+    "the same in an attribute": (
+        "one-tensor-many-slots",
+        """
+class Walk:
+    def __init__(self):
+        self.at, self.path = torch.zeros(2), []
+    def go(self):
+        self.path += [self.at]
+        self.at += 1
+walk = Walk()
+for step in range(3):
+    walk.go()
+sums = [each.sum().item() for each in walk.path]
+""",
+    ),
 }
 
 
@@ -241,6 +267,18 @@ def bump(rows):
 words = ["a", "b", "a"]
 table = {w: torch.zeros(1) for w in words}
 got = bump([table[w] for w in words])
+""",
+    "slots: a list for each pass, at the address of the one before": """
+total = torch.zeros(2)
+shown = []
+for n in (1, 2, 3, 4):
+    bag = [total for _ in range(n)]
+    total += 1
+    for each in bag:
+        shown.append(each.sum().item())
+    if n < 4:
+        del bag
+mean = sum(each.sum().item() for each in bag)
 """,
 }
 

@@ -10,14 +10,13 @@ A replica that torch made of a module is not told of: what it holds is its origi
 from __future__ import annotations
 
 import inspect
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import count, islice
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from inplace_magic.capture.naming.numbered import Numbered
 from inplace_magic.capture.naming.reach import LEADS_NOWHERE, Kinds, entries_of, is_replica
 from inplace_magic.capture.naming.scope import locals_of, was_executed
 from inplace_magic.record.names import Holding
@@ -62,9 +61,7 @@ class Holdings:
     held: set[int] = field(default_factory=set)
     """Serial numbers of the written tensors that an object held: whoever reads one of them is asked."""
     _asked: dict[tuple[int, bool], int] = field(default_factory=dict)
-    _objects: dict[int, tuple[int, weakref.ref[Any] | None]] = field(default_factory=dict)
-    """By ``id``: the number, and how to tell that it is still that object's."""
-    _numbers: Iterator[int] = field(default_factory=partial(count, 1))
+    _objects: Numbered = field(default_factory=Numbered)
     _found: list[_Sighting] = field(default_factory=list)
 
     def note(
@@ -112,21 +109,11 @@ class Holdings:
             for path, holder, tensor in self._in(name, value, 0):
                 serial = wanted.get(id(tensor))
                 if serial is not None and not is_replica(holder):
-                    number, ref = self._number(holder)
+                    number, is_sure = self._objects.of(holder)
                     name_of = type(holder).__name__
-                    self._found.append(_Sighting(call, level, path, number, ref is not None, name_of, serial))
+                    self._found.append(_Sighting(call, level, path, number, is_sure, name_of, serial))
                     if writes:
                         self.held.add(serial)
-
-    def _number(self, holder: Any) -> tuple[int, weakref.ref[Any] | None]:
-        known = self._objects.get(id(holder))
-        if known is None or (known[1] is not None and known[1]() is not holder):
-            try:
-                known = next(self._numbers), weakref.ref(holder)
-            except TypeError:  # a dict, a list, or an object with ``__slots__``
-                known = next(self._numbers), None
-            self._objects[id(holder)] = known
-        return known
 
     def _in(self, path: str, value: Any, depth: int) -> Iterator[tuple[str, Any, Any]]:
         """(path, holder, tensor) of what an object holds, and the objects that it holds."""

@@ -1,6 +1,6 @@
 """Which object's method made a write: two objects can hold one tensor, and both write it by the same line and name.
 
-An object is told by its ``id``. One that dies may leave its ``id`` to the next, and then two count as one: a fact is
+Of objects with ``__slots__``, one that dies may leave its number to the next, and then two count as one: a fact is
 missing, and none is wrong.
 
 A replica that torch made of a module (``_replicate_for_data_parallel``) is no object of its own: on the first device it
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
 
+from inplace_magic.capture.naming.numbered import Numbered
 from inplace_magic.capture.naming.reach import is_replica
 from inplace_magic.capture.naming.scope import locals_of
 from inplace_magic.record.events import CallEvent
@@ -34,8 +35,7 @@ class Methods:
     is_users: Callable[[CodeType], tuple[bool, bool]]
     _asked: dict[int, int] = field(default_factory=dict)
     """By number of the place."""
-    _serials: dict[int, int] = field(default_factory=dict)
-    """By ``id`` of the object."""
+    _objects: Numbered = field(default_factory=Numbered)
     _found: dict[int, int] = field(default_factory=dict)
     """By index of the call."""
 
@@ -53,7 +53,7 @@ class Methods:
         self._asked[site] = asked + 1
         owner = _object_of(frame)
         if owner is not None:
-            self._found[call] = self._serials.setdefault(id(owner), len(self._serials) + 1)
+            self._found[call], _is_sure = self._objects.of(owner)
 
     def frozen(self, calls: Iterable[CallEvent]) -> Iterator[MethodOf]:
         """What is known of some calls."""

@@ -3,6 +3,7 @@ read while it runs: whenever a call comes from a place that was not met before."
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
@@ -25,7 +26,7 @@ class KnowsTensors(Protocol):
     """What was met and lives."""
 
     def known(self, tensor: Any) -> Any:
-        """The record of a tensor that was seen already, which has its ``serial``; None for another."""
+        """The record of a tensor that was seen already, a weak reference with a ``serial``; None for another."""
 
 
 @dataclass(eq=False, slots=True)
@@ -34,6 +35,8 @@ class _Reached:
 
     value: int
     """``id`` of its value."""
+    lives: Callable[[], Any] | None = None
+    """Of a value that much is within reach of: gives None when it died, and its ``id`` may be another one's."""
     found: list[tuple[int, str, int]] = field(default_factory=list)
     """Depth, path and serial number of each tensor."""
     times: int = 0
@@ -55,8 +58,9 @@ class PassingNames:
     kinds: Kinds
     seen: dict[int, tuple[CodeType, dict[str, int]]] = field(default_factory=dict)
     """By ``id`` of the code: serial numbers of tensors by their names, shortest names first."""
-    _stands: dict[int, tuple[CodeType, int]] = field(default_factory=dict)
-    """By ``id`` of the frame: the instruction at which it stood when its names were read."""
+    _stood: list[tuple[CodeType, int]] = field(default_factory=list)
+    """The user's functions that ran at the last look, outermost first, each with its instruction. Not by ``id`` of the
+    frame, which the next frame may get: then a function would be read or not by what else the process has freed."""
     _followed: dict[int, dict[str, _Reached]] = field(default_factory=dict)
     """By ``id`` of the code and by name."""
     _steps: int = 0
@@ -66,28 +70,35 @@ class PassingNames:
         """What each name held, and since when."""
 
     def look(self, frame: FrameType | None, begun: int, site: int) -> None:
-        """Reads the names of the running functions. One that only waits for what it called is not read again.
+        """Reads the names of the running functions. One that only waits for what it called is not read again: it stands
+        where it stood at the last look, and so do all that called it.
 
         Args:
             frame: the innermost one.
             begun: the number of calls so far.
             site: number of the place that a call comes from.
         """
-        level = 0
-        while frame is not None and self._steps < _MOST_STEPS:
-            code = frame.f_code
-            mine, is_last = self.is_users(code)
-            stands = code, frame.f_lasti
-            if mine and self._stands.get(id(frame)) != stands:
-                self._stands[id(frame)] = stands
-                names = locals_of(frame)
-                self.holders.note(frame, names, begun, site, level)
-                if not is_last and names and code.co_name != "forward" and code.co_name[0] != "<":
-                    self.seen[id(code)] = code, self._names_in(code, names)
-            if is_last:
-                return  # what the names in sight of the block lead to is read at its end
-            level += mine
-            frame = frame.f_back
+        running: list[tuple[FrameType, bool]] = []
+        while frame is not None:
+            mine, is_last = self.is_users(frame.f_code)
+            if mine:
+                running.append((frame, is_last))
+            frame = None if is_last else frame.f_back
+        stand = [(each.f_code, each.f_lasti) for each, _is_last in reversed(running)]
+        waiting = 0
+        for (code, lasti), (before, at) in zip(stand, self._stood, strict=False):
+            if code is not before or lasti != at:
+                break
+            waiting += 1
+        self._stood = stand
+        for level, (each, is_last) in enumerate(running[: len(running) - waiting]):
+            if self._steps >= _MOST_STEPS:
+                return
+            code, names = each.f_code, locals_of(each)
+            self.holders.note(each, names, begun, site, level)
+            # What the names in sight of the block lead to is read at its end.
+            if not is_last and names and code.co_name != "forward" and code.co_name[0] != "<":
+                self.seen[id(code)] = code, self._names_in(code, names)
 
     @property
     def is_full(self) -> bool:
@@ -101,7 +112,7 @@ class PassingNames:
             if was_executed(value):
                 continue
             reached = followed.get(name)
-            if reached is None or reached.value != id(value):
+            if reached is None or reached.value != id(value) or (reached.lives is not None and reached.lives() is None):
                 reached = followed[name] = _Reached(id(value))
             reached.times += 1
             if reached.times >= reached.due:
@@ -115,11 +126,16 @@ class PassingNames:
             return  # before the first call none is known, wherever it leads
         within = list(within_reach({name: value}, self.kinds))
         self._steps += len(within)
-        if len(within) > _FEW:
-            reached.due = reached.times + max(1, reached.times // 2)
         known = self.identity.known
-        reached.found = [
-            (depth, path, record.serial)
+        met = [
+            (depth, path, record)
             for depth, path, item in within
             if isinstance(item, self.kinds.tensor) and (record := known(item)) is not None
         ]
+        reached.found = [(depth, path, record.serial) for depth, path, record in met]
+        if len(within) > _FEW:
+            reached.due = reached.times + max(1, reached.times // 2)
+            try:
+                reached.lives = weakref.ref(value)
+            except TypeError:  # a dict or list: asked is a tensor in it
+                reached.lives = met[0][2] if met else None

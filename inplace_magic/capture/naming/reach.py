@@ -195,13 +195,17 @@ def _slots(value: Any) -> dict[str, Any]:
 
 def _is_users(module: object) -> bool:
     """Whether the user wrote a module of this name: a notebook, a script, or a file that is not an installed one."""
-    return isinstance(module, str) and (module == "__main__" or _is_not_installed(module))
+    if not isinstance(module, str):
+        return False
+    if module == "__main__":
+        return True
+    file = _attributes(sys.modules.get(module)).get("__file__")  # asked anew: a name may come to mean another module
+    return isinstance(file, str) and _is_not_installed(file)
 
 
 @lru_cache(maxsize=1_000)
-def _is_not_installed(module: str) -> bool:
-    file = _attributes(sys.modules.get(module)).get("__file__")
-    return isinstance(file, str) and not os.path.abspath(file).startswith(library_folders())
+def _is_not_installed(file: str) -> bool:
+    return not os.path.abspath(file).startswith(library_folders())
 
 
 def _quoted(key: str | int) -> str:

@@ -49,10 +49,13 @@ def check(story: Story) -> Iterator[Hazard]:
     if story.trace.framework != "paddle":
         return
     seen: set[Callsite | None] = set()
-    for storage, writes in story.writes_to_storage.items():
+    for storage, every in story.writes_to_storage.items():
+        writes = [(write, mutation) for write, mutation in every if _changes_gradients(write, mutation)]
+        if not writes:
+            continue
         reads = [call for call in story.trace.calls if any(given.storage == storage for given in call.inputs)]
         for write, mutation in writes:
-            if write.callsite in seen or not _changes_gradients(write, mutation):
+            if write.callsite in seen:
                 continue
             for read in reads:
                 found = _misses(story, read, write, mutation) if read.index > write.index else None

@@ -107,7 +107,8 @@ class HookedLayers:
         found = [each for module in modules for each in self._held_by(module, record, site)]
         if not found and (asked_at != hooks or len(modules) < len(keepers)):
             found = [each for module in _alive(self._known) for each in self._held_by(module, record, site)]
-            self._keepers[key] = hooks, [weakref.ref(module) for module in {module for module, _, _ in found}]
+            holding = {id(module): module for module, _, _ in found}  # whatever a module says of its hash
+            self._keepers[key] = hooks, [weakref.ref(module) for module in holding.values()]
         for module, hook, entry in found:
             which = id(hook), entry.name, entry.key
             if which not in self._shared:
@@ -170,7 +171,8 @@ class HookedLayers:
         if hooks != self._listed_at and self._listings < _MOST_LISTINGS:
             self._listings += 1
             self._listed_at = hooks
-            self._known = [weakref.ref(module) for module in _hooked_modules()]
+            # Python lists its objects in an order that depends on what it has collected.
+            self._known = [weakref.ref(module) for module in sorted(_hooked_modules(), key=_first_hook)]
             self._shared.clear()
 
     def _ask(self, parameter: torch.nn.Parameter) -> bool:
@@ -203,6 +205,13 @@ def _hooked_modules() -> Iterator[torch.nn.Module]:
             state = _state(item)
             if state.get("_forward_hooks") or state.get("_forward_pre_hooks"):
                 yield item
+
+
+def _first_hook(module: torch.nn.Module) -> int:
+    """The number of the first hook that a module was given, which no other module has but copies of it."""
+    state = _state(module)
+    numbers: list[int] = [*(state.get("_forward_hooks") or ()), *(state.get("_forward_pre_hooks") or ())]
+    return min(numbers)
 
 
 def _state(module: torch.nn.Module) -> dict[str, Any]:

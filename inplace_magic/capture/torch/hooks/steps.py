@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import sys
 import threading
-import weakref
 from collections.abc import Iterator
 from itertools import islice
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, NamedTuple
 
 import torch
@@ -25,6 +24,7 @@ from torch.utils.hooks import RemovableHandle
 from inplace_magic.capture.log import RawBeside, RawReplacement, RawSighting, RawStepping
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import names_of
+from inplace_magic.capture.naming.numbered import Numbered
 from inplace_magic.capture.naming.reach import entries_of
 from inplace_magic.capture.naming.scope import names_in_sight, was_executed
 from inplace_magic.capture.recorder import Recorder
@@ -50,7 +50,6 @@ _ALL = 2_000
 class _Look(NamedTuple):
     """What was seen when a running function was last looked at."""
 
-    code: CodeType
     told: set[tuple[str, int]]
     """(path, module) of what is noted."""
     paths: dict[str, int]
@@ -70,10 +69,11 @@ class Steps:
         self._recorder = recorder
         self._thread = threading.get_ident()
         self._count = 0
-        self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
-        """By ``id``, of optimizers and modules."""
-        self._seen: dict[int, _Look] = {}
-        """By ``id`` of a frame."""
+        self._number = Numbered().of
+        """Of optimizers and modules."""
+        self._seen: dict[tuple[int, ...], _Look] = {}
+        """By the place of a run, see :func:`_place_of`. Not by ``id`` of the frame, which the next frame may get: then
+        one run would be taken for another by what else the process has freed."""
         self._beside: set[tuple[int, str]] = set()
         """(module, path from it) of the containers that are noted."""
         self._without: set[tuple[int, frozenset[int]]] = set()
@@ -108,47 +108,47 @@ class Steps:
         met = tuple(record.serial for each in held if (record := known(each)) is not None)
         site = recorder.sites.note(sys._getframe(2))
         if len(log.steppings) < _MOST:
-            number = self._number(optimizer)
+            number = self._number(optimizer)[0]
             log.steppings.append(RawStepping(log.begun, site, number, type(optimizer).__name__, met))
         if len(log.sightings) < _MOST:
             self._look(sys._getframe(2), frozenset(map(id, held)))
 
-    def _number(self, item: Any) -> int:
-        known = self._numbers.get(id(item))
-        if known is None or known[0]() is not item:
-            known = self._numbers[id(item)] = weakref.ref(item), len(self._numbers) + 1
-        return known[1]
-
     def _look(self, frame: FrameType | None, held: frozenset[int]) -> None:
         """Goes through the names of the user's functions that run."""
-        looked: list[FrameType] = []
         beside: list[tuple[str, int, Beside]] = []
-        while frame is not None and len(looked) < _FRAMES:
+        running: list[FrameType] = []
+        while frame is not None:
             mine, is_last = self._recorder.sites.is_users(frame.f_code)
             if mine:
-                looked.append(frame)
-                beside += self._look_at(frame, held)
+                running.append(frame)
             frame = None if is_last else frame.f_back
+        looked = running[:_FRAMES]
+        for level, each in enumerate(looked):
+            beside += self._look_at(each, _place_of(running[level:]), held)
         if beside:
             self._note_beside(beside, looked)
 
-    def _look_at(self, frame: FrameType, held: frozenset[int]) -> list[tuple[str, int, Beside]]:
+    def _look_at(self, frame: FrameType, run: tuple[int, ...], held: frozenset[int]) -> list[tuple[str, int, Beside]]:
         recorder, begun = self._recorder, self._recorder.log.begun
-        look = self._seen.get(id(frame))
-        if look is None or look.code is not frame.f_code:
-            look = _Look(frame.f_code, set(), {}, None)
         found: dict[str, int] = {}
+        moved: dict[str, tuple[str, Any]] = {}
         beside: list[tuple[str, int, Beside]] = []
         for path, holder, module in self._modules(frame):
-            number = self._number(module)
+            number = self._number(module)[0]
             if number not in found.values() and (number, held) not in self._without:
                 containers = kept_beside(module, held, _parameters_of)
                 beside += [(path, number, entry) for entry in containers]
                 if not containers and len(self._without) < _WITHOUT:
                     self._without.add((number, held))
             found[path] = number
-            moved = any([id(each) in held for each in _parameters_of(module, 1)])
-            if not moved or (path, number) in look.told or len(recorder.log.sightings) >= _MOST:
+            if any([id(each) in held for each in _parameters_of(module, 1)]):
+                moved[path] = holder, module
+        look = self._seen.get(run)
+        if look is None or (look.paths and found.items().isdisjoint(look.paths.items())):  # all else: another run
+            look = _Look(set(), {}, None)
+        for path, (holder, module) in moved.items():
+            number = found[path]
+            if (path, number) in look.told or len(recorder.log.sightings) >= _MOST:
                 continue
             look.told.add((path, number))
             met = [recorder.identity.known(each) for each in _parameters_of(module, _PARAMETERS)]
@@ -164,7 +164,7 @@ class Steps:
                     parameters=tuple(record.serial for record in met if record is not None),
                 )
             )
-        self._seen[id(frame)] = look._replace(paths=found, begun=begun)
+        self._seen[run] = look._replace(paths=found, begun=begun)
         return beside
 
     def _note_beside(self, found: list[tuple[str, int, Beside]], frames: list[FrameType]) -> None:
@@ -219,6 +219,17 @@ class Steps:
         if given_up and taken and not set(given_up) & set(taken):
             site = recorder.sites.note(sys._getframe(2))
             recorder.log.replacements.append(RawReplacement(recorder.log.begun, site, name, given_up, taken))
+
+
+def _place_of(running: list[FrameType]) -> tuple[int, ...]:
+    """Where a function runs: its code, and the instructions of the user's functions that called it. Two runs that one
+    line begins, as in a loop, have one place.
+
+    Args:
+        running: the function and those, whose codes are kept by who says that they are the user's.
+    """
+    function, *callers = running
+    return id(function.f_code), *(number for each in callers for number in (id(each.f_code), each.f_lasti))
 
 
 def _within(

@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.objects.one_list import is_still_there
 from inplace_magic.hazards.references.objects.passes import made_and_written_by_one_line
 from inplace_magic.record.events import CallEvent, Mutation
-from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.names import AliasStatement, Holding
 from inplace_magic.record.paths import before_last_step, entries_in
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
@@ -134,11 +136,16 @@ def _fills(story: Story, container: str, tensor: int) -> bool:
 def _filled_between_writes(story: Story, tensor: int, container: str) -> bool:
     """Whether a list or dict was seen to hold a tensor in more slots at one write than at another: each of them was to
     keep what the tensor was just then, whatever the statement that stored it looks like."""
-    counts: dict[int, Counter[int]] = {}
+    seen: dict[tuple[int, int], dict[int, list[Holding]]] = {}
     for holding in story.holdings_of.get(tensor, ()):
         if holding.path.startswith(f"{container}[") and story.calls[holding.call].mutations:
-            counts.setdefault(holding.object, Counter())[holding.call] += 1
-    return any(len(set(each.values())) > 1 for each in counts.values())
+            at = seen.setdefault((holding.object, holding.level), {})
+            at.setdefault(holding.call, []).append(holding)
+    return any(
+        len(before) != len(after) and is_still_there(story, container, before[0], after[0])
+        for at in seen.values()
+        for before, after in pairwise(at.values())
+    )
 
 
 def _is_given_by(story: Story, container: str, owner: str, stores: AliasStatement) -> bool:

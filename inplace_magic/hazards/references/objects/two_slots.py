@@ -171,7 +171,7 @@ def _names_beside(story: Story, call: CallEvent, mutation: Mutation, owned: Owne
     held = _held(story, owned.site.function, owned.path, call.index + 1)
     if held is None or not _is_on(story, held, mutation):
         return
-    for other in {name for each in mine for name in _bound_with(each, owned.path)}:
+    for other in dict.fromkeys(name for each in mine for name in _bound_with(each, owned.path)):
         theirs = _bindings_of(listing, scope, other)
         if mine != theirs or any(_changes_places(each, {owned.path, other}) for each in mine):
             continue
@@ -211,7 +211,7 @@ def _bindings_of(listing: Listing, scope: ast.AST, name: str) -> list[ast.AST]:
     return found
 
 
-def _bound_with(statement: ast.AST, name: str) -> set[str]:
+def _bound_with(statement: ast.AST, name: str) -> list[str]:
     """The other names that a statement binds: `c` of ``h, c = begin()``, ``h = c = begin()``, ``for h, c in states``.
     What a product of a list with itself gives may well be one tensor twice."""
     targets: list[ast.expr] = []
@@ -221,7 +221,7 @@ def _bound_with(statement: ast.AST, name: str) -> set[str]:
         targets = [statement.target]
     entries = [each for t in targets for each in (t.elts if isinstance(t, (ast.Tuple, ast.List)) else [t])]
     names = [each.id for each in entries if isinstance(each, ast.Name)]
-    return set(names) - {name} if name in names else set()
+    return [each for each in names if each != name] if name in names else []
 
 
 def _changes_places(statement: ast.AST, names: set[str]) -> bool:
