@@ -48,6 +48,14 @@ class Story(Writes):
         return found
 
     @cached_property
+    def trained_memories(self) -> frozenset[int]:
+        """The memories on which a tensor that is trained was met. Asked for each write, of memories on which a loop has
+        put thousands of tensors."""
+        trained = {tensor for tensor, meta in self.observations.items() if meta.is_trainable}
+        known = self.bindings.by_storage.items()
+        return frozenset(storage for storage, tensors in known if not trained.isdisjoint(tensors))
+
+    @cached_property
     def runs(self) -> Runs:
         """The runs of functions."""
         return Runs(self.calls)

@@ -17,7 +17,7 @@ from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.remembered import for_the_same_lines, for_the_same_object
-from inplace_magic.source.text import Text, text_of
+from inplace_magic.source.text import Text, children, nodes_in, text_of
 
 Block = list[ast.stmt]
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
@@ -51,13 +51,24 @@ class Listing:
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """All nodes of the tree as ``ast.walk`` gives them, outer ones first: each rule goes through them."""
-        return list(ast.walk(self.tree))
+        """All nodes of the tree, outer ones first: each rule goes through them."""
+        return nodes_in(self.tree)
+
+    def inside(self, node: ast.AST) -> list[ast.AST]:
+        """A node and all below it, outer ones first. Of a function or class that is asked for again and again."""
+        known = self._inside.get(node)
+        if known is None:
+            known = self._inside[node] = nodes_in(node)
+        return known
+
+    @cached_property
+    def _inside(self) -> dict[ast.AST, list[ast.AST]]:
+        return {self.tree: self.nodes}
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The node around each node."""
-        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+        return {child: node for node in self.nodes for child in children(node)}
 
     @cached_property
     def stores(self) -> dict[str, list[ast.Name]]:
@@ -66,6 +77,15 @@ class Listing:
         for node in self.nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 found.setdefault(node.id, []).append(node)
+        return found
+
+    @cached_property
+    def declared(self) -> dict[str, list[ast.AST]]:
+        """Where each name is said to be one of further out, by ``global`` or ``nonlocal``."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in self.nodes:
+            for name in node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else ():
+                found.setdefault(name, []).append(node)
         return found
 
     @cached_property
@@ -247,11 +267,10 @@ def _parse(source: tuple[str, ...]) -> Listing | None:
     if sum(map(len, source)) > _MAX_CHARACTERS:
         return None
     plain = ["" if number == 0 and text.lstrip().startswith("%%") else text for number, text in enumerate(source)]
-    for rows in (plain, [re.sub(r"^(\s*)[%!?].*", r"\1pass", text) for text in plain]):
-        tree = _tree("\n".join(rows))
-        if tree is not None:
-            return Listing(source, tree, whole=True)
-    return None
+    tree = text_of(tuple(plain)).tree  # as it was parsed while its places were resolved
+    if tree is None:
+        tree = _tree("\n".join(re.sub(r"^(\s*)[%!?].*", r"\1pass", text) for text in plain))
+    return Listing(source, tree, whole=True) if tree is not None else None
 
 
 def _tree(text: str) -> ast.Module | None:

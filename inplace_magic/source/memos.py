@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.text import FunctionNode, Text
+from inplace_magic.source.text import FunctionNode, Text, nodes_in
 
 _DECORATORS = frozenset(("lru_cache", "cache"))
 """Of ``functools`` (https://docs.python.org/3/library/functools.html#functools.lru_cache)."""
@@ -34,7 +34,7 @@ def _keys_of(node: FunctionNode) -> Iterator[str]:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         if (path_text(called) or "").rpartition(".")[2] in _DECORATORS:
             yield from arguments
-    inside = list(ast.walk(node))
+    inside = nodes_in(node)
     bound = {
         each.targets[0].id: each.value
         for each in inside

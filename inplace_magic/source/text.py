@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import CodeType
+from typing import Any
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -122,6 +123,28 @@ def first_line_of(node: ast.stmt) -> int:
     """The line on which a statement begins, its decorators included."""
     decorators = getattr(node, "decorator_list", None)
     return min(node.lineno, decorators[0].lineno) if decorators else node.lineno
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below a node, as ``ast.iter_child_nodes`` gives them, but for ``Load``, ``Store`` and ``Del``:
+    these are a third of all, have no place and nothing below them, and are asked for by ``node.ctx``."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value: Any = getattr(node, name, None)
+        if isinstance(value, ast.AST):
+            if not isinstance(value, ast.expr_context):
+                found.append(value)
+        elif isinstance(value, list):
+            found += [each for each in value if isinstance(each, ast.AST)]
+    return found
+
+
+def nodes_in(node: ast.AST) -> list[ast.AST]:
+    """A node and all below it, in the order of ``ast.walk``: outer ones first."""
+    found = [node]
+    for each in found:
+        found += children(each)
+    return found
 
 
 def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:

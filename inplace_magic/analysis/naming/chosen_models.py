@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from inplace_magic.record.paths import is_or_lies_in, last_attribute
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.training import ModuleSighting
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing
+from inplace_magic.source.text import nodes_in
 
 
 def says(site: Callsite | None, entry: ModuleSighting) -> bool:
@@ -19,16 +21,18 @@ def says(site: Callsite | None, entry: ModuleSighting) -> bool:
         return False
     last = last_attribute(entry.path)
     for place in site.chain:
-        tree = expressions.parse(place.expression or place.statement)
-        for node in ast.walk(tree) if tree is not None else ():
-            path = expressions.path_text(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else None
-            if path is None:
-                continue
-            if path == entry.path and place.same_function(entry.place):
-                return True
-            if last is not None and last_attribute(path) == last:
-                return True
+        paths, attributes = _said(place.expression or place.statement)
+        if last in attributes or (entry.path in paths and place.same_function(entry.place)):
+            return True
     return False
+
+
+@lru_cache(maxsize=1024)
+def _said(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The paths that a text says, and the attributes in which they end."""
+    tree = expressions.parse(text)
+    paths = frozenset(filter(None, map(expressions.path_text, nodes_in(tree) if tree is not None else ())))
+    return paths, frozenset(filter(None, map(last_attribute, paths)))
 
 
 def is_chosen(listing: Listing, entry: ModuleSighting) -> ast.Assign | None:

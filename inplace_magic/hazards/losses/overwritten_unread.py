@@ -32,7 +32,7 @@ model, is the right order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -79,13 +79,9 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _parameters(story: Story) -> list[int]:
     """The memory of leaves that are trained, in the order in which it was met."""
-    found: dict[int, None] = {}
-    for call in story.trace.calls:
-        made = [meta for meta in call.outputs if meta.is_leaf and meta.requires_grad]
-        for meta in (*story.training.get(call.index, ()), *made):
-            if meta.storage is not None:
-                found[meta.storage] = None
-    return list(found)
+    met = chain.from_iterable([group for call in story.trace.calls for group in (call.inputs, call.outputs)])
+    found = dict.fromkeys([meta.storage for meta in met if meta.requires_grad and meta.is_leaf])
+    return [storage for storage in found if storage is not None]
 
 
 def _matrices(story: Story, memories: set[int]) -> set[int]:

@@ -124,18 +124,18 @@ def _begun_as(
 ) -> Iterator[tuple[ast.stmt, ast.expr]]:
     """The statements of a function by which a result begins as what it later adds."""
     container = _gone_through(listing, adds, added)
-    for node in ast.walk(scope):
+    for node in listing.inside(scope):
         if not isinstance(node, (ast.Assign, ast.Expr)):
             continue
         for value in _values_given(node, result):
-            if ast.unparse(value) == added or (container is not None and _is_first_of(listing, node, value, container)):
+            if _is(value, added) or (container is not None and _is_first_of(listing, node, value, container)):
                 yield node, value
 
 
 def _values_given(node: ast.Assign | ast.Expr, result: str) -> Iterator[ast.expr]:
     """What a statement puts into a place: ``total[k] = x``, ``total = x if … else …``, ``parts.append(x)``."""
     if isinstance(node, ast.Assign):
-        if any(ast.unparse(target) == result for target in node.targets):
+        if any(_is(target, result) for target in node.targets):
             yield from (node.value.body, node.value.orelse) if isinstance(node.value, ast.IfExp) else (node.value,)
         return
     called = node.value.func if isinstance(node.value, ast.Call) else None
@@ -148,6 +148,14 @@ def _values_given(node: ast.Assign | ast.Expr, result: str) -> Iterator[ast.expr
         yield node.value.args[0]
     elif called.attr == "setdefault" and len(node.value.args) == 2 and f"[{ast.unparse(node.value.args[0])}]" == step:
         yield node.value.args[1]
+
+
+def _is(node: ast.expr, path: str) -> bool:
+    """Whether an expression is that of a path. To write out what cannot be takes longer than all else."""
+    if isinstance(node, ast.Name):
+        return node.id == path
+    last = node.attr if isinstance(node, ast.Attribute) else "]"
+    return isinstance(node, _PATHS) and path.endswith(last) and ast.unparse(node) == path
 
 
 def _gone_through(listing: Listing, adds: ast.stmt, added: str) -> str | None:

@@ -56,7 +56,7 @@ def _set_back(listing: Listing, site: Callsite, attribute: str) -> tuple[str, st
     kind = next((node for node in around if isinstance(node, ast.ClassDef)), None)
     sources: set[str | None] = set()
     methods: set[str] = set()
-    for node in ast.walk(kind) if kind is not None else ():
+    for node in listing.inside(kind) if kind is not None else ():
         for target in node.targets if isinstance(node, ast.Assign) else ():
             if isinstance(target, ast.Attribute) and target.attr == attribute and isinstance(node, ast.Assign):
                 value = node.value

@@ -145,8 +145,14 @@ def _reading(
     """The first call below the write, in the same run of the function, that read the tensor as another parameter."""
     if site.caller is None or any(alias.target == other for alias in story.aliases.beside(site)):
         return None
+    if _is_bound(story, site, other, call.index):
+        return None
     one_name = _is_given_once(site.caller, site.parameters, path, other)
-    for tensor in wholes.that_are_read(mutation, site, other):
+    tensors = wholes.that_are_read(mutation, site, other)
+    reading = (level(place, site) for tensor in tensors for place in story.places_that_read(tensor))
+    if not any(at is not None and other in at.expression for at in reading):
+        return None  # asked of the few places, and not of thousands of reads in a loop
+    for tensor in tensors:
         for read in story.readers(tensor, call.index, lambda place: _is_below(place, site)):
             at = level(read.callsite, site)
             if at is None or _writes(story, mutation, at, read.index) or _is_bound(story, site, other, read.index):

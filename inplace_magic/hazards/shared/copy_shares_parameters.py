@@ -158,7 +158,7 @@ _Given = tuple[ast.Assign, ast.expr]
 def _given(top: Top) -> dict[tuple[str | None, str | None], list[_Given]]:
     """The statements that give a name something of another one, by both names."""
     found: dict[tuple[str | None, str | None], list[_Given]] = {}
-    for node in ast.walk(top.scope):
+    for node in top.listing.inside(top.scope):
         for target, value in bindings(node) if isinstance(node, ast.Assign) and top.is_own(node) else ():
             if isinstance(node, ast.Assign):
                 found.setdefault((target, source_of(value)), []).append((node, value))

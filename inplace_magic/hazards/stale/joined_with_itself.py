@@ -41,6 +41,7 @@ from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.paths import before_first_step
 from inplace_magic.source import expressions
 
 CODE = "joined-with-itself"
@@ -82,11 +83,12 @@ def _statements(story: Story) -> dict[int, int]:
 def _saying_both(story: Story, statements: dict[int, int]) -> set[int]:
     """The statements that give calls both names of a tensor that was given a second one."""
     said: dict[int, set[str]] = {}
+    pairs = [(alias.target, alias.source) for alias in story.aliases.statements]
+    roots = {before_first_step(name)[0] for pair in pairs for name in pair}
     for key, site in story.sites.items():
-        if site.direct:
+        if site.direct and any(root in site.expression for root in roots):
             names = {*_names_given(site.expression, True), *_names_given(site.expression, False)}
             said.setdefault(statements[key], set()).update(names)
-    pairs = [(alias.target, alias.source) for alias in story.aliases.statements]
     return {number for number, names in said.items() if any(a in names and b in names for a, b in pairs)}
 
 

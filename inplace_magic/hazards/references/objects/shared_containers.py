@@ -16,6 +16,7 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, texts, whole_listing
+from inplace_magic.source.text import nodes_in
 from inplace_magic.source.variables import variables_bound
 
 _MAKERS = frozenset(("dict", "list", "defaultdict", "OrderedDict", "deque"))
@@ -138,7 +139,7 @@ def _binds(entry: ast.stmt, attribute: str) -> bool:
 
 def _bindings(owner: ast.ClassDef, attribute: str) -> Iterator[ast.expr]:
     """What the methods of a class bind an attribute to; of an unpacking, the entry that goes to it."""
-    for node in ast.walk(owner):
+    for node in nodes_in(owner):
         if isinstance(node, (ast.AugAssign, ast.AnnAssign)) and _is_attribute(node.target, attribute):
             yield node.value or ast.Constant(None)
         for target in node.targets if isinstance(node, ast.Assign) else ():
@@ -157,12 +158,14 @@ def _is_attribute(node: ast.expr, attribute: str) -> bool:
 def default_left_out(story: Story, owner: ast.ClassDef, attribute: str) -> tuple[str, ast.expr] | None:
     """(parameter, default) of what every object of a class takes for an attribute, where its ``__init__`` binds that to
     a parameter which every text that makes an object leaves out."""
-    bound = list(_bindings(owner, attribute))
-    parameter = bound[0].id if len(bound) == 1 and isinstance(bound[0], ast.Name) else None
     methods = (entry for entry in owner.body if isinstance(entry, ast.FunctionDef))
     init = next((method for method in methods if method.name == "__init__"), None)
-    default = default_of(init, parameter) if init is not None and parameter is not None else None
-    if init is None or parameter is None or default is None or not _is_left_out(story, owner, init, parameter):
+    if init is None or not (init.args.defaults or init.args.kw_defaults):
+        return None
+    bound = list(_bindings(owner, attribute))
+    parameter = bound[0].id if len(bound) == 1 and isinstance(bound[0], ast.Name) else None
+    default = default_of(init, parameter) if parameter is not None else None
+    if parameter is None or default is None or not _is_left_out(story, owner, init, parameter):
         return None
     return parameter, default
 

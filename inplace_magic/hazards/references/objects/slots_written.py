@@ -87,9 +87,7 @@ def _is_on(story: Story, tensor: int, mutation: Mutation) -> bool:
 
 def _may_be_shared(story: Story, mutation: Mutation) -> bool:
     """Whether it is a leaf that is trained, which one may well tie, or a gradient."""
-    on_it = story.bindings.by_storage.get(mutation.storage or 0, ())
-    trained = any(story.observations[tensor].is_trainable for tensor in on_it if tensor in story.observations)
-    return trained or story.is_gradient(mutation)
+    return mutation.storage in story.trained_memories or story.is_gradient(mutation)
 
 
 def _level(inner: Callsite, outer: Callsite) -> int:

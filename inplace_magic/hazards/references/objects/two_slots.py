@@ -58,11 +58,10 @@ def written_as_two(story: Story) -> Iterator[WrittenAsTwo]:
     pairs: dict[Hashable, _Pair] = {}
     told: set[Hashable] = set()
     asked: Counter[Hashable] = Counter()
-    trained: dict[int, bool] = {}
     for call, mutation, earlier in story.writes_counted:
         if earlier >= _MOST or call.error is not None or call.callsite is None:
             continue
-        if not _may_be_a_state(story, mutation, trained):
+        if not _may_be_a_state(story, mutation):
             continue
         asked[call.callsite, mutation.storage] += 1
         if asked[call.callsite, mutation.storage] > _MOST:
@@ -78,21 +77,11 @@ def written_as_two(story: Story) -> Iterator[WrittenAsTwo]:
                     yield found
 
 
-def _may_be_a_state(story: Story, mutation: Mutation, trained: dict[int, bool]) -> bool:
-    """Whether a write may be one of a state.
-
-    Args:
-        story: the trace.
-        mutation: the write.
-        trained: by memory, whether a tensor on it is trained; entered here, where a loop has put thousands on one.
-    """
-    meta, storage = story.observations.get(mutation.tensor), mutation.storage
-    if meta is None or storage is None or story.is_gradient(mutation):
+def _may_be_a_state(story: Story, mutation: Mutation) -> bool:
+    """Whether a write may be one of a state."""
+    if mutation.tensor not in story.observations or mutation.storage is None:
         return False
-    if storage not in trained:
-        seen = map(story.observations.get, story.bindings.by_storage.get(storage, ()))
-        trained[storage] = any(each is not None and each.is_trainable for each in seen)
-    return not trained[storage]
+    return mutation.storage not in story.trained_memories and not story.is_gradient(mutation)
 
 
 def _entered(
@@ -206,7 +195,7 @@ def _scope_binding(listing: Listing, statement: ast.stmt, name: str) -> ast.AST:
     scope: ast.AST = listing.scope_of(statement)
     while not isinstance(scope, ast.Module):
         bound = _bindings_of(listing, scope, name)
-        if bound and not any(isinstance(n, (ast.Global, ast.Nonlocal)) and name in n.names for n in ast.walk(scope)):
+        if bound and not any(scope in listing.around(each) for each in listing.declared.get(name, ())):
             break
         scope = listing.scope_of(scope)
     return scope
