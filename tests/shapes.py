@@ -198,12 +198,29 @@ for i in range({calls // 30}):
 """
 
 
+def weights_kept(calls: int) -> str:
+    """A weight that every pass keeps under a condition, and that is read as often when all is over."""
+    return f"""\
+import torch
+w, kept = torch.ones(4, requires_grad=True), []
+optimizer = torch.optim.SGD([w], lr=0.1)
+for i in range({calls // 9}):
+    if i >= 0:
+        kept.append(w.detach())
+    optimizer.zero_grad()
+    (w * 2).sum().backward()
+    optimizer.step()
+total = sum(each.sum() for each in kept)
+"""
+
+
 ONCE_SQUARE: dict[str, Callable[[int], str]] = {
     "gradients taken": gradients_taken,
     "stacked": stacked,
     "added up": added_up,
     "detached each pass": detached_each_pass,
     "modules given parameters": modules_given_parameters,
+    "weights kept": weights_kept,
 }
 """Programs of which some rule took the square of the calls, or could."""
 

@@ -12,15 +12,19 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
+from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, writes_since
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import LOOPS, whole_listing
+
+_MOST = 16
+"""Writes after weights were kept that are looked at: a step makes a few, and one step is enough."""
 
 
 def kept_weights_moved_on(story: Story) -> Iterator[Stale]:
@@ -33,15 +37,17 @@ def kept_weights_moved_on(story: Story) -> Iterator[Stale]:
     for call in taken:
         times[call.callsite, call.outputs[0].storage].append(call.index)
     best = lru_cache(None)(lambda site: any(is_the_best_so_far(story, place) for place in site.chain))
+    beside = lru_cache(None)(lambda kept, wrote: _under_a_condition_beside(story, kept, wrote))
 
     def written(kept: Reference, write: Write) -> bool:
         if write.call is None or write.mutation is None or write.mutation.tensor == kept.tensor:
             return False
         if not may_meet(kept.region, reach_of_write(write.call, write.mutation)):
             return False
-        return best(kept.place) or _went_by(story, kept, write, times[kept.place, kept.storage])
+        passed = beside(kept.place, write.site) and _went_by(story, kept, write, times[kept.place, kept.storage])
+        return best(kept.place) or passed
 
-    yield from gone_stale(story, references, written, lambda kept, write: _reading(story, kept, write.at))
+    yield from gone_stale(story, references, written, lambda kept, write: _reading(story, kept, write.at), most=_MOST)
 
 
 def is_the_best_so_far(story: Story, site: Callsite) -> bool:
@@ -72,13 +78,15 @@ def _takes_a_weight(call: CallEvent) -> bool:
 
 
 def _read_elsewhere(story: Story, taken: list[CallEvent]) -> Iterator[Reference]:
-    """Those that another statement reads than the one that took them, and that nobody writes."""
+    """Those that another statement reads than the one that took them, after a write, and that nobody writes."""
     for call in taken:
         kept = call.outputs[0]
-        if _reading(story, Reference(kept.tensor, kept.storage, call.index, call.callsite), call.index) is not None:
+        reference = Reference(kept.tensor, kept.storage, call.index, call.callsite, region=region_of(kept))
+        write = next(writes_since(story, reference), None)
+        if write is not None and _reading(story, reference, write.at) is not None:
             given = story.given_to.get(kept.tensor, ())
             if all(meta.tensor != kept.tensor for each in given for meta in each.mutated):
-                yield Reference(kept.tensor, kept.storage, call.index, call.callsite, region=region_of(kept))
+                yield reference
 
 
 def _reading(story: Story, kept: Reference, since: int) -> CallEvent | None:
@@ -98,18 +106,17 @@ def _in_one_statement(one: Callsite | None, other: Callsite | None) -> bool:
 
 def _went_by(story: Story, kept: Reference, write: Write, times: list[int]) -> bool:
     """Whether a loop that kept weights several times has passed without keeping any: its body wrote them twice."""
-    if len(times) < 2 or kept.place is None or not _under_a_condition_beside(story, kept.place, write.site):
-        return False
     later = bisect_left(times, kept.since + 1)
     until = times[later] if later < len(times) else len(story.trace.calls)
-    since = (each for each in story.writes_to_memory(kept.storage) if kept.since < each.at < until)
-    return sum([each.site == write.site for each in since]) > 1
+    since = (each for each in islice(writes_since(story, kept), 2 * _MOST) if each.at < until)
+    return len(times) > 1 and sum([each.site == write.site for each in since]) > 1
 
 
-def _under_a_condition_beside(story: Story, kept: Callsite, wrote: Callsite | None) -> bool:
+def _under_a_condition_beside(story: Story, kept: Callsite | None, wrote: Callsite | None) -> bool:
     """Whether both statements stand in the body of one loop, in no loop within it, and that which kept under an
     ``if``."""
-    place = next((place for place in kept.chain if place.same_run(wrote)), None)
+    chain = kept.chain if kept is not None else ()
+    place = next((place for place in chain if place.same_run(wrote)), None)
     listing = whole_listing(story.trace, wrote) if wrote is not None and place is not None else None
     if listing is None or place is None or wrote is None:
         return False
