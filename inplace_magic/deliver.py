@@ -80,7 +80,7 @@ def say(text: str, stream: TextIO | None = None) -> None:
 
     with suppress(AttributeError, ValueError):  # what a program has put there need be no open file
         sys.stdout.flush()
-    print(fitted(text, stream), file=stream)
+    stream.write(f"{fitted(text, stream)}\n")  # at once: between two writes another rank's line may come
 
 
 def attach(report: Report, error: BaseException) -> None:

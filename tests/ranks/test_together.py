@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from inplace_magic.api import analyze
+from inplace_magic.deliver import say
 from inplace_magic.hazards import Hazard
 from inplace_magic.ranks import together
 from inplace_magic.ranks.boards import Folder
@@ -128,3 +130,23 @@ def test_a_rank_is_known_by_its_environment(
         monkeypatch.setenv(name, value)
     rank = this_rank()
     assert (rank.number if rank else None) == number
+
+
+class Pipe(io.RawIOBase):
+    """Where several ranks write."""
+
+    def __init__(self) -> None:
+        self.came: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        self.came.append(bytes(data))  # type: ignore[call-overload]
+        return len(self.came[-1])
+
+
+def test_what_is_said_comes_with_its_end_of_line_so_that_no_other_ranks_line_is_glued_to_it() -> None:
+    pipe = Pipe()
+    say("Finding 1\n  in two lines", io.TextIOWrapper(io.BufferedWriter(pipe), line_buffering=True))
+    assert pipe.came == [b"Finding 1\n  in two lines\n"]

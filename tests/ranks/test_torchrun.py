@@ -87,17 +87,11 @@ def test_of_four_sharded_ranks_the_one_that_differs_is_told_apart(tmp_path: Path
 
 
 def test_a_rank_that_is_killed_loses_nothing_of_the_others(tmp_path: Path) -> None:
-    for _attempt in range(3):
-        watched = ran(tmp_path, programs.ONE_DIES, 3, *UNDER_US)
-        said = told(watched.stderr)
-        if "2" in _named(said):  # in one whole run of several, rank 2 said nothing; why is not known
-            break
+    watched = ran(tmp_path, programs.ONE_DIES, 3, *UNDER_US)
     assert watched.returncode == 1
+    said = told(watched.stderr)
     assert any(re.match(r"inplace_magic: ranks? 0.*: not heard of until now", line) for line in said), said
     assert watched.stderr.count("Finding 1:") == 1, "what both have seen is said once"
     assert "`probs.data[0] = 0.0` (train.py:5)" in watched.stderr
-    assert {"1", "2"} <= _named(said), watched.stderr
-
-
-def _named(said: list[str]) -> set[str]:
-    return set(re.findall(r"\d", " ".join(line for line in said if "not heard of" not in line)))
+    named = " ".join(line for line in said if "not heard of" not in line)
+    assert {"1", "2"} <= set(re.findall(r"\d", named)), watched.stderr
