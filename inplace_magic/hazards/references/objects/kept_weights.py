@@ -21,7 +21,7 @@ from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import LOOPS, whole_listing
+from inplace_magic.source.listing import LOOPS, Listing, whole_listing
 
 _MOST = 16
 """Writes after weights were kept that are looked at: a step makes a few, and one step is enough."""
@@ -120,14 +120,15 @@ def _under_a_condition_beside(story: Story, kept: Callsite | None, wrote: Callsi
     listing = whole_listing(story.trace, wrote) if wrote is not None and place is not None else None
     if listing is None or place is None or wrote is None:
         return False
-    loops = []
-    conditional = False
-    for site in (place, wrote):
-        statement = listing.statement_at(site)
-        above = list(listing.around(statement)) if statement is not None else []
-        loop = next((n for n, node in enumerate(above) if isinstance(node, LOOPS)), None)
-        if loop is None:
-            return False
-        loops.append(above[loop])
-        conditional = conditional or (site is place and any(isinstance(node, ast.If) for node in above[:loop]))
-    return conditional and loops[0] is loops[1]
+    loop, conditional = _loop_around(listing, place)
+    return conditional and loop is _loop_around(listing, wrote)[0]
+
+
+def _loop_around(listing: Listing, site: Callsite) -> tuple[ast.AST | None, bool]:
+    """The innermost loop around a statement, and whether an ``if`` in it is around the statement, too."""
+    statement, conditional = listing.statement_at(site), False
+    for above in listing.around(statement) if statement is not None else ():
+        if isinstance(above, LOOPS):
+            return above, conditional
+        conditional = conditional or isinstance(above, ast.If)
+    return None, False
