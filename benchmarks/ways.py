@@ -10,7 +10,8 @@ report at the end of the latter, and the figures those of the file. With ``--own
 processes of its own, too, which must end and be told the same as the children. The healthy programs of
 ``tests/healthy`` have no labels; of them nothing but the alarms is compared.
 
-Printed is a line for each folder, and each difference. The exit status is 0 where there is none.
+Printed is a line for each folder, and each difference. The exit status is 0 where there is none. A script that does not
+end twice alike without a watch, as one that prints memory that nobody filled, is named, and only what is told is held.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ from inplace_magic.report import Report  # noqa: E402
 
 ROUNDS = sorted((TESTS / "programs" / "rounds").iterdir(), key=lambda folder: int(folder.name))
 FOLDERS = [TESTS / "programs", *(TESTS / "programs" / name for name in ("further", "held_out")), *ROUNDS]
+TRIES = 5
+"""Runs without a watch, after the first, by which a script is taken to end always alike."""
 UNDER_US = ["-m", "inplace_magic", "--quiet", "--save", "report.json"]
 HEALTHY = TESTS / "healthy" / "programs"
 
@@ -108,6 +111,13 @@ def as_script(by: str, case: dict[str, Any], source: str) -> tuple[Ended, Ended,
     return without_folder(plain, name), without_folder(watched, name), told(case, source, report, 0)
 
 
+def is_steady(source: str, first: Ended) -> bool:
+    """Whether a script ends each time as it did at first, without a watch."""
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "program.py").write_text(source, encoding="utf-8")
+        return all(without_folder(ran(python(), Path(name), ["program.py"]), name) == first for _ in range(TRIES))
+
+
 def without_folder(ended: Ended, folder: str) -> Ended:
     """With another name for a folder that is a new one each time."""
     return replace(ended, out=ended.out.replace(folder, "FOLDER"), err=ended.err.replace(folder, "FOLDER"))
@@ -146,10 +156,14 @@ def differences(shell: Any, case: dict[str, Any], source: str) -> Iterator[str]:
         yield f"told of the cell {cell[1]}, of the file {file[1]}"
 
 
-def differences_of_script(case: dict[str, Any], source: str, *, own: bool) -> Iterator[str]:
+def differences_of_script(name: str, case: dict[str, Any], source: str, *, own: bool) -> Iterator[str]:
     """What differs between a program as a file and as a script; and between a child and a process of its own."""
     plain, watched, script = found = as_script(python(), case, source)
-    yield from (f"the watched script has another {what}" for what in unlike(plain, watched))
+    changed = unlike(plain, watched)
+    if changed and not is_steady(source, plain):
+        print(f"  {name}: it does not end twice alike without a watch: the ends were not compared", flush=True)
+        changed = []
+    yield from (f"the watched script has another {what}" for what in changed)
     file = as_file(case, source)[1]
     if script != file:
         yield f"told of the file {file}, of the script {script}"
@@ -177,7 +191,7 @@ def main() -> int:
         for name, case, source in programs(folder, options.only):
             own = options.scripts and bool(options.own_every) and count % options.own_every == 0
             if options.scripts:
-                found = list(differences_of_script(case, source, own=own))
+                found = list(differences_of_script(name, case, source, own=own))
             else:
                 found = list(differences(shell, case, source))
             owned += own
