@@ -184,8 +184,6 @@ NOT_YET_FOUND = {
 """Failures that no rule gives an alarm for so far, and why."""
 NOT_CURED = {
     "silent_sound_events_in_a_kitchen": "with a copy of the other network's statistics the teacher's own are lost, too",
-    "silent_inverting_faces_of_coins": "cleared after its step, the critic still adds up what the other loss leaves",
-    "silent_imitated_wave_heights": "cleared after its own step, the judge still adds up what the maker's loss leaves",
     "silent_patch_replaced_by_token": "with `.data` on its right-hand side, too, the token gets no gradient",
     "silent_smeared_slices_of_a_core_scan": "with a copy to read from, the caller's scan is still written for the next",
 }

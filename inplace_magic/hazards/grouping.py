@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.record.places import Callsite
 
 
 def grouped(hazards: Iterable[Hazard]) -> list[Hazard]:
@@ -25,8 +26,9 @@ def grouped(hazards: Iterable[Hazard]) -> list[Hazard]:
 
 def told_once(hazards: Iterable[Hazard]) -> list[Hazard]:
     """The findings without the warnings that blame a place for which there is a worse one, and without those that
-    blame one write for one read a second time, by another rule; there the later rule, which knows what the read does
-    with both, is kept. Of two that blame one write, one that knows no reader gives way to one that does."""
+    blame one write for what one statement reads a second time, by another rule; there the later rule, which knows what
+    the read does with both, is kept. Of two that blame one write, one that knows no reader gives way to one that
+    does."""
     listed = list(hazards)
     silent = (hazard for hazard in listed if hazard.severity == "silent")
     read = {hazard.mutation: hazard.code for hazard in silent if hazard.read is not None}
@@ -39,15 +41,21 @@ def told_once(hazards: Iterable[Hazard]) -> list[Hazard]:
         or read.get(hazard.mutation, hazard.code) == hazard.code
     ]
     blamed = {hazard.mutation for hazard in listed if hazard.severity in ("error", "silent")}
-    kept, told = [], set()
+    kept: list[Hazard] = []
+    told: dict[Hashable, Hazard] = {}
     for hazard in reversed(listed):
-        if hazard.severity == "warning":
-            key = hazard.mutation, hazard.read
-            if hazard.mutation in blamed or (None not in key and key in told):
-                continue
-            told.add(key)
+        if hazard.severity == "warning" and (hazard.mutation in blamed or _is_told(hazard, told)):
+            continue
         kept.append(hazard)
     return kept[::-1]
+
+
+def _is_told(hazard: Hazard, told: dict[Hashable, Hazard]) -> bool:
+    """Whether a finding is of a write and a read that another one is of; if not, others are held against it."""
+    if hazard.mutation is None or hazard.read is None:
+        return False
+    first = told.setdefault((hazard.mutation, _statement(hazard.read)), hazard)
+    return first is not hazard and (first.code != hazard.code or first.read == hazard.read)
 
 
 def _together(group: list[Hazard]) -> Hazard:
@@ -62,5 +70,8 @@ def _mistake(hazard: Hazard) -> Hashable:
     site = hazard.mutation
     if site is None:
         return hazard.code, hazard.severity, hazard.message, hazard.saved
-    statement = (site.function, site.file, site.cell, site.statement or site.line)
-    return hazard.code, hazard.severity, statement, site.outermost.cell
+    return hazard.code, hazard.severity, _statement(site), site.outermost.cell
+
+
+def _statement(site: Callsite) -> Hashable:
+    return site.function, site.file, site.cell, site.statement or site.line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from inplace_magic.hazards.fixes.out_of_place import chain_base, new_value, out_of_place, seen_by_autograd
 from inplace_magic.hazards.fixes.target import (
@@ -13,6 +14,7 @@ from inplace_magic.hazards.fixes.target import (
     loads_after,
     seen_by_others,
 )
+from inplace_magic.language import _
 from inplace_magic.source.expressions import path_text
 
 
@@ -30,6 +32,23 @@ def made_out_of_place(write: Written) -> Fix | None:
     edit = write.listing.replace(write.statement, text) if text is not None else None
     free = write.call is not None and write.call.does("detaches itself")
     return Fix(write.site, write.listing, (edit,), None if free else _nbytes(write)) if edit is not None else None
+
+
+def slot_bound_anew(write: Written) -> Fix | None:
+    """``self.total = self.total + x`` for ``self.total += x``: the slot that the line writes gets a tensor of its own,
+    and whoever holds the old one keeps its values."""
+    path = write.path
+    if path is None or path.isidentifier() or write.meta is None or write.meta.is_trainable:
+        return None
+    if "[" in path:
+        made = write.story.innermost_new(write.meta.tensor, write.call.index) if write.call is not None else None
+        taken_here = made is not None and made.callsite is not None and made.callsite.line == write.site.line
+        fits = isinstance(write.statement, ast.AugAssign) and not taken_here  # a row of a tensor is no slot
+    else:
+        fits = can_bind_anew(replace(write, another_name_sees_it=True))
+    fix = made_out_of_place(write) if fits and keeps_its_history(write) else None
+    sentence = _("Let the line put a new tensor into `{path}`: whoever else holds the old one keeps its values.")
+    return replace(fix, sentence=sentence.format(path=path)) if fix is not None else None
 
 
 def cloned_first(write: Written) -> Fix | None:

@@ -38,6 +38,7 @@ them, as a body that two heads share.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -46,9 +47,12 @@ from inplace_magic.analysis.gradients import GradientEvent, gradient_histories
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard
-from inplace_magic.hazards.rule import Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.language import _, spelled
 from inplace_magic.record.events import CallEvent
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import Listing, listing_of
 
 CODE = "gradient-of-another-loss"
 
@@ -226,4 +230,29 @@ def _hazard_of_a_judge(story: Story, found: _Sum) -> Hazard:
     )
 
 
-RULE = Rule(check)
+def cleared_before_the_backward(write: Written) -> Fix | None:
+    """``opt.zero_grad()`` above ``loss.backward()``, where ``opt.step()`` follows in the same block: a step that is
+    made now and then is to have the gradients of all backwards since the last one."""
+    added, step = write.hazard.mutations[-1], write.hazard.read
+    listing = listing_of(write.story.trace, added)
+    if listing is None or step is None or step.direct or not added.same_run(step):
+        return None  # only a library's own step is known to have the method beside it
+    backward, stepping = listing.statement_at(added), listing.statement_at(step)
+    if backward is None or not isinstance(stepping, ast.Expr) or stepping not in listing.block_of(backward):
+        return None
+    method = stepping.value.func if isinstance(stepping.value, ast.Call) else None
+    owner = expressions.path_text(method.value) if isinstance(method, ast.Attribute) else None
+    if owner is None or not _is_bound_before(listing, owner, backward, stepping):
+        return None
+    edit = listing.replace(backward, f"{owner}.{spelled('zero_grad()')}", listing.text(backward))
+    return Fix(added, listing, (edit,)) if edit is not None else None
+
+
+def _is_bound_before(listing: Listing, path: str, first: ast.stmt, last: ast.stmt) -> bool:
+    """Whether a path means at one statement what it means at a later one."""
+    root = path.split(".")[0].split("[")[0]
+    between = range(first.lineno, last.lineno + 1)
+    return first.lineno < last.lineno and not any(node.lineno in between for node in listing.stores.get(root, ()))
+
+
+RULE = Rule(check, {CODE: Cures((cleared_before_the_backward,))})

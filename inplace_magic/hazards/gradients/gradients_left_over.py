@@ -25,8 +25,9 @@ Good::
 
 Told from the record alone: the steps of one line on a leaf went along the sums of `n` backwards each, but for some that
 came at equal distances and went along `n + r`, and after the last step `r` backwards are left in the gradient. Silent
-for sums of any other numbers, as where batches are gathered up to a number of tokens, and for steps that are counted on
-from epoch to epoch, which are all along equal sums.
+for sums of any other numbers, as where batches are gathered up to a number of tokens, for steps that are counted on
+from epoch to epoch, which are all along equal sums, and where what is left is of another line than what is summed, as
+of the loss of a generator that went through its judge.
 """
 
 from __future__ import annotations
@@ -68,9 +69,11 @@ def check(story: Story) -> Iterator[Hazard]:
             continue
         extra = sizes[places[0]] - sizes[0]
         regular = places == list(range(places[0], len(sizes), places[0])) and len(sizes) % places[0] == 0
-        if regular and 0 < extra < sizes[0] and _nothing_else(story, leaf, steps, extra):
+        larger = steps[places[0]]
+        left = {call.callsite for call in larger.backwards[:extra]} if regular and 0 < extra < sizes[0] else set()
+        if left and left <= {call.callsite for call in steps[0].backwards} and _nothing_else(story, leaf, steps, extra):
             seen |= sites
-            yield _hazard(story, leaf, steps[0], steps[places[0]], extra)
+            yield _hazard(story, leaf, steps[0], larger, extra)
 
 
 def _steps(story: Story) -> dict[int, list[_Step]]:

@@ -38,7 +38,8 @@ from functools import partial
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.fixes.target import copied_from
+from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
+from inplace_magic.hazards.fixes.target import Fix, Written, copied_from
 from inplace_magic.hazards.references.engine import Again, written_again
 from inplace_magic.hazards.references.objects.class_state import keeps_both, of_the_class
 from inplace_magic.hazards.references.objects.copies import PastAnother, comes_by_copies, written_past_another
@@ -46,7 +47,7 @@ from inplace_magic.hazards.references.objects.passes import is_in_a_loop
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import Owned, object_of, owners_of
 from inplace_magic.hazards.references.second_names import taken_for_the_write
-from inplace_magic.hazards.rule import Rule
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.paths import is_entry
@@ -276,4 +277,19 @@ def _hazard(again: Again[str]) -> Hazard:
     )
 
 
-RULE = Rule(check)
+def _slot_of_its_own(write: Written) -> Fix | None:
+    """``self.total = self.total + x``, unless other lines write the objects' tensors in place, too: this one where
+    ever they stand, others in other functions."""
+    story, tensor, site = write.story, write.hazard.tensor, write.site
+    holders = {_holder(name) for name in (*story.names.get(tensor or -1, ()), write.path or "")} - {""}
+    elsewhere: set[int] = set()
+    for call, mutation, _earlier in story.writes_counted:
+        if mutation.tensor == tensor and not site.same_line(call.callsite):
+            return None
+        if not site.same_function(call.callsite):
+            elsewhere.add(mutation.tensor)
+    others = (_holder(name) for held in elsewhere - {tensor} for name in story.names.get(held, ()))
+    return slot_bound_anew(write) if holders.isdisjoint(others) else None
+
+
+RULE = Rule(check, {CODE: Cures((_slot_of_its_own,))})

@@ -41,6 +41,8 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
+from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.fixes.where_kept import in_each_slot
 from inplace_magic.hazards.references.objects.slots import gradients_kept_twice, kept_and_read, two_slots_of
 from inplace_magic.hazards.references.objects.slots_filled import slots_filled
@@ -256,4 +258,9 @@ def _hazard(story: Story, write: Write, tensor: int, evidence: str, *, keyed: bo
     )
 
 
-RULE = Rule(check, {CODE: Cures((in_each_slot,), another_name_sees_it=True)})
+def _entry_bound_anew(write: Written) -> Fix | None:
+    """``sums[name] = sums[name] + x``; an attribute may be that of one object in all slots."""
+    return slot_bound_anew(write) if write.path is not None and write.path.endswith("]") else None
+
+
+RULE = Rule(check, {CODE: Cures((in_each_slot, _entry_bound_anew), another_name_sees_it=True)})

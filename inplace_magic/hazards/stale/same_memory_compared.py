@@ -43,6 +43,7 @@ from inplace_magic.hazards.fixes.deep_copy import (
     snapshot_taken,
     state_copied_where_taken,
 )
+from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.references.second_sides import second_taken, where_named
 from inplace_magic.hazards.references.twice.compared_with_itself import compared_with_itself, write_since
 from inplace_magic.hazards.references.twice.measured_alike import Measured, measured_alike
@@ -192,4 +193,4 @@ def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) ->
     )
 
 
-RULE = Rule(check, {CODE: Cures((snapshot_taken, second_name_copied, state_copied_where_taken))})
+RULE = Rule(check, {CODE: Cures((snapshot_taken, second_name_copied, state_copied_where_taken, slot_bound_anew))})
