@@ -217,9 +217,8 @@ class _Builder:
         return key
 
     def key(self, tensor: int, version: int | None) -> str:
-        known = f"T{tensor}@v{'?' if version is None else version}"
-        more = self.uncounted.get((tensor, version)) if self.uncounted else None
-        return f"{known}+{more}" if more else known
+        more = self.uncounted.get((tensor, version), 0) if self.uncounted else 0
+        return f"T{tensor}@v{'?' if version is None else version}{f'+{more}' if more else ''}"
 
     def join(self, source: str, target: str, kind: EdgeKind, name: str = "") -> None:
         self.edges[_edge(Edge, (source, target, kind, name))] = None

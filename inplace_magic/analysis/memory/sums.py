@@ -125,7 +125,7 @@ def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRo
         live[key[1]] = own[-1].live_bytes
         kept = saved.get(key, 0)
         for entry in own:
-            rows.append(_row(entry, 0 if entry.workspace else kept))  # noqa: PERF401
+            rows.append(_row(entry, 0 if entry.workspace else kept))
     return tuple(rows)
 
 
