@@ -146,8 +146,7 @@ def _branches(placed: list[Placed], depth: int, alike: Alike, known: bool = Fals
         if step.kind == "call":
             found = [(None, branch_of("call", step, (each.call,), (), each.way[depth][1])) for each in members]
         else:
-            runs = runs_of(members, depth)
-            found = in_rows([(room, _group(some, depth, alike, room, known)) for room, some in runs])
+            found = alike.grown(members, depth, known, _runs)
         for room, branch in found:
             here = step
             # The user's line says that it runs again. Inside a library the same module does, or the same parameter.
@@ -161,12 +160,17 @@ def _branches(placed: list[Placed], depth: int, alike: Alike, known: bool = Fals
     return tuple(levels[0].parts)
 
 
+def _runs(members: list[Placed], depth: int, alike: Alike, known: bool) -> list[tuple[Room | None, Branch]]:
+    """A group of neighbours with the same step for each module that runs them; modules in a row are one group."""
+    runs = runs_of(members, depth)
+    return in_rows([(room, _group(some, depth, alike, room, known)) for room, some in runs])
+
+
 def _group(members: list[Placed], depth: int, alike: Alike, room: Room | None, known: bool) -> Branch:
     step, site = members[0].way[depth]
     if room is not None:
         step = step._replace(name=room.cls, path=room.path)
-    known = known or room is not None
-    parts = alike.grown(members, depth + 1, known, lambda some: _branches(some, depth + 1, alike, known))
+    parts = _branches(members, depth + 1, alike, known or room is not None)
     return _flat(branch_of(step.kind, step, tuple(each.call for each in members), parts, site))
 
 

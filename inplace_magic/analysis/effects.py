@@ -46,6 +46,8 @@ _effect = filled(Effect)
 def effects_of(call: CallEvent) -> tuple[Effect, ...]:
     """One row per tensor that the call wrote or gave back: the written ones first, then the outputs in their order."""
     inputs = {given.tensor: given for given in call.inputs}
+    if len(call.outputs) == 1 and not call.mutations:  # most calls
+        return (_of_output(call, call.outputs[0], inputs),)
     returned = {given.tensor: given for given in (*call.outputs, *call.mutated)}
     rows: list[Effect] = []
     written: set[int] = set()
@@ -91,7 +93,10 @@ def _of_output(call: CallEvent, output: TensorMetadata, inputs: dict[int, Tensor
 
 def _base(call: CallEvent, output: TensorMetadata, inputs: dict[int, TensorMetadata]) -> TensorMetadata | None:
     if output.storage is not None:
-        return next((given for given in inputs.values() if given.storage == output.storage), None)
+        for given in inputs.values():
+            if given.storage == output.storage:
+                return given
+        return None
     return call.inputs[0] if call.kind == "view" and call.inputs else None
 
 

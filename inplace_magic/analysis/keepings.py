@@ -57,7 +57,7 @@ def keepings_of(story: Story, graph: AutogradGraph, tensors: Sequence[int | None
         graph: its graph, for the keys of vertices.
         tensors: what :func:`tensors_of_saved` gives for it.
     """
-    vertices = {(edge.target, edge.name): edge.source for edge in graph.edges if edge.kind == "saved"}
+    vertices = {(target, name): source for source, target, kind, name in graph.edges if kind == "saved"}
     failed = _failed(story)
     found: dict[tuple[int, int], Keeping] = {}
     for saved, tensor in zip(story.trace.saved, tensors, strict=True):
@@ -81,7 +81,7 @@ def keepings_of(story: Story, graph: AutogradGraph, tensors: Sequence[int | None
             saved.version,
             tensor,
             saved.counter,
-            tuple(run for run in runs if until is None or run <= until),
+            tuple([run for run in runs if until is None or run <= until]),
             until,
             end,
             vertices.get((f"C{node.call}", f"{node.name}.{saved.name}"), ""),

@@ -234,17 +234,17 @@ class _Builder:
                 maker = self.story.calls.get(born)
                 marks.append(_mark(born, "created", site=maker.callsite if maker is not None else None))
         return _lane(
-            key=key,
-            storage=number,
-            nbytes=storage.nbytes if storage is not None else lane.nbytes,
-            names=self.names(lane) if lane.left or not self.named.isdisjoint(lane.tensors) else (),
-            tensors=tuple(lane.tensors),
-            marks=tuple(sorted(marks, key=_CALL) if len(marks) > 1 else marks),
-            kept=tuple(kept),
-            first=created if created is not None else born,
-            ended=ended,
-            alive=storage is not None and storage.ended is None,
-            last=lane.last,
+            key,
+            number,
+            storage.nbytes if storage is not None else lane.nbytes,
+            self.names(lane) if lane.left or not self.named.isdisjoint(lane.tensors) else (),
+            tuple(lane.tensors),
+            tuple(sorted(marks, key=_CALL) if len(marks) > 1 else marks),
+            tuple(kept),
+            created if created is not None else born,
+            ended,
+            storage is not None and ended is None,
+            lane.last,
         )
 
     def names(self, lane: _Lane) -> tuple[LaneName, ...]:

@@ -183,19 +183,24 @@ def _is_step(tensor: TensorVertex, first: int) -> bool:
 
 def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGraph:
     """The graph without some vertices, and without tensors that only they gave a reason to draw."""
-    edges = tuple([edge for edge in graph.edges if edge.source not in gone and edge.target not in gone])
-    used = [edge for edge in edges if edge.kind != "view"]
+    edges = graph.edges
+    if gone:
+        edges = tuple([edge for edge in edges if edge.source not in gone and edge.target not in gone])
+    views = [edge for edge in edges if edge.kind == "view"]
+    used = [edge for edge in edges if edge.kind != "view"] if views else edges
     joined = {*map(_SOURCE, used), *map(_TARGET, used), *roles.keys}
-    bases = {edge.target: edge.source for edge in edges if edge.kind == "view"}
+    bases = {edge.target: edge.source for edge in views}
     # A view that is drawn shows its base; a base does not show views that nobody drawn reads.
     for key in [*joined] if bases else ():
         while key in bases and bases[key] not in joined:
             key = bases[key]
             joined.add(key)
+    if views:
+        edges = tuple([edge for edge in edges if edge.source in joined and edge.target in joined])
     return AutogradGraph(
-        tuple([tensor for tensor in graph.tensors if tensor.key not in gone and tensor.key in joined]),
-        tuple([call for call in graph.calls if call.key not in gone]),
-        tuple([edge for edge in edges if edge.source in joined and edge.target in joined]),
+        tuple([tensor for tensor in graph.tensors if tensor.key in joined and tensor.key not in gone]),
+        tuple([call for call in graph.calls if call.key not in gone]) if gone else graph.calls,
+        edges,
         graph.unplaced,
     )
 

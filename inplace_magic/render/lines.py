@@ -9,7 +9,7 @@ from inplace_magic.analysis.memory.sums import line_key
 from inplace_magic.analysis.naming.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.language import _, ngettext
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.render.words import changed_values, effect_phrase, tensor_label, version_step
 
@@ -97,20 +97,24 @@ class _Repeated:
         self.effect = self.effect or row
         self.last = row
         self.mixed = self.mixed or row.tensor != self.effect.tensor
-        self.one_shape = self.one_shape and _shape_of(row) == _shape_of(self.effect)
-        self.one_base = self.one_base and _base_of(row) == _base_of(self.effect)
+        self.one_shape = self.one_shape and _are_of_one_shape(row.after, self.effect.after)
+        self.one_base = self.one_base and _are_one_tensor(row.base, self.effect.base)
 
     def frozen(self) -> Step:
         seen = (self.effect, self.last, self.count, self.error, self.rebinding, self.mixed)
         return Step(self.call, *seen, one_shape=self.one_shape, one_base=self.one_base)
 
 
-def _shape_of(row: Effect) -> object:
-    return None if row.after is None else (row.after.shape, row.after.dtype)
+def _are_of_one_shape(one: TensorMetadata | None, other: TensorMetadata | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.shape == other.shape and one.dtype == other.dtype
 
 
-def _base_of(row: Effect) -> int | None:
-    return None if row.base is None else row.base.tensor
+def _are_one_tensor(one: TensorMetadata | None, other: TensorMetadata | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.tensor == other.tensor
 
 
 def _repeated(steps: dict[object, _Repeated], key: object, call: CallEvent) -> _Repeated:

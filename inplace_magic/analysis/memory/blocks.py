@@ -14,6 +14,7 @@ tensors, which is none.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -114,14 +115,14 @@ def entries_by_call(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
         blocks: those to count.
     """
     last = trace.calls[-1].index if trace.calls else BEFORE
-    came: dict[Slot, list[Block]] = {}
-    went: dict[Slot, list[Block]] = {}
+    came: defaultdict[Slot, list[Block]] = defaultdict(list)
+    went: defaultdict[Slot, list[Block]] = defaultdict(list)
     for block in blocks:
-        device = block.device
+        device = block.storage.device
         if not block.older:
-            came.setdefault(((BEFORE if block.born is None else block.born, BEFORE), device), []).append(block)
+            came[(BEFORE if block.born is None else block.born, BEFORE), device].append(block)
         if block.ended is not None:
-            went.setdefault(((min(block.ended - 1, last), BEFORE), device), []).append(block)
+            went[(min(block.ended - 1, last), BEFORE), device].append(block)
     return _entries(trace, blocks, came, went, of_ops=False)
 
 
@@ -185,13 +186,17 @@ def _entries(
     for slot in sorted(dict.fromkeys((*came, *went)), key=_STEP):
         step, device = slot
         call, op = _who(trace, step) if of_ops else (None if step[0] == BEFORE else step[0], None)
-        made, gone = came.get(slot, ()), went.get(slot, ())
-        allocated = sum([block.nbytes for block in made]) if made else 0
-        freed = sum([block.nbytes for block in gone]) if gone else 0
+        allocated = freed = retained = 0
+        serials: tuple[int, ...] = ()
+        for block in came.get(slot, ()):
+            allocated += block.nbytes
+            serials += (block.storage.storage,)
+            if block.ended is None:
+                retained += block.nbytes
+        for block in went.get(slot, ()):
+            freed += block.nbytes
         peak = live.get(device, 0) + allocated
         live[device] = now = peak - freed
-        serials = tuple([block.storage.storage for block in made]) if made else ()
-        retained = sum([block.nbytes for block in made if block.ended is None]) if made else 0
         rows.append(_entry(call, op, device, allocated, freed, peak, now, of_ops, serials, retained))
     return rows
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from inplace_magic.analysis.memory.blocks import BEFORE, Entry
 from inplace_magic.analysis.memory.ledger import Ledger
@@ -58,6 +59,7 @@ class MemoryRow:
 
 
 _entry, _row = filled(Entry), filled(MemoryRow)
+_PEAK = attrgetter("peak_bytes", "exact_peak")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,8 @@ def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRo
             own = [_entry(key[0], None, key[1], 0, 0, now, now)]
         live[key[1]] = own[-1].live_bytes
         kept = saved.get(key, 0)
-        rows += [_row(entry, 0 if entry.workspace else kept) for entry in own]
+        for entry in own:
+            rows.append(_row(entry, 0 if entry.workspace else kept))
     return tuple(rows)
 
 
@@ -145,10 +148,11 @@ def memory_by_line(
     sites = {call.index: call.callsite for call in trace.calls}
     groups: dict[tuple[object, str], list[MemoryRow]] = {}
     for row in memory_by_call(trace, ledger):
-        key: object = "before" if row.call is None else line_key(sites.get(row.call))
-        if row.entry.workspace:
+        entry = row.entry
+        key: object = "before" if entry.call is None else line_key(sites.get(entry.call))
+        if entry.workspace:
             key = "workspace"
-        groups.setdefault((key, row.device), []).append(row)
+        groups.setdefault((key, entry.device), []).append(row)
     on_storage = Bindings.from_trace(trace).by_storage if on_storage is None else on_storage
     return tuple(_line(rows, sites, on_storage) for rows in groups.values())
 
@@ -194,7 +198,7 @@ def _line(
 ) -> LineMemory:
     entries = [row.entry for row in rows]
     first = entries[0]
-    highest = max(entries, key=lambda entry: (entry.peak_bytes, entry.exact_peak))
+    highest = max(entries, key=_PEAK)
     site = None if first.call is None or first.workspace else sites.get(first.call)
     allocated = sum([entry.allocated_bytes for entry in entries])
     freed = sum([entry.freed_bytes for entry in entries])

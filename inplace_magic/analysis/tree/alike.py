@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, overload
 
 from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step, branch_of
+from inplace_magic.analysis.tree.module_names import Room
 from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.record.places import Callsite
 
@@ -24,34 +25,47 @@ class _Shape(NamedTuple):
     site: Callsite | None
 
 
+Grown = list[tuple[Room | None, Branch]]
+"""Neighbours as groups, each with the module that it is."""
+
+
 class Alike:
     """What was grown so far, by the sorts of the calls."""
 
     def __init__(self) -> None:
-        self._first: dict[object, Sequence[Branch]] = {}
-        self._shapes: dict[object, tuple[_Shape, ...]] = {}
+        self._first: dict[object, Grown] = {}
+        self._shapes: dict[object, list[tuple[Room | None, _Shape]]] = {}
 
     def grown(
-        self, placed: list[Placed], depth: int, known: bool, grow: Callable[[list[Placed]], Sequence[Branch]]
-    ) -> Sequence[Branch]:
-        """The parts of a group: as :func:`grow` makes them, or a copy of those of a group that is alike.
+        self,
+        placed: list[Placed],
+        depth: int,
+        known: bool,
+        grow: Callable[[list[Placed], int, Alike, bool], Grown],
+    ) -> Grown:
+        """The groups of some neighbours: as :func:`grow` makes them, or copies of those of neighbours that are alike.
 
         Args:
-            placed: the calls of the group.
-            depth: number of the step at which `grow` looks.
+            placed: the calls.
+            depth: number of the step that they share.
             known: what else it depends on.
             grow: makes them.
         """
-        sorts = tuple([each.sort for each in placed])
-        key = depth, known, sorts
+        key = depth, known, tuple([each.sort for each in placed])
         first = self._first.get(key)
         if first is None:
-            found = self._first[key] = grow(placed)
+            found = self._first[key] = grow(placed, depth, self, known)
             return found
         shapes = self._shapes.get(key)
         if shapes is None:
-            shapes = self._shapes[key] = tuple(map(_shape_of, first))
-        return _Copy(shapes, tuple([each.call for each in placed]))
+            shapes = self._shapes[key] = [(room, _shape_of(branch)) for room, branch in first]
+        calls = tuple([each.call for each in placed])
+        copies, start = [], 0
+        for room, shape in shapes:
+            end = start + shape.size
+            copies.append((room, _copy(shape, calls[start:end])))
+            start = end
+        return copies
 
 
 class _Copy(Sequence[Branch]):
@@ -79,10 +93,14 @@ class _Copy(Sequence[Branch]):
 
     def _grown(self) -> Iterator[Branch]:
         start = 0
-        for kind, step, size, parts, site in self._shapes:
-            calls = self._calls[start : start + size]
-            yield branch_of(kind, step, calls, _Copy(parts, calls) if parts else (), site)
-            start += size
+        for shape in self._shapes:
+            yield _copy(shape, self._calls[start : start + shape.size])
+            start += shape.size
+
+
+def _copy(shape: _Shape, calls: tuple[CallVertex, ...]) -> Branch:
+    kind, step, _size, parts, site = shape
+    return branch_of(kind, step, calls, _Copy(parts, calls) if parts else (), site)
 
 
 def _shape_of(one: Branch) -> _Shape:

@@ -88,7 +88,7 @@ def close_loop(levels: list[Level]) -> None:
     elif level.passes:
         first_pass = (*_first_lines(outer, level), *level.passes[0])
         passes = tuple(map(_pass, (first_pass, *level.passes[1:], tuple(level.parts))))
-        calls = tuple(call for each in passes for call in each.calls)
+        calls = tuple([call for each in passes for call in each.calls])
         first = passes[0].step
         outer.parts.append(branch_of("loop", Step("line", "", first.line, first.where), calls, passes, passes[0].site))
     else:
@@ -107,9 +107,11 @@ def _first_lines(outer: Level, level: Level) -> list[Branch]:
     look like what stands before a loop, but read parameters of the very module that the first pass reads, and the
     other passes do not.
     """
-    first, second = (_path_of((*level.passes, tuple(level.parts))[number]) for number in (0, 1))
     found: list[Branch] = []
-    while first and first != second and outer.parts and f"{module_path(outer.parts[-1])}.".startswith(f"{first}."):
+    first = _path_of(level.passes[0])
+    if not first or first == _path_of(level.passes[1] if len(level.passes) > 1 else tuple(level.parts)):
+        return found
+    while outer.parts and f"{module_path(outer.parts[-1])}.".startswith(f"{first}."):
         found.insert(0, outer.parts.pop())
     outer.seen = {step: min(position, len(outer.parts)) for step, position in outer.seen.items()}
     return found
@@ -126,5 +128,5 @@ def _path_of(parts: tuple[Branch, ...]) -> str:
 def _pass(parts: tuple[Branch, ...]) -> Branch:
     if len(parts) == 1:
         return parts[0]
-    calls = tuple(call for part in parts for call in part.calls)
+    calls = tuple([call for part in parts for call in part.calls])
     return branch_of("pass", Step("line", "", parts[0].step.line), calls, parts, parts[0].site)
