@@ -140,11 +140,10 @@ def test_a_search_finds_pages_of_one_language(site: Path, browser: Browser, wher
     page.locator(".sidebar-search").fill(query)
     page.locator(".sidebar-search").press("Enter")
     page.wait_for_url("**/search.html?*")
-    page.locator(".search-summary, #search-results > p").filter(has_text=re.compile(r"\d")).first.wait_for()
-    page.wait_for_timeout(1000)  # results are listed one by one
+    count = page.locator(".search-summary, #search-results > p").filter(has_text=re.compile(r"\d")).first.inner_text()
     found = page.locator("#search-results ul.search > li > a").evaluate_all("all => all.map(a => a.href)")
     page.close()
-    assert found
+    assert re.findall(r"\d+", count) == [str(len(found))], "they are listed one by one, and counted at the end"
     assert {"/zh/" in address for address in found} == {chinese}
 
 
