@@ -21,6 +21,7 @@ from inplace_magic.record.paths import before_last_step, entries_in
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of, texts, whole_listing
+from inplace_magic.source.variables import variables_read
 
 
 def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
@@ -189,7 +190,7 @@ def _reads(story: Story, tensor: int, after: int, container: str) -> Iterator[Ca
     """The calls after another one, queries such as ``item()`` among them, that read a tensor by way of a container."""
     for call in story.trace.calls:
         reads = call.index > after and any(meta.tensor == tensor for meta in call.inputs)
-        if reads and reads_through(story, call.callsite, container):
+        if reads and (reads_through(story, call.callsite, container) or _reads_what_was_taken(story, call, container)):
             yield call
 
 
@@ -207,6 +208,32 @@ def reads_through(story: Story, site: Callsite | None, container: str) -> bool:
                 return True
         site = site.caller
     return False
+
+
+def _reads_what_was_taken(story: Story, call: CallEvent, container: str) -> bool:
+    """Whether the place of a call says a name that its function gave to something taken from a container:
+    ``drawn = random.sample(self.buffer, 8)``, then ``for state, action in drawn``. How many there are is none of it."""
+    last, site = container.partition("[")[0].rpartition(".")[2], call.callsite
+    listing = listing_of(story.trace, site) if site is not None else None
+    statement = listing.statement_at(site) if listing is not None and site is not None else None
+    if listing is None or statement is None:
+        return False
+    around = list(listing.around(statement))
+    heads = [node.iter for node in around if isinstance(node, (ast.For, ast.AsyncFor))]
+    said = set().union(*(variables_read(part) for part in (*heads, *read_parts(statement))))
+    function = next((node for node in around if isinstance(node, FUNCTIONS)), None)
+    return any(
+        isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id in said for target in node.targets)
+        and any(names(part, last) and not _is_counted(listing, part) for part in ast.walk(node.value))
+        for node in (ast.walk(function) if function is not None else ())
+    )
+
+
+def _is_counted(listing: Listing, node: ast.AST) -> bool:
+    """Whether only the length of something is asked."""
+    above = listing.parents.get(node)
+    return isinstance(above, ast.Call) and names(above.func, "len")
 
 
 def read_parts(statement: ast.stmt) -> list[ast.AST]:
