@@ -10,16 +10,19 @@ report at the end of the latter, and the figures those of the file. With ``--own
 processes of its own, too, which must end and be told the same as the children. The healthy programs of
 ``tests/healthy`` have no labels; of them nothing but the alarms is compared.
 
-Printed is a line for each folder, and each difference. The exit status is 0 where there is none.
+Printed is a line for each folder, and each difference. The exit status is 0 where there is none. A script that ends
+otherwise when the memory it is given holds something else, without a watch, reads memory that nobody filled: it is
+named, and only what is told of it is compared.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +41,8 @@ from inplace_magic.report import Report  # noqa: E402
 
 ROUNDS = sorted((TESTS / "programs" / "rounds").iterdir(), key=lambda folder: int(folder.name))
 FOLDERS = [TESTS / "programs", *(TESTS / "programs" / name for name in ("further", "held_out")), *ROUNDS]
+FILLINGS = range(1, 256, 50)
+"""With what glibc fills the memory that it gives out, see ``mallopt(3)``."""
 UNDER_US = ["-m", "inplace_magic", "--quiet", "--save", "report.json"]
 HEALTHY = TESTS / "healthy" / "programs"
 
@@ -91,9 +96,12 @@ class Ended:
     err: str
 
 
-def ran(by: str, folder: Path, words: Sequence[str]) -> Ended:
-    """Of ``python words…`` in a folder, by a Python."""
-    done = subprocess.run([by, *words], cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+def ran(by: str, folder: Path, words: Sequence[str], settings: Mapping[str, str] | None = None) -> Ended:
+    """Of ``python words…`` in a folder, by a Python, with some settings of the environment besides."""
+    around = {**os.environ, **(settings or {})}
+    done = subprocess.run(
+        [by, *words], cwd=folder, env=around, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
@@ -106,6 +114,14 @@ def as_script(by: str, case: dict[str, Any], source: str) -> tuple[Ended, Ended,
         saved = folder / "report.json"
         report = Report.from_json(saved.read_bytes()) if saved.exists() else None
     return without_folder(plain, name), without_folder(watched, name), told(case, source, report, 0)
+
+
+def is_steady(source: str) -> bool:
+    """Whether a script ends alike without a watch, whatever stood in the memory that it is given."""
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "program.py").write_text(source, encoding="utf-8")
+        ways = [{"MALLOC_PERTURB_": str(filling)} for filling in FILLINGS]
+        return len({ran(sys.executable, Path(name), ["program.py"], way) for way in ways}) == 1
 
 
 def without_folder(ended: Ended, folder: str) -> Ended:
@@ -146,10 +162,14 @@ def differences(shell: Any, case: dict[str, Any], source: str) -> Iterator[str]:
         yield f"told of the cell {cell[1]}, of the file {file[1]}"
 
 
-def differences_of_script(case: dict[str, Any], source: str, *, own: bool) -> Iterator[str]:
+def differences_of_script(name: str, case: dict[str, Any], source: str, *, own: bool) -> Iterator[str]:
     """What differs between a program as a file and as a script; and between a child and a process of its own."""
     plain, watched, script = found = as_script(python(), case, source)
-    yield from (f"the watched script has another {what}" for what in unlike(plain, watched))
+    changed = unlike(plain, watched)
+    if changed and not is_steady(source):
+        print(f"  {name}: it prints memory that nobody filled: how it ends was not compared", flush=True)
+        changed = []
+    yield from (f"the watched script has another {what}" for what in changed)
     file = as_file(case, source)[1]
     if script != file:
         yield f"told of the file {file}, of the script {script}"
@@ -177,7 +197,7 @@ def main() -> int:
         for name, case, source in programs(folder, options.only):
             own = options.scripts and bool(options.own_every) and count % options.own_every == 0
             if options.scripts:
-                found = list(differences_of_script(case, source, own=own))
+                found = list(differences_of_script(name, case, source, own=own))
             else:
                 found = list(differences(shell, case, source))
             owned += own
