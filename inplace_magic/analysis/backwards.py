@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -91,19 +91,11 @@ class Backwards(Accesses):
         return found
 
     @cached_property
-    def executed(self) -> dict[int, set[int]]:
+    def executed(self) -> Executed:
         """The nodes that each successful backward went through, by call index. With ``inputs=`` only what leads to
         them counts."""
-        found: dict[int, set[int]] = {}
-        for index, backward in self.backwards.items():
-            call = self.calls.get(index)
-            if call is None or call.error is not None:
-                continue
-            reached = self.reached(backward.roots)
-            if backward.inputs is not None:
-                reached = self.leading_to(set(backward.inputs), reached)
-            found[index] = reached
-        return found
+        made = ((index, self.calls.get(index)) for index in self.backwards)
+        return Executed(self, dict.fromkeys(index for index, call in made if call is not None and call.error is None))
 
     @cached_property
     def backwards_run(self) -> list[int]:
@@ -192,6 +184,34 @@ class Backwards(Accesses):
             if meta.node is not None and meta.shape is not None and math.prod(meta.shape) == 1
             if self.nodes[meta.node].ended is None
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Executed(Mapping[int, set[int]]):
+    """The successful backwards, each with the nodes that it went through. Most questions are which ones ran, or about
+    one of a loop's thousands, so each is walked when it is first asked about."""
+
+    of: Backwards
+    _known: dict[int, set[int] | None]
+
+    def __getitem__(self, index: int) -> set[int]:
+        known = self._known[index]
+        if known is None:
+            backward = self.of.backwards[index]
+            known = self.of.reached(backward.roots)
+            if backward.inputs is not None:
+                known = self.of.leading_to(set(backward.inputs), known)
+            self._known[index] = known
+        return known
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __contains__(self, index: object) -> bool:
+        return index in self._known  # that of `Mapping` walks
 
 
 def _closure(starts: Iterable[int], after: Callable[[int], Iterable[int | None]]) -> set[int]:

@@ -34,7 +34,7 @@ def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change
         return None
     if saved.storage is None:
         return _through_data(story, saved, node)
-    replaced = _data_replaced(story, saved, node)
+    replaced = _data_replaced(story, saved, node) if story.data_setters else None
     if replaced is not None or (saved.checked and saved.changed is None and not _within_backward(story, saved)):
         return replaced
     since = node.call if node.call is not None else _late_call(story, node)

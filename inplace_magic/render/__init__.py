@@ -55,6 +55,9 @@ def load() -> None:
     """Loads what a display is made with, which takes a tenth of a second, before somebody waits for one."""
     with suppress(Exception):  # whoever displays is told
         import inplace_magic.render.page.html  # noqa: F401
+        from inplace_magic.render.graph.layout import load as load_engine
+
+        load_engine()
 
 
 RENDERERS: dict[str, Renderer] = {"text/html": _html, "text/plain": _text}

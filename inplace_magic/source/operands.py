@@ -28,6 +28,8 @@ def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -
         direct: False where library code lies between the expression and the call: then the receiver of a method is
             the library's object, and the first argument may have been handed on.
     """
+    if not direct and not _says_operands(expression):
+        return None  # as `opt.step()`, for each weight of each step
     tensors = [meta.tensor for meta in call.inputs]
     position = tensors.index(tensor) if tensor in tensors else 0
     # `scripted(a, b)` with one tensor for both, written inside: under which name nobody saw. By PyTorch's custom,
@@ -35,6 +37,12 @@ def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -
     unclear = tensors.count(tensor) > 1 and not call.does("method") and not call.operation.endswith("_")
     method = call.operation if call.does("method") and direct else None
     return _operand(expression, method, position if direct else 0, len(tensors), unclear)
+
+
+@lru_cache(maxsize=4096)
+def _says_operands(expression: str) -> bool:
+    """Whether anything in it can be what library code was handed."""
+    return expressions.keyword(expression, "out") is not None or bool(expressions.operands(expression, method=False))
 
 
 @lru_cache(maxsize=4096)

@@ -65,9 +65,10 @@ MODULES_OF_THE_END = """\
 %inplace_watch on
 import sys, torch
 torch.ones(3, requires_grad=True).exp().sum().backward()
-before = {name for name in sys.modules if name.startswith("inplace_magic.render")}
+before = {name for name in sys.modules if name.startswith(("inplace_magic.render", "wasmtime"))}
 %inplace_watch off
-print("loaded at the end:", {name for name in sys.modules if name.startswith("inplace_magic.render.page")} - before)
+later = {name for name in sys.modules if name.startswith(("inplace_magic.render.page", "wasmtime"))} - before
+print("loaded at the end:", later)
 """
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter, itemgetter
 
-from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.names import AliasStatement, Binding
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
@@ -30,12 +29,14 @@ class Aliases:
     """The second names of one trace."""
 
     trace: Trace
+    held: Sequence[Binding]
+    """What took hold of the results of its calls."""
 
     @cached_property
     def statements(self) -> list[AliasStatement]:
         """The statements that give an object a second name. ``storage[i] = x`` into a tensor is none: it copies; nor is
         ``x = x.to(device)`` or the swap ``y, s = s, y``, after which the old name is another's."""
-        copying = {_line(site) for call in self.trace.calls if call.does("sets item") and (site := call.callsite)}
+        copying = {_line(site) for call in self.trace.calls if "sets item" in call.traits and (site := call.callsite)}
         known = (*self.trace.aliases, *given_back(self.trace))
         told = {(*_line(alias), name) for alias in known for name in (alias.target, alias.source)}
         known = (*known, *(alias for alias, _ in self._seen if (*_line(alias), alias.target) not in told))
@@ -44,7 +45,7 @@ class Aliases:
 
     @cached_property
     def _seen(self) -> list[tuple[AliasStatement, int]]:
-        return list(seen_twice(self.trace))
+        return list(seen_twice(self.trace, self.held))
 
     def beside(self, site: Callsite) -> Sequence[AliasStatement]:
         """Those of :attr:`statements` that stand in the same function."""
@@ -107,10 +108,10 @@ def given_back(trace: Trace) -> Iterator[AliasStatement]:
             yield AliasStatement(site.function, site.cell, site.file, site.line, *names, site.statement)
 
 
-def seen_twice(trace: Trace) -> Iterator[tuple[AliasStatement, int]]:
+def seen_twice(trace: Trace, held: Iterable[Binding]) -> Iterator[tuple[AliasStatement, int]]:
     """(statement, tensor) for each name that was seen to hold what another name of its function held already, and that
     got it from a call which was given the other one, or from a choice between that and a new tensor. Each once."""
-    functions = _names_by_function(trace) if trace.bindings else {}
+    functions = _names_by_function(trace, held) if trace.bindings else {}
     told: set[tuple[Whose, int, str, str]] = set()
     for entry in trace.bindings:
         key = whose(entry.place)
@@ -128,12 +129,12 @@ def seen_twice(trace: Trace) -> Iterator[tuple[AliasStatement, int]]:
                 yield AliasStatement(*alias), entry.tensor
 
 
-def _names_by_function(trace: Trace) -> dict[Whose, dict[str, list[tuple[int, int]]]]:
+def _names_by_function(trace: Trace, held: Iterable[Binding]) -> dict[Whose, dict[str, list[tuple[int, int]]]]:
     """(call, tensor) by name, oldest first, of the functions in which a name was seen."""
     found: dict[Whose, dict[str, list[tuple[int, int]]]] = {whose(entry.place): {} for entry in trace.bindings}
     results = (
         entry
-        for entry in bindings_of(trace)
+        for entry in held
         if entry.how == "assigned" and whose(entry.place) in found and entry.target.isidentifier()
     )
     for entry in sorted((*results, *trace.bindings), key=attrgetter("call")):

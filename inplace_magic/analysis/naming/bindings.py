@@ -11,12 +11,14 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter, itemgetter
 
 from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.names import Binding
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
@@ -58,8 +60,13 @@ class Bindings:
     """What :meth:`_ever_bound` found, by function and name."""
 
     @classmethod
-    def from_trace(cls, trace: Trace) -> Bindings:
-        """Reads the names off a trace."""
+    def from_trace(cls, trace: Trace, held: Iterable[Binding] | None = None) -> Bindings:
+        """Reads the names off a trace.
+
+        Args:
+            trace: the trace.
+            held: what took hold of its calls' results, if that was read off it already.
+        """
         namespace: dict[int, str] = {}
         owners: dict[str, int] = {}
         known: dict[int, set[str]] = {}
@@ -72,7 +79,7 @@ class Bindings:
         local = {((each.cell, each.file, each.function), each.name): each.tensor for each in inner}
         bound: dict[int, list[tuple[str, str]]] = {}
         scopes: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for entry in bindings_of(trace):
+        for entry in bindings_of(trace) if held is None else held:
             if entry.how == "assigned":
                 function = entry.place.function
                 bound.setdefault(entry.tensor, []).append((function, entry.target))

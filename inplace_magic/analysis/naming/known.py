@@ -9,8 +9,9 @@ from operator import attrgetter
 from inplace_magic.analysis.grouped import grouped_by
 from inplace_magic.analysis.naming.aliases import Aliases
 from inplace_magic.analysis.naming.bindings import Bindings
+from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.analysis.naming.rebindings import Rebinding, rebindings
-from inplace_magic.record.names import Holding, KeptByHook
+from inplace_magic.record.names import Binding, Holding, KeptByHook
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.tops import Top, Whose, names_in, run_once, tops
@@ -24,7 +25,11 @@ class KnownNames:
 
     @cached_property
     def bindings(self) -> Bindings:
-        return Bindings.from_trace(self.trace)
+        return Bindings.from_trace(self.trace, self._held)
+
+    @cached_property
+    def _held(self) -> tuple[Binding, ...]:
+        return tuple(bindings_of(self.trace))
 
     @cached_property
     def rebindings(self) -> tuple[Rebinding, ...]:
@@ -34,7 +39,7 @@ class KnownNames:
     @cached_property
     def aliases(self) -> Aliases:
         """The second names."""
-        return Aliases(self.trace)
+        return Aliases(self.trace, self._held)
 
     @cached_property
     def names(self) -> dict[int, list[str]]:

@@ -88,8 +88,8 @@ class Freezer:
             after.version,
             after.storage,
             after.counter,
-            describe_memory.flat(old),
-            describe_memory.flat(new),
+            None if old is None else describe_memory.flat(old),
+            None if new is None else describe_memory.flat(new),
             region,
             self._dropped.get(call),
         )

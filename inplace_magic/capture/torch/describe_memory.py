@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -125,11 +126,17 @@ def flat(nested: Any) -> tuple[Number, ...] | None:
     if nested is None:
         return None
     if isinstance(nested, bytes):
-        letter = chr(nested[0])
-        return struct.unpack(f"={(len(nested) - 1) // struct.calcsize('=' + letter)}{letter}", nested[1:])
+        return _unpacking(nested[0], len(nested) - 1)(nested, 1)
     if not isinstance(nested, list):
         return (nested,)
     return tuple(number for item in nested for number in flat(item) or ())
+
+
+@lru_cache(maxsize=1024)
+def _unpacking(letter: int, nbytes: int) -> Callable[[bytes, int], tuple[Number, ...]]:
+    """What reads so many bytes of elements: a program has few sizes, and thousands of writes."""
+    code = chr(letter)
+    return struct.Struct(f"={nbytes // struct.calcsize('=' + code)}{code}").unpack_from
 
 
 def storage_address(untyped: Any) -> int | None:

@@ -36,8 +36,8 @@ CODE = "lookup-shortened"
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that looks something up."""
     told: set[Callsite | None] = set()
-    for call in story.in_place:
-        if not call.does("looks up") or call.callsite in told:
+    for call in story.doing("looks up"):
+        if call.kind != "in-place" or call.callsite in told:
             continue
         for mutation in call.mutations:
             meta = story.observations.get(mutation.tensor)

@@ -71,8 +71,11 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _is_the_same_again(story: Story, before: CallEvent, call: CallEvent, mutation: Mutation) -> bool:
-    makers = (story.innermost_new(meta.tensor, call.index) for meta in call.inputs if meta.storage != mutation.storage)
-    if all(maker is None or maker.index < before.index for maker in makers):
+    for meta in call.inputs:
+        maker = story.innermost_new(meta.tensor, call.index) if meta.storage != mutation.storage else None
+        if maker is not None and maker.index >= before.index:
+            break
+    else:
         return False  # a gradient, or a tensor from before the loop
     if story.is_written_between(mutation.storage, before.index, call.index):
         return False

@@ -47,6 +47,8 @@ CODE = "overwritten-unread"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line that overwrote such values."""
+    if not any(call.kind == "in-place" for call in story.doing("overwrites")):
+        return
     written = {storage: story.writes_to_storage.get(storage, []) for storage in _parameters(story)}
     reach: dict[object, set[int]] = {}
     for storage, writes in written.items():

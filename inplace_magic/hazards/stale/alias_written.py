@@ -104,8 +104,10 @@ def check(story: Story) -> Iterator[Hazard]:
 def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> Hazard | None:
     """A function that gave the written tensor a second name before the write and returns both, or puts both into one
     container, as if they were two tensors."""
+    if call.callsite is None or not story.aliases.beside(call.callsite):
+        return None
     path = story.bindings.written_path(call, mutation.tensor)
-    if path is None or call.callsite is None:
+    if path is None:
         return None
     owned = Owned(path, call.callsite)
     found = handed_out_as_two(story, call, mutation, owned, keeps=_may_be_a_mistake(story, call.callsite, mutation))

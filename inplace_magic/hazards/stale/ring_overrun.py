@@ -57,8 +57,8 @@ def check(story: Story) -> Iterator[Hazard]:
 def _filled_in_turn(story: Story) -> dict[_Line, list[CallEvent]]:
     """By line, the calls that overwrite a whole tensor there, where they are several tensors and each comes again."""
     found: dict[_Line, list[CallEvent]] = {}
-    for call in story.in_place:
-        fills = len(call.mutations) == 1 and call.does("overwrites")
+    for call in story.doing("overwrites"):
+        fills = len(call.mutations) == 1 and call.kind == "in-place"
         given = fills and len(call.inputs) > 1 and not call.inputs[0].is_trainable
         if given and call.callsite is not None and call.mutations[0].region is None:
             found.setdefault(_line(call.callsite), []).append(call)

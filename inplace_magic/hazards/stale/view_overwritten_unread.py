@@ -41,7 +41,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each assignment."""
     taken: dict[tuple[int | None, Region | None], CallEvent] = {}
     seen = set()
-    for call in story.trace.calls:
+    for call in story.doing("gives item", "sets item") if story.doing("sets item") else ():
         if call.error is not None or call.callsite is None or not call.callsite.direct:
             continue
         if call.kind == "view" and _takes_an_item(call):

@@ -69,8 +69,10 @@ def check(story: Story) -> Iterator[Hazard]:
 
 def _overwrites_what_was_stepped(story: Story) -> bool:
     """Whether all of a weight was ever overwritten, or replaced, after a step: else there is nothing to follow."""
-    stepped = set()
-    for call in story.trace.calls if story.doing("takes memory") else story.writing:
+    taking, stepped = story.doing("takes memory"), set()
+    if not taking and not any(len(call.inputs) > 1 for call in story.doing("overwrites")):
+        return False
+    for call in story.trace.calls if taking else story.writing:
         if call.does("takes memory") and call.inputs and call.inputs[0].storage in stepped:
             return True
         for mutation in call.mutations:

