@@ -159,7 +159,8 @@ class Writes(Backwards, KnownNames):
         return found
 
     def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
-        """The first call before call `before` that gave a tensor as a new one."""
+        """The first call before call `before` that gave a tensor as a new one; ``module.to(device)`` gives the very
+        parameters that it got where they are there already."""
         call = self._made.get(tensor)
         return call if call is not None and call.index < before else None
 
@@ -168,6 +169,8 @@ class Writes(Backwards, KnownNames):
         found: dict[int, CallEvent] = {}
         for call in self.trace.calls:
             if call.kind in ("ordinary", "view"):
+                given = [meta.tensor for meta in call.inputs] if call.kind == "view" else ()
                 for output in call.outputs:
-                    found.setdefault(output.tensor, call)
+                    if output.tensor not in given:
+                        found.setdefault(output.tensor, call)
         return found

@@ -31,7 +31,6 @@ WITHOUT_A_DIFF = {
     "silent_checkpoint_recomputes_with_another_temperature": "what is to move is the author's choice",
     "silent_checkpoints_of_live_weights_averaged": "what the list keeps is made by a comprehension inside the call",
     "silent_constant_scaled_by_every_call": "whether each run is to begin anew is the author's choice",
-    "silent_dict_fromkeys_one_counter": "what the keys are is told by a call",
     "silent_flat_view_standardised": "no finding",
     "silent_full_backward_hook_clamps_output_gradient": "what a module's hook must return is not on the line",
     "silent_list_of_weights_copied_shallowly": "no finding",

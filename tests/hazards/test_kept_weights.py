@@ -153,3 +153,17 @@ def test_a_state_kept_by_an_object_and_loaded_back_is_one_finding_with_a_diff(lo
     meant, _ = run(_copied(source))
     assert differing(run(source)[0], meant, within="read") == ["read"]
     assert differing(run(cured(source, report))[0], meant, within="read") == []
+
+
+def test_a_network_that_was_moved_does_not_keep_its_own_weights(loaded_shell: Any) -> None:
+    """``model.to(device)`` gives each parameter back as it is; what keeps the old values is the line that took them."""
+    keeping = "if loss.item() < least:\n    least, best = loss.item(), model.state_dict()"
+    source = _program(keeping, "model.load_state_dict(best)\nread = model.weight.detach().clone()")
+    source = source.replace("optimizer = ", "model = model.to('cpu')\noptimizer = ", 1)
+    report = watch_cell(loaded_shell, source)
+    (found,) = [hazard for hazard in report.hazards if hazard.is_alarm]
+    assert found.origin is not None
+    assert found.origin.text.strip() == "least, best = loss.item(), model.state_dict()"
+    meant, _ = run(_copied(source))
+    assert differing(run(source)[0], meant, within="read") == ["read"]
+    assert differing(run(cured(source, report))[0], meant, within="read") == []
