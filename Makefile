@@ -26,7 +26,7 @@ OLDEST_INSTALLED := $(OLDEST)/.installed
 PADDLE := .venv-paddle
 PADDLE_INSTALLED := $(PADDLE)/.installed
 
-.PHONY: check test paddle demo lint lessons docs bench suites browser
+.PHONY: check test everything paddle paddle-beside demo lint lessons docs bench suites browser
 
 # Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
 export PYTHONDONTWRITEBYTECODE :=
@@ -34,10 +34,17 @@ export PYTHONDONTWRITEBYTECODE :=
 check: lint
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-# Beside each other: mypy takes one core, installing waits for a network.
+# Beside each other: installing waits for a network, and the tests that come first wait for browsers.
 test: $(INSTALLED)
-	@$(MAKE) --no-print-directory --jobs lint browser $(OLDEST_INSTALLED) paddle
+	@$(MAKE) --no-print-directory --jobs browser $(OLDEST_INSTALLED) $(PADDLE_INSTALLED)
+	@$(MAKE) --no-print-directory --jobs lint paddle-beside everything
+
+everything: $(INSTALLED)
 	@$(BIN)/python -m pytest -n auto --dist worksteal
+
+# What it says is said at its end, in one piece.
+paddle-beside: $(PADDLE_INSTALLED)
+	@said=$$($(PADDLE)/bin/python -m pytest --quiet tests/of_paddle 2>&1); status=$$?; echo; echo "$$said"; exit $$status
 
 # In processes of their own: whoever tests PyTorch shall not have Paddle beside it.
 paddle: $(PADDLE_INSTALLED)

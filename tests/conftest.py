@@ -31,12 +31,12 @@ collect_ignore = ["programs", "healthy/programs"]
 RUN_ON = ("torch", "ipython", "ipykernel", "ipywidgets", "anywidget", "traitlets", "pandas", "numpy")
 
 SLOW = (
-    "tests/lessons/test_run_oldest.py",  # kernels, with the oldest tools
+    "tests/browser",  # which are waited for, while the tests of Paddle run beside them
+    "tests/lessons/test_run_oldest.py",  # kernels, with the oldest tools, in one long test
     "tests/suites",  # processes of pytest
     "tests/no_harm/test_operators.py",
     "tests/test_docs_site.py",
-    "tests/browser",
-    "tests/test_rounds.py::test_a_program",  # before any second run, whose audit hook stays
+    "tests/test_rounds.py::test_a_program",
     "tests/no_harm",
     "tests/lessons/test_run",  # kernels
     "tests/test_notebooks.py",
@@ -72,7 +72,7 @@ SLOW = (
     "tests/test_programs.py::test_a_program",
 )
 """Beginnings of the names of tests that ``make check`` leaves to ``make test``, which begins with them in this order:
-the longest single tests first, so that no worker is left alone with one at the end."""
+the longest single tests early, so that no worker is left alone with one at the end."""
 OF_LABELLED_PROGRAMS = (
     "tests/hazards/test_fixes.py::test_the_diff_cures_the_program",
     "tests/test_further_programs.py::test_a_",
