@@ -31,11 +31,11 @@ collect_ignore = ["programs", "healthy/programs"]
 RUN_ON = ("torch", "ipython", "ipykernel", "ipywidgets", "anywidget", "traitlets", "pandas", "numpy")
 
 SLOW = (
+    "tests/test_docs_site.py",  # with a browser of its own, which cannot be had beside theirs
     "tests/browser",  # which are waited for, while the tests of Paddle run beside them
     "tests/lessons/test_run_oldest.py",  # kernels, with the oldest tools, in one long test
     "tests/suites",  # processes of pytest
     "tests/no_harm/test_operators.py",
-    "tests/test_docs_site.py",
     "tests/test_rounds.py::test_a_program",
     "tests/no_harm",
     "tests/lessons/test_run",  # kernels
