@@ -278,8 +278,8 @@ def _hazard(again: Again[str]) -> Hazard:
 
 
 def _slot_of_its_own(write: Written) -> Fix | None:
-    """``self.total = self.total + x``, unless other lines write the objects' tensors in place, too: this one where
-    ever they stand, others in other functions."""
+    """``self.total = self.total + x``; not where another line writes this tensor in place, too, nor where another
+    function writes other tensors of the objects."""
     story, tensor, site = write.story, write.hazard.tensor, write.site
     holders = {_holder(name) for name in (*story.names.get(tensor or -1, ()), write.path or "")} - {""}
     elsewhere: set[int] = set()

@@ -188,9 +188,14 @@ def runs_again(listing: Listing, statement: ast.stmt) -> bool:
 
 def _reads(story: Story, tensor: int, after: int, container: str) -> Iterator[CallEvent]:
     """The calls after another one, queries such as ``item()`` among them, that read a tensor by way of a container."""
-    for call in story.trace.calls:
-        reads = call.index > after and any(meta.tensor == tensor for meta in call.inputs)
-        if reads and (reads_through(story, call.callsite, container) or _reads_what_was_taken(story, call, container)):
+    through: dict[Callsite | None, bool] = {}
+    for call in story.given_to.get(tensor, ()):
+        if call.index <= after:
+            continue
+        site = call.callsite
+        if site not in through:
+            through[site] = reads_through(story, site, container) or _reads_what_was_taken(story, site, container)
+        if through[site]:
             yield call
 
 
@@ -210,10 +215,10 @@ def reads_through(story: Story, site: Callsite | None, container: str) -> bool:
     return False
 
 
-def _reads_what_was_taken(story: Story, call: CallEvent, container: str) -> bool:
-    """Whether the place of a call says a name that its function gave to something taken from a container:
+def _reads_what_was_taken(story: Story, site: Callsite | None, container: str) -> bool:
+    """Whether a place says a name that its function gave to something taken from a container:
     ``drawn = random.sample(self.buffer, 8)``, then ``for state, action in drawn``. How many there are is none of it."""
-    last, site = container.partition("[")[0].rpartition(".")[2], call.callsite
+    last = container.partition("[")[0].rpartition(".")[2]
     listing = listing_of(story.trace, site) if site is not None else None
     statement = listing.statement_at(site) if listing is not None and site is not None else None
     if listing is None or statement is None:
