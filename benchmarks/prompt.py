@@ -22,6 +22,8 @@ from traitlets.config import Config
 
 import inplace_magic
 
+CELL = "for _ in range(100):\n" + "".join(f"    {line}\n" for line in story.STEP.splitlines())
+
 
 def cells(count: int) -> None:
     config = Config()
@@ -31,7 +33,7 @@ def cells(count: int) -> None:
         story.run(shell, text)
     clock = story.Clock(shell)
     for _ in range(count):
-        story.run(shell, "for _ in range(100):\n" + "".join(f"    {line}\n" for line in story.STEP.splitlines()))
+        story.run(shell, CELL)
     calls, began = story.recorded(shell), time.process_time()
     story.run(shell, "%inplace_watch off")
     print(f"prompt after a cell of 100 steps: at most {1000 * max(clock.seconds[:count]):.0f} ms in {count} cells")
@@ -50,7 +52,7 @@ def in_a_kernel(count: int, pause: float) -> float:
         for text in ("%load_ext inplace_magic", story.SETUP, "torch.set_num_threads(1)", "%inplace_watch on"):
             run(text)
         for _ in range(count):
-            run("for _ in range(100):\n" + "".join(f"    {line}\n" for line in story.STEP.splitlines()))
+            run(CELL)
         time.sleep(pause)
         began = time.perf_counter()
         run("%inplace_watch off")

@@ -48,25 +48,22 @@ WRITES = {
         "left = torch.stack([sums.sums['upper'], sums.sums['lower']])\n",
     ),
     "an entry of a copy": (
-        "pass",
-        "pass",
+        "bag['mask'] &= rain[:, 0] > level",
+        "bag['mask'] = bag['mask'] & (rain[:, 0] > level)",
         "first = Bag(mask=torch.ones(4, dtype=torch.bool), size=torch.tensor(4))\n"
-        "def kept(bag, level):\n    bag['mask'] &= rain[:, 0] > level\n    return bag\n"
+        "def kept(bag, level):\n    WRITE\n    return bag\n"
         "soft = kept(first.turned(size=torch.tensor(2)), 3.0)\n"
         "left = soft['mask'].sum() / first['mask'].sum()\n",
     ),
 }
-BY_HAND = {"bag['mask'] &= rain[:, 0] > level": "bag['mask'] = bag['mask'] & (rain[:, 0] > level)"}
 
 
 @pytest.mark.parametrize("name", WRITES)
 def test_the_diff_cures_it(loaded_shell: Any, name: str) -> None:
     write, anew, rest = WRITES[name]
-    source = (CLASSES.replace("WRITE", write) + rest).strip("\n")
-    right = (CLASSES.replace("WRITE", anew) + rest).strip("\n")
-    for line, new in BY_HAND.items():
-        right = right.replace(line, new)
-    meant, _ = run(right)
+    program = (CLASSES + rest).strip("\n")
+    source = program.replace("WRITE", write)
+    meant, _ = run(program.replace("WRITE", anew))
     left, error = run(source)
     assert error == ""
     assert differing(left, meant, within="left") == ["left"], "without a watch nothing says that it is wrong"

@@ -9,6 +9,24 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 
+DRAWN = """
+class Memory:
+    def __init__(self): self.kept = []
+    def put(self, entry): self.kept.append(entry)
+    def some(self, n):
+        drawn = self.kept[-n:]
+        states = []
+        for entry in drawn:
+            state, reward = entry
+            states.append(state.tolist())
+        return torch.tensor(states)
+memory = Memory()
+obs = torch.zeros(2)
+for step in range(4):
+    obs.copy_(torch.full((2,), float(step)))
+    memory.put((obs, 0.5))
+batch = memory.some(3)
+"""
 FOUND = {
     "one tensor under every key of a method's dict": (
         "one-tensor-many-slots",
@@ -81,24 +99,7 @@ spread = torch.stack([a.pos for a in agents]).std(0)
     ),
     "a part of what was kept, by a name that a line gave to it": (
         "one-tensor-many-slots",
-        """
-class Memory:
-    def __init__(self): self.kept = []
-    def put(self, entry): self.kept.append(entry)
-    def some(self, n):
-        drawn = self.kept[-n:]
-        states = []
-        for entry in drawn:
-            state, reward = entry
-            states.append(state.tolist())
-        return torch.tensor(states)
-memory = Memory()
-obs = torch.zeros(2)
-for step in range(4):
-    obs.copy_(torch.full((2,), float(step)))
-    memory.put((obs, 0.5))
-batch = memory.some(3)
-""",
+        DRAWN,
     ),
     "a list of what a generator fills": (
         "one-tensor-many-slots",
@@ -219,24 +220,7 @@ for i, layer in enumerate(layers):
     layer.table += 1
 got = layers[0].table.sum() + table.sum()
 """,
-    "what was kept: a copy": """
-class Memory:
-    def __init__(self): self.kept = []
-    def put(self, entry): self.kept.append(entry)
-    def some(self, n):
-        drawn = self.kept[-n:]
-        states = []
-        for entry in drawn:
-            state, reward = entry
-            states.append(state.tolist())
-        return torch.tensor(states)
-memory = Memory()
-obs = torch.zeros(2)
-for step in range(4):
-    obs.copy_(torch.full((2,), float(step)))
-    memory.put((obs.clone(), 0.5))
-batch = memory.some(3)
-""",
+    "what was kept: a copy": DRAWN.replace("(obs, 0.5)", "(obs.clone(), 0.5)"),
     "what was kept: only how many": """
 class Memory:
     def __init__(self): self.kept = []

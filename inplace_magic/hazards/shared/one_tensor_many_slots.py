@@ -56,6 +56,7 @@ from inplace_magic.hazards.references.owners import owners_of
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
@@ -260,7 +261,7 @@ def _hazard(story: Story, write: Write, tensor: int, evidence: str, *, keyed: bo
 
 def _entry_bound_anew(write: Written) -> Fix | None:
     """``sums[name] = sums[name] + x``; an attribute may be that of one object in all slots."""
-    return slot_bound_anew(write) if write.path is not None and write.path.endswith("]") else None
+    return slot_bound_anew(write) if write.path is not None and is_entry(write.path) else None
 
 
 RULE = Rule(check, {CODE: Cures((in_each_slot, _entry_bound_anew), another_name_sees_it=True)})
