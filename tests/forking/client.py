@@ -57,15 +57,24 @@ def kind_of(words: list[str]) -> str | None:
 
 def status_of(server: str, words: list[str]) -> int:
     """Of the child, once it has ended; a negative one is the signal of which it died."""
+    import select
     import socket
 
     with socket.socket(socket.AF_UNIX) as place:
         place.connect(server)
         deaf = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-        for number in PASSED_ON:  # whether it is deaf to it is the program's business
-            signal.signal(number, lambda number, _frame: place.send(bytes([number])))
+        heard, hears = os.pipe2(os.O_NONBLOCK)
+        signal.set_wakeup_fd(hears)  # a handler in Python could come too late to end the wait for the child
+        for number in PASSED_ON:
+            signal.signal(number, lambda _number, _frame: None)  # whether it is deaf to it is the program's business
         asked = marshal.dumps((words, dict(os.environ), os.getcwd(), deaf))
         socket.send_fds(place, [len(asked).to_bytes(4, "little")], [0, 1, 2])
         place.sendall(asked)
+        while place not in (ready := select.select([place, heard], [], [])[0]):
+            numbers = os.read(ready[0], 64)
+            try:
+                place.sendall(numbers)
+            except BrokenPipeError:
+                break  # it has just ended
         ended = place.recv(4, socket.MSG_WAITALL)
     return int.from_bytes(ended, "little", signed=True) if len(ended) == 4 else -signal.SIGKILL
