@@ -23,7 +23,7 @@ import torch
 from peers import EmptyFunctionMode, _watched
 from workloads import WORKLOADS
 
-ROUNDS = {"tiny": (300, 4), "resnet": (20, 1), "gpt": (20, 1)}
+ROUNDS = {"tiny": (300, 4), "resnet": (60, 1), "gpt": (60, 1)}
 """Rounds, and steps of each, by the workload's name."""
 
 

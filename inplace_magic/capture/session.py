@@ -156,9 +156,10 @@ class Session:
         self._hook()
 
     def _hook(self) -> None:
-        """Has optimizers and modules ask while the probes are on, and only then: a tracer would see it."""
+        """Has optimizers and modules ask while the probes are on, and only then: a tracer would see it. What they tell is
+        none of level ``writes``."""
         self._unhook()
-        if self.active and self._aside is not None and not self._aside.away:
+        if self._writes is None and self.active and self._aside is not None and not self._aside.away:
             self._registrations = self._registrations or Registrations(self._recorder)
             self._steps = self._steps or Steps(self._recorder)
             self._hooks.append(IdleSteps(self._recorder).registered())

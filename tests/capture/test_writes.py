@@ -11,6 +11,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from programs import score
+from torch.optim.optimizer import _global_optimizer_pre_hooks
 from torch.utils.checkpoint import checkpoint
 
 from inplace_magic import Hazard, watch
@@ -189,6 +190,20 @@ def test_a_healthy_run_keeps_no_more_than_the_newest_writes() -> None:
     assert w.report.verdict == (
         "• Nothing was judged: level `writes` tells who wrote what was saved, when a backward fails."
     )
+
+
+@pytest.mark.parametrize(("level", "asked"), [("writes", False), ("calls", True)])
+def test_no_optimizer_and_no_module_is_asked_what_it_holds(level: str, asked: bool) -> None:
+    """All of their hooks are for findings that this level does not have, and a step of tiny layers would pay for them."""
+    tables = (
+        _global_optimizer_pre_hooks,
+        torch.nn.modules.module._global_module_registration_hooks,
+        torch.nn.modules.module._global_parameter_registration_hooks,
+    )
+    before = [len(table) for table in tables]
+    with watch(level=level):
+        seen = [len(table) > most for table, most in zip(tables, before, strict=True)]
+    assert seen == [asked] * len(tables)
 
 
 def test_nothing_of_the_user_s_is_kept_alive() -> None:
