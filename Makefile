@@ -42,9 +42,9 @@ test: $(INSTALLED)
 everything: $(INSTALLED)
 	@$(BIN)/python -m pytest -n auto --dist worksteal
 
-# What it says is said at its end, in one piece.
+# It takes what the others leave while they wait for browsers and kernels. What it says is said at its end, in one piece.
 paddle-beside: $(PADDLE_INSTALLED)
-	@said=$$($(PADDLE)/bin/python -m pytest --quiet tests/of_paddle 2>&1); status=$$?; echo; echo "$$said"; exit $$status
+	@said=$$(nice $(PADDLE)/bin/python -m pytest --quiet tests/of_paddle 2>&1); status=$$?; echo; echo "$$said"; exit $$status
 
 # In processes of their own: whoever tests PyTorch shall not have Paddle beside it.
 paddle: $(PADDLE_INSTALLED)

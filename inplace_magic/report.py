@@ -13,6 +13,7 @@ from inplace_magic.language import LANGUAGES, _, language, use_language
 from inplace_magic.record import codec
 from inplace_magic.record.blindness import retold
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.garbage import collection_paused
 from inplace_magic.record.live import LiveTensors
 from inplace_magic.record.origin import Origin
 from inplace_magic.record.proofs import retold as proof_retold
@@ -165,11 +166,12 @@ class Report:
                     count=len(text), limit=MAX_JSON_CHARACTERS
                 )
             )
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ReportFormatError(_("The saved report is not JSON: {error}.").format(error=error)) from None
-        return cls.from_dict(data)
+        with collection_paused():
+            try:
+                data = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise ReportFormatError(_("The saved report is not JSON: {error}.").format(error=error)) from None
+            return cls.from_dict(data)
 
     @classmethod
     def from_dict(cls, data: Any) -> Report:

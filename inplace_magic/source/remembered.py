@@ -43,16 +43,18 @@ def for_the_same_lines(make: Callable[[Lines], Made]) -> Callable[[Lines], Made]
     """`make`, which is asked once for each of the texts that were handed in last."""
     made: dict[Lines, tuple[int, Made]] = {}
     by_object: dict[int, tuple[Lines, Made]] = {}
-    held = 0
+    held = together = 0
 
     def found(lines: Lines) -> Made:
-        nonlocal held
+        nonlocal held, together
         known = by_object.get(id(lines))
         if known is None or known[0] is not lines:
-            size, answer = made.pop(lines) if lines in made else (sum(map(len, lines)), make(lines))
+            again = made.pop(lines, None)
+            size, answer = again or (sum(map(len, lines)), make(lines))
             made[lines] = size, answer
-            while len(made) > _ALWAYS and sum(size for size, _answer in made.values()) > _MOST_CHARACTERS:
-                made.pop(next(iter(made)), None)
+            together += 0 if again else size
+            while len(made) > _ALWAYS and together > _MOST_CHARACTERS:
+                together -= made.pop(next(iter(made)))[0]
                 by_object.clear()
             held += size
             if len(by_object) >= _OBJECTS or held > _MOST_CHARACTERS:
