@@ -156,8 +156,8 @@ class Session:
         self._hook()
 
     def _hook(self) -> None:
-        """Has optimizers and modules ask while the probes are on, and only then: a tracer would see it. What they tell is
-        none of level ``writes``."""
+        """Has optimizers and modules ask while the probes are on, and only then: a tracer would see it. What they ask
+        is nothing to level ``writes``."""
         self._unhook()
         if self._writes is None and self.active and self._aside is not None and not self._aside.away:
             self._registrations = self._registrations or Registrations(self._recorder)

@@ -194,7 +194,7 @@ def test_a_healthy_run_keeps_no_more_than_the_newest_writes() -> None:
 
 @pytest.mark.parametrize(("level", "asked"), [("writes", False), ("calls", True)])
 def test_no_optimizer_and_no_module_is_asked_what_it_holds(level: str, asked: bool) -> None:
-    """All of their hooks are for findings that this level does not have, and a step of tiny layers would pay for them."""
+    """All of it is for findings that this level does not have, and a step of tiny layers would pay for it."""
     tables = (
         _global_optimizer_pre_hooks,
         torch.nn.modules.module._global_module_registration_hooks,
