@@ -207,8 +207,8 @@ class Story(Writes):
         return {storage.storage: storage.born for storage in self.trace.storages}
 
     def refusals(self) -> Iterator[tuple[CallEvent | None, Refusal]]:
-        """Every refusal of autograd that a call met, and the block's own when no recorded call met it. One that came
-        out of a call within a call (a backward run by checkpoint's recomputation) counts for the inner one."""
+        """Every refusal of the framework that a call met, and the block's own when no recorded call met it. One that
+        came out of a call within a call (a backward run by checkpoint's recomputation) counts for the inner one."""
         passed_on = {(call.parent, call.error) for call in self.failed}
         said = set()
         for call in self.trace.calls:

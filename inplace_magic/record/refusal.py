@@ -16,12 +16,14 @@ RefusalKind = Literal[
     "view made without recording written",
     "view detached in place",
     "inference tensor written",
+    "expanded tensor written",
+    "memory read and written",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One error of autograd. What its text does not tell is None."""
+    """One error of the framework. What its text does not tell is None."""
 
     kind: RefusalKind
     expected: int | None = None

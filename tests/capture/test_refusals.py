@@ -1,4 +1,4 @@
-"""Each error of autograd about a write becomes a fact of the record, whatever PyTorch's version calls it."""
+"""Each error of PyTorch's about a write becomes a fact of the record, whatever PyTorch's version calls it."""
 
 from __future__ import annotations
 
@@ -90,6 +90,15 @@ def inference_tensor_written() -> None:
     made.mul_(2)
 
 
+def expanded_tensor_written() -> None:
+    torch.ones(1, 3).expand(2, 3).mul_(2)
+
+
+def memory_read_and_written() -> None:
+    row = torch.arange(6.0)
+    row[1:].add_(row[:-1])
+
+
 REFUSED: dict[Callable[[], None], Refusal] = {
     saved_tensor_changed: Refusal("saved tensor changed", expected=0, found=2, shape=(4,), node="Sigmoid"),
     graph_used_up: Refusal("graph used up"),
@@ -104,6 +113,8 @@ REFUSED: dict[Callable[[], None], Refusal] = {
     view_made_without_recording_written: Refusal("view made without recording written", mode="no_grad"),
     view_detached_in_place: Refusal("view detached in place"),
     inference_tensor_written: Refusal("inference tensor written"),
+    expanded_tensor_written: Refusal("expanded tensor written"),
+    memory_read_and_written: Refusal("memory read and written"),
 }
 
 

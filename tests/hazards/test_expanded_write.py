@@ -130,3 +130,13 @@ def test_a_row_that_is_kept_up_by_itself_is_known_to_be_in_every_position(tmp_pa
     assert watched(
         tmp_path, "row = torch.zeros(4)\nrow.add_(1)\nboards = row.expand(3, 4)\nboards[0, 1] = 5"
     ).codes() == {rule.CODE}
+
+
+def test_a_part_that_is_written_in_silence_gets_its_own_memory_where_the_whole_was_taken(tmp_path: Path) -> None:
+    taken, write = "mask = torch.zeros(1, 2, 4).expand(3, 2, 4)", "mask[:, 0].masked_fill_(torch.eye(3, 4) > 0, 1.0)"
+    ran = watched(tmp_path, taken, write)
+    assert ran.names["mask"].sum() == 9.0  # three were meant; PyTorch alone warns and goes on
+    finding = ran.the(rule.CODE)
+    assert ran.at(finding.origin) == taken
+    assert f"+    {taken}.clone()" in finding.diff
+    assert watched(tmp_path, f"{taken}.clone()", write).names["mask"].sum() == 3.0

@@ -88,3 +88,15 @@ def test_without_us_pytorch_raises_the_same_error_and_names_no_variable(tmp_path
     plain = plainly(tmp_path, SETUP, example(rule, "Bad"))
     assert f"{type(plain.error).__name__}: {plain.error}" == REFUSED
     assert str(watched(tmp_path, SETUP, example(rule, "Bad")).error) == str(plain.error)
+
+
+def test_an_expanded_leaf_is_written_out_of_place_since_nobody_may_write_it(tmp_path: Path) -> None:
+    """Under ``no_grad``, which is what helps an update, PyTorch would refuse for the repeated elements."""
+    program = "start = nn.Parameter(torch.zeros(1, 3))\nh = start.expand(2, 3)\n{write}\nh.sum().backward()"
+    ran = watched(tmp_path, program.format(write="h += torch.ones(2, 3)"))
+    assert "+    h = h + torch.ones(2, 3)" in ran.the(rule.CODE).diff
+    unrecorded = plainly(tmp_path, program.format(write="with torch.no_grad():\n    h += torch.ones(2, 3)"))
+    assert "more than one element" in str(unrecorded.error)
+    cured = watched(tmp_path, program.format(write="h = h + torch.ones(2, 3)"))
+    assert cured.error is None
+    assert cured.names["start"].grad.tolist() == [[2.0] * 3]

@@ -1,7 +1,8 @@
 """PyTorch's errors about writing in place, told apart by their texts, which are all that it gives.
 
-The texts stand in torch/csrc/autograd/saved_variable.cpp and torch/csrc/autograd/VariableTypeUtils.h
-(https://github.com/pytorch/pytorch); tests/capture/test_refusals.py provokes each of them.
+The texts stand in torch/csrc/autograd/saved_variable.cpp, torch/csrc/autograd/VariableTypeUtils.h and
+aten/src/ATen/MemoryOverlap.cpp (https://github.com/pytorch/pytorch); tests/capture/test_refusals.py provokes each of
+them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _VIEW = re.compile(
 _SEVERAL = "function that returns multiple views"
 _CUSTOM = "created inside a custom Function"
 _BASE = "its base or another view of its base has been modified inplace"
+_EXPANDED = "more than one element of the written-to tensor refers to a single memory location"
+_READ_TOO = "some elements of the input tensor and the written-to tensor refer to a single memory location"
 
 
 def refusal_of(text: str | None) -> Refusal | None:
@@ -36,6 +39,8 @@ def refusal_of(text: str | None) -> Refusal | None:
         return _changed(text)
     if _USED_UP in text:
         return Refusal("graph used up")
+    if _EXPANDED in text or _READ_TOO in text:
+        return Refusal("expanded tensor written" if _EXPANDED in text else "memory read and written")
     leaf = _LEAF.search(text)
     if leaf is not None:
         return Refusal("view of a leaf written" if leaf[1] else "leaf written")

@@ -209,7 +209,9 @@ def where_it_was_made(write: Written) -> Fix | None:
     listing = listing_of(write.story.trace, origin)
     node = listing.expression_at(origin) if listing is not None and origin is not None else None
     change = copied_as_given(write, listing, origin, node) if listing is not None and node is not None else None
-    return fix_of(origin, listing, [change], _nbytes(write)) if origin and listing and change else None
+    made = [call for call in write.story.trace.calls if call.callsite == origin]
+    price = sum(each.nbytes or 0 for each in made[-1].outputs) if made else None  # of which a part may be written
+    return fix_of(origin, listing, [change], price or _nbytes(write)) if origin and listing and change else None
 
 
 def copied_as_given(write: Written, listing: Listing, origin: Callsite | None, node: ast.expr) -> Change | None:

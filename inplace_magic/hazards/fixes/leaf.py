@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from inplace_magic.analysis.overlap import region_of, writes_one_element_twice
 from inplace_magic.hazards.fixes import return_new
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew
@@ -25,6 +26,8 @@ def for_a_leaf(write: Written) -> Fix | None:
         return _saying(flag_turned_off(write), computed)
     if isinstance(write.statement, ast.Return):
         return _saying(return_new.new_value_returned(write), computed)
+    if _is_expanded(write):
+        return _saying(bound_anew(write), computed)
     if _goes_through_parameters(write) or is_update(write.call):
         return _under_no_grad(write)
     others = [meta for meta in write.call.inputs if meta.tensor != write.meta.tensor]
@@ -37,6 +40,12 @@ def for_a_leaf(write: Written) -> Fix | None:
 
 def _saying(fix: Fix | None, sentence: str) -> Fix | None:
     return replace(fix, sentence=sentence) if fix is not None else None
+
+
+def _is_expanded(write: Written) -> bool:
+    """Whether one element of memory stands for several positions: without recording, too, PyTorch refuses the write."""
+    region = region_of(write.meta) if write.meta is not None else None
+    return region is not None and writes_one_element_twice(region)
 
 
 def _goes_through_parameters(write: Written) -> bool:

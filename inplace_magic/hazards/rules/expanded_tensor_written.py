@@ -2,7 +2,8 @@
 
 ``expand`` and broadcasting views repeat elements with stride 0 and copy nothing
 (https://docs.pytorch.org/docs/stable/generated/torch.Tensor.expand.html: "you should clone the tensor first").
-PyTorch raises when the whole tensor is written; a write by index goes through. The frames that ``unfold`` gives overlap
+PyTorch raises when the whole tensor is written, or a part of it that still has an element twice
+(``expanded-write-refused``); a write of one row or one element goes through. The frames that ``unfold`` gives overlap
 where the step is smaller than the frame, and PyTorch lets them be written
 (https://docs.pytorch.org/docs/stable/generated/torch.Tensor.unfold.html). To fill all of it with one value is no
 mistake.
@@ -38,15 +39,13 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import where_it_was_made
 from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.hazards.repeated import repeating, views_back
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 from inplace_magic.record.places import Callsite
 
 CODE = "expanded-tensor-written"
-
-_VIEWS_OF_VIEWS = 3
-"""Steps of ``for row in x: row[1:].mul_(2)`` that are followed back."""
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -87,7 +86,7 @@ def _hazard(
     story: Story, call: CallEvent, mutation: Mutation, after: TensorMetadata, whole: TensorMetadata | None
 ) -> Hazard:
     variable = story.bindings.written_name(call, mutation.tensor)
-    made = story.innermost_new(mutation.tensor if whole is None else whole.tensor, call.index)
+    made = repeating(story, mutation.tensor if whole is None else whole.tensor, call.index)
     origin = made.callsite if made is not None else None
     message = (
         _(
@@ -127,7 +126,7 @@ def _expanded_around(
     if made is None or made.kind != "view":
         return None  # as nearly always
     elements = prod(region.shape)
-    for tensor, view in _views_back(story, mutation.tensor, call.index):
+    for tensor, view in views_back(story, mutation.tensor, call.index):
         if view.inputs[0].storage != mutation.storage:
             return None
         whole = region_of(view.inputs[0])
@@ -136,20 +135,10 @@ def _expanded_around(
     return None
 
 
-def _views_back(story: Story, tensor: int, before: int) -> Iterator[tuple[int, CallEvent]]:
-    """(tensor, the call that took it as a view) of a tensor, of what that was taken of, and so on."""
-    for _step in range(_VIEWS_OF_VIEWS):
-        made = story.innermost_new(tensor, before)
-        if made is None or made.kind != "view" or not made.inputs:
-            return
-        yield tensor, made
-        tensor, before = made.inputs[0].tensor, made.index
-
-
 def _is_kept_up(story: Story, call: CallEvent, whole: TensorMetadata) -> bool:
     """Whether what lies below an expanded tensor is written by itself as well, since that was taken of it: whoever does
     so knows them to be one."""
-    views = [view for _tensor, view in _views_back(story, whole.tensor, call.index)]
+    views = [view for _tensor, view in views_back(story, whole.tensor, call.index)]
     below = {view.inputs[0].tensor for view in views}
     return bool(views) and any(
         write.at > views[0].index and write.mutation is not None and write.mutation.tensor in below
