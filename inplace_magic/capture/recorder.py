@@ -202,9 +202,9 @@ class Recorder:
             self._shared.changed()
             if facts.runs_backward:
                 self._shared.changed_aside()
-        call.produced = produced
+        call.produced, call.ids = produced, None
         results = self._results
-        call.written = written = results.writes(call, produced)
+        call.written = written = results.writes(call)
         if written:
             nodes.moved = {entry[1].counter: entry[2] for entry in written}
             outputs, fresh, shared = results.outputs(call, produced)

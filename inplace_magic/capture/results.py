@@ -9,10 +9,12 @@ import torch
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.observer import Observer
 from inplace_magic.capture.records import LAYOUT, RECORD, STORAGE, VERSION, Observation, TensorRecord
-from inplace_magic.capture.running import OpenCall, Written, is_among
+from inplace_magic.capture.running import FEW, OpenCall, Written, gives
 from inplace_magic.capture.torch import describe, describe_memory
 
 _NONE: list[Any] = []
+_NOWHERE: dict[int, int] = {}
+_NOTHING: set[int] = set()
 NO_OUTPUTS: tuple[list[Any], bool, bool] = (_NONE, False, False)
 """Of a call that gave no tensor."""
 _PLAIN_TYPES = describe.PLAIN_TYPES
@@ -32,10 +34,11 @@ class Results:
         self._observer = observer
         self._limit = limit
 
-    def writes(self, call: OpenCall, produced: list[torch.Tensor]) -> list[Written]:
+    def writes(self, call: OpenCall) -> list[Written]:
         """The inputs whose version counter moved, each counter once, and those known to be written without moving
         one."""
         found: list[Written] = _NONE
+        places = _NOWHERE
         version_of = describe.version
         before = call.before
         for place, tensor in enumerate(call.tensors):
@@ -45,14 +48,18 @@ class Results:
             except RuntimeError:
                 version = None
             if version != seen[VERSION]:
-                found = self._moved(call, tensor, seen, version, found, produced)
+                if found is _NONE:
+                    found, places = [], {}
+                self._moved(call, tensor, seen, version, found, places)
         if call.facts.metadata_only and call.tensors:
             self._identity.rebase(call.tensors[0], before[0][RECORD], call.index)
         if call.uncounted or (call.targets and version_of(call.targets[0]) is None):
+            if found is _NONE:
+                found, places = [], {}
             for tensor in (*call.uncounted, *(t for t in call.targets if version_of(t) is None)):
                 record = self._identity.register(tensor)
-                if all([entry[1].counter is not record.counter for entry in found]):
-                    found = [*found, (tensor, record, version_of(tensor))]
+                if places.setdefault(id(record.counter), len(found)) == len(found):
+                    found.append((tensor, record, version_of(tensor)))
         return found
 
     def _moved(
@@ -62,24 +69,25 @@ class Results:
         seen: Observation,
         version: int | None,
         found: list[Written],
-        produced: list[torch.Tensor],
-    ) -> list[Written]:
+        places: dict[int, int],
+    ) -> None:
+        """Adds what was written, and by ``id`` of its counter the place that it has in the list."""
         record, _, before, *_ = seen
         if call.keeps_layout and record.layout_at == before:
             record.layout_at = version
         counter = record.counter
-        for place, entry in enumerate(found):
-            if entry[1].counter is counter:
-                if is_among(tensor, produced):
-                    found[place] = (tensor, record, before)
-                return found
+        place = places.setdefault(id(counter), len(found))
+        if place < len(found):
+            if gives(call, tensor):
+                found[place] = (tensor, record, before)
+            return
         counter.note_write(call.sequence, before)
         counter.version = version
-        return [*found, (tensor, record, before)]
+        found.append((tensor, record, before))
 
     def mutation(self, call: OpenCall, tensor: torch.Tensor, record: TensorRecord, before: int | None) -> Any:
         """(tensor afterwards, version before, values before, values after, elements written)."""
-        after = record.latest if is_among(tensor, call.produced) else None  # just seen among the outputs
+        after = record.latest if gives(call, tensor) else None  # just seen among the outputs
         if after is None:
             after = self._observer.look(tensor, record, call, direct=False)
         old = call.values.get(id(tensor))
@@ -97,16 +105,23 @@ class Results:
         fresh = shared = False
         identity = self._identity
         known = identity.tensors
+        many = len(produced) > FEW
+        first = _first_places(call.before) if many else _NOWHERE
+        written = {id(entry[0]) for entry in call.written} if many else _NOTHING
         for tensor in produced:
             record = known.get(id(tensor))
             if record is not None and record() is not tensor:  # it died since the queue was read
                 record = identity.known(tensor)
             storage = record.storage if record is not None else identity.storage_of(tensor, call.index)
             donor = None
-            for seen in call.before:
-                if seen[RECORD] is record or (storage is not None and seen[STORAGE] is storage):
-                    donor = seen[RECORD]
-                    break
+            if many:
+                places = [first[key] for key in (id(record), id(storage)) if key in first]
+                donor = call.before[min(places)][RECORD] if places else None
+            else:
+                for seen in call.before:
+                    if seen[RECORD] is record or (storage is not None and seen[STORAGE] is storage):
+                        donor = seen[RECORD]
+                        break
             if donor is not None:
                 shared = True
             else:
@@ -115,8 +130,8 @@ class Results:
                 record = identity.enter(tensor, storage, None if call.facts.aliases_data else donor)
                 direct = True
             else:
-                direct = False
-                for entry in call.written:
+                direct = id(tensor) in written
+                for entry in _NONE if many else call.written:
                     direct = direct or entry[0] is tensor
             entered.append((tensor, record, direct))
         # Looked at when all are known: the node of ``values, indices = x.topk(2)`` keeps the second output.
@@ -125,3 +140,13 @@ class Results:
             tensor, record, direct = entered[0]
             return [look(tensor, record, call, direct=direct)], fresh, shared
         return [look(tensor, record, call, direct=direct) for tensor, record, direct in entered], fresh, shared
+
+
+def _first_places(before: list[Observation]) -> dict[int, int]:
+    """By ``id`` of a record or a storage, the first observation that has it."""
+    found: dict[int, int] = {}
+    for place, seen in enumerate(before):
+        found.setdefault(id(seen[RECORD]), place)
+        if seen[STORAGE] is not None:
+            found.setdefault(id(seen[STORAGE]), place)
+    return found

@@ -20,6 +20,7 @@ class OpenCall:
         "before",
         "facts",
         "gradients",
+        "ids",
         "index",
         "keeps_layout",
         "nodes_before",
@@ -60,6 +61,8 @@ class OpenCall:
     unseen: int
     """How many unseen writes had been noted when it began; only of a call that is not watched inside."""
     produced: list[torch.Tensor]
+    ids: set[int] | None
+    """Of what it produced, where that is a long list that was asked for a tensor before."""
     written: list[Written]
 
 
@@ -67,9 +70,18 @@ Written = tuple[torch.Tensor, TensorRecord, int | None]
 """(tensor, record, version before)."""
 
 
-def is_among(tensor: torch.Tensor, others: list[torch.Tensor]) -> bool:
-    """Whether this very tensor is one of them."""
-    for other in others:  # noqa: SIM110  not `in`, which asks for equality; and a generator costs more
+FEW = 4
+"""Up to so many tensors are gone through one by one, which costs less than a set of them. ``_foreach_`` operations give
+as many as a network has parameters."""
+
+
+def gives(call: OpenCall, tensor: torch.Tensor) -> bool:
+    """Whether this very tensor is one that the call produced."""
+    if len(call.produced) > FEW:
+        if call.ids is None:
+            call.ids = set(map(id, call.produced))
+        return id(tensor) in call.ids
+    for other in call.produced:  # noqa: SIM110  not `in`, which asks for equality; and a generator costs more
         if tensor is other:
             return True
     return False

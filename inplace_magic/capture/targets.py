@@ -45,7 +45,9 @@ class Targets:
             storage = latest[STORAGE]
             values = describe_memory.values(tensor, latest[LAYOUT], limit, storage() if storage is not None else None)
             if values is not None:
-                call.values = {**call.values, id(tensor): values}
+                if not call.values:
+                    call.values = {}
+                call.values[id(tensor)] = values
         if facts.sets_item and call.before:
             call.region = written_region(call.before[0], args)
         if facts.dropped is not None:

@@ -49,21 +49,26 @@ def check(story: Story) -> Iterator[Hazard]:
                 yield _of_a_part(story, call, over)
         if call.error is not None or not call.mutated or call.does("method") or call.callsite in seen:
             continue
-        for given in call.inputs:
-            after = _grown(call, given)
-            if after is not None and _is_shared(story, given):
+        for given, after in _grown(call):
+            if _is_shared(story, given):
                 seen.add(call.callsite)
                 yield _hazard(story, call, given, after)
                 break
 
 
-def _grown(call: CallEvent, given: TensorMetadata) -> TensorMetadata | None:
-    """What a written tensor became, where that has more elements; Paddle gives it another object."""
-    written = any(mutation.tensor == given.tensor for mutation in call.mutations)
-    for after in (*call.mutated, *call.outputs) if written and given.storage is not None else ():
-        if after.storage == given.storage and after.offset == given.offset and _elements(after) > _elements(given):
-            return after
-    return None
+def _grown(call: CallEvent) -> Iterator[tuple[TensorMetadata, TensorMetadata]]:
+    """What a call was given and wrote, and what became of it, where that has more elements; Paddle gives it another
+    object."""
+    written = {mutation.tensor for mutation in call.mutations}
+    lying: dict[int, list[TensorMetadata]] = {}
+    for after in (*call.mutated, *call.outputs):
+        if after.storage is not None:
+            lying.setdefault(after.storage, []).append(after)
+    for given in call.inputs:
+        for after in lying.get(given.storage, ()) if given.storage is not None and given.tensor in written else ():
+            if after.offset == given.offset and _elements(after) > _elements(given):
+                yield given, after
+                break
 
 
 def _laid_over_others(story: Story, call: CallEvent) -> TensorMetadata | None:

@@ -49,7 +49,7 @@ from inplace_magic.hazards.references.owners import Owned, object_of, owners_of
 from inplace_magic.hazards.references.second_names import taken_for_the_write
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -78,7 +78,7 @@ def check(story: Story) -> Iterator[Hazard]:
     for call, mutation, earlier in story.writes_counted:
         if earlier or call.callsite in told:
             continue  # most writes of a loop end here
-        pair = _copy_and_original(story, call, mutation.tensor)
+        pair = _copy_and_original(story, call, mutation)
         if pair is not None and _is_used_again(story, call, mutation.tensor, pair[0].site):
             told.add(call.callsite)
             yield _of_a_copy(story, call, mutation.tensor, pair[0].path, pair[1])
@@ -154,10 +154,11 @@ def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> b
     return all(entry[2] != attribute for entry in given)
 
 
-def _copy_and_original(story: Story, call: CallEvent, tensor: int) -> tuple[Owned, str] | None:
+def _copy_and_original(story: Story, call: CallEvent, mutation: Mutation) -> tuple[Owned, str] | None:
     """``branch.speed``, where it is written or handed to what writes it, and ``state.speed``, where ``branch =
     replace(state, …)`` and both were seen to be the tensor."""
-    meta, mutation = story.observations.get(tensor), next(each for each in call.mutations if each.tensor == tensor)
+    tensor = mutation.tensor
+    meta = story.observations.get(tensor)
     if meta is None or meta.is_trainable:
         return None
     for owned in owners_of(story, call, mutation, story.bindings.written_path(call, tensor)):
