@@ -107,7 +107,7 @@ class Results:
         known = identity.tensors
         many = len(produced) > FEW
         first = _first_places(call.before) if many else _NOWHERE
-        written = {id(entry[0]) for entry in call.written} if many else _NOTHING
+        written = {id(entry[0]) for entry in call.written} if call.written else _NOTHING
         for tensor in produced:
             record = known.get(id(tensor))
             if record is not None and record() is not tensor:  # it died since the queue was read
@@ -131,8 +131,6 @@ class Results:
                 direct = True
             else:
                 direct = id(tensor) in written
-                for entry in _NONE if many else call.written:
-                    direct = direct or entry[0] is tensor
             entered.append((tensor, record, direct))
         # Looked at when all are known: the node of ``values, indices = x.topk(2)`` keeps the second output.
         look = self._observer.look

@@ -209,14 +209,18 @@ def where_it_was_made(write: Written) -> Fix | None:
     listing = listing_of(write.story.trace, origin)
     node = listing.expression_at(origin) if listing is not None and origin is not None else None
     change = copied_as_given(write, listing, origin, node) if listing is not None and node is not None else None
-    made = [call for call in write.story.trace.calls if call.callsite == origin]
+    made = _calls_at(write, origin)
     price = sum(each.nbytes or 0 for each in made[-1].outputs) if made else None  # of which a part may be written
     return fix_of(origin, listing, [change], price or _nbytes(write)) if origin and listing and change else None
 
 
+def _calls_at(write: Written, origin: Callsite | None) -> list[CallEvent]:
+    return [call for call in write.story.trace.calls if origin is not None and call.callsite == origin]
+
+
 def copied_as_given(write: Written, listing: Listing, origin: Callsite | None, node: ast.expr) -> Change | None:
     """An expression with a copy of what it gives: ``x.clone()``, and of several tensors of each."""
-    made = [call for call in write.story.trace.calls if origin is not None and call.callsite == origin]
+    made = _calls_at(write, origin)
     several = bool(made) and (len(made[-1].outputs) > 1 or made[-1].does("gives gradients"))
     if several and isinstance(node, ast.Call):
         return node, f"tuple(each.clone() for each in {listing.text(node)})"
