@@ -1,4 +1,4 @@
-"""Tensors in which one element of memory stands for several positions: who made them so."""
+"""Tensors in which one element of memory stands for several positions: which they are, and who made them so."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.overlap import region_of, writes_one_element_twice
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, TensorMetadata
 
 _VIEWS_OF_VIEWS = 3
 """Steps of ``for row in x: row[1:].mul_(2)`` that are followed back."""
+
+
+def repeats_elements(meta: TensorMetadata) -> bool:
+    """Whether a tensor is known to be one of them."""
+    region = region_of(meta)
+    return region is not None and writes_one_element_twice(region)
 
 
 def views_back(story: Story, tensor: int, before: int) -> Iterator[tuple[int, CallEvent]]:

@@ -6,13 +6,13 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from inplace_magic.analysis.overlap import region_of, writes_one_element_twice
 from inplace_magic.hazards.fixes import return_new
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew
 from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
 from inplace_magic.hazards.leaves import is_computed, is_update
+from inplace_magic.hazards.repeated import repeats_elements
 from inplace_magic.language import _, spelled
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit
@@ -26,7 +26,7 @@ def for_a_leaf(write: Written) -> Fix | None:
         return _saying(flag_turned_off(write), computed)
     if isinstance(write.statement, ast.Return):
         return _saying(return_new.new_value_returned(write), computed)
-    if _is_expanded(write):
+    if repeats_elements(write.meta):  # without recording, too, PyTorch refuses the write
         return _saying(bound_anew(write), computed)
     if _goes_through_parameters(write) or is_update(write.call):
         return _under_no_grad(write)
@@ -40,12 +40,6 @@ def for_a_leaf(write: Written) -> Fix | None:
 
 def _saying(fix: Fix | None, sentence: str) -> Fix | None:
     return replace(fix, sentence=sentence) if fix is not None else None
-
-
-def _is_expanded(write: Written) -> bool:
-    """Whether one element of memory stands for several positions: without recording, too, PyTorch refuses the write."""
-    region = region_of(write.meta) if write.meta is not None else None
-    return region is not None and writes_one_element_twice(region)
 
 
 def _goes_through_parameters(write: Written) -> bool:

@@ -28,12 +28,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inplace_magic.analysis.overlap import region_of, writes_one_element_twice
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import of_what_is_read, where_it_was_made
-from inplace_magic.hazards.repeated import repeating
+from inplace_magic.hazards.repeated import repeating, repeats_elements
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -76,11 +75,7 @@ def _written(call: CallEvent, code: str) -> TensorMetadata | None:
     """What was to be written: of an expanded tensor the one that repeats elements, which may be given as ``out=``."""
     if code == READ:
         return next(iter(call.inputs), None)
-    for given in call.inputs:
-        region = region_of(given)
-        if region is not None and writes_one_element_twice(region):
-            return given
-    return None
+    return next((given for given in call.inputs if repeats_elements(given)), None)
 
 
 def _message(code: str, variable: str | None, call: CallEvent, origin: Callsite | None) -> str:
