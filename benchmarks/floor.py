@@ -90,22 +90,14 @@ VARIANTS: dict[str, dict[str, Callable[[], Any]]] = {
 """By level; of each level the first is what torch takes."""
 
 
-def main() -> None:
-    """Prints a row for each workload."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", choices=list(WORKLOADS), default=list(WORKLOADS))
-    parser.add_argument("--levels", nargs="*", choices=list(VARIANTS), default=list(VARIANTS))
-    parser.add_argument("--repeats", type=int, default=15)
-    options = parser.parse_args()
+def measure(variants: dict[str, Callable[[], Any]], names: list[str], repeats: int) -> None:
+    """Prints two rows for each workload: ratios of each variant to the first one, which is the plain run."""
     torch.set_num_threads(1)
-    variants: dict[str, Callable[[], Any]] = {"plain": nullcontext}
-    for level in options.levels:
-        variants |= VARIANTS[level]
     print(f"{'':18}" + "".join(f"{name:>14}" for name in list(variants)[1:]))
-    for name in options.only:
+    for name in names:
         workload = WORKLOADS[name]()
         taken: dict[str, list[float]] = {variant: [] for variant in variants}
-        for turn in range(options.repeats + 1):
+        for turn in range(repeats + 1):
             for variant, context in variants.items():
                 with context():
                     began = time.process_time()
@@ -116,6 +108,19 @@ def main() -> None:
         for word, of in (("least", min), ("median", statistics.median)):
             plain, *others = map(of, taken.values())
             print(f"{name:10}{word:8}" + "".join(f"{had / plain:14.2f}" for had in others), flush=True)
+
+
+def main() -> None:
+    """Prints the rows of the workloads asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="*", choices=list(WORKLOADS), default=list(WORKLOADS))
+    parser.add_argument("--levels", nargs="*", choices=list(VARIANTS), default=list(VARIANTS))
+    parser.add_argument("--repeats", type=int, default=15)
+    options = parser.parse_args()
+    variants: dict[str, Callable[[], Any]] = {"plain": nullcontext}
+    for level in options.levels:
+        variants |= VARIANTS[level]
+    measure(variants, options.only, options.repeats)
 
 
 if __name__ == "__main__":
