@@ -51,64 +51,7 @@ what they will find in your code. First scores, on programs that nobody had seen
 reports 4 as cells and 2 as files; quiet on 52 of 53 healthy ones. Those programs are not in this repository, so no
 command here repeats that.
 
-## Rounds: first scores on silent failures
-
-Each round is 20 silent failures and 20 healthy look-alikes, written after public reports by somebody who had not seen
-the rules, and proven wrong or right by PyTorch alone (`tests/programs/rounds/`). A first score is taken before anybody
-has looked at the round; after that the round serves development, and what is found then is a development score.
-
-| round | first score: culprit named, as cells and as files | quiet | version before | development score |
-|---|---|---|---|---|
-| 1 | 3 of 20 | 20 of 20 | 1 of 20 | 17 of 20 |
-| 2 | 7 of 20 | 20 of 20 | 4 of 20 | 17 of 20 |
-| 3 | 8 of 20 | 20 of 20 | 3 of 20 | 17 of 20 |
-| 4 | 2 of 20 | 20 of 20 | 2 of 20 | 17 of 20 |
-| 5 | 8 of 20 | 20 of 20 | 8 of 20 | 14 of 20 |
-| 6 | 7 of 20 | 20 of 20 | 4 of 20 | 12 of 20 |
-| 7 | 12 of 20 | 20 of 20 | 11 of 20 | 15 of 20 |
-| 8 | 4 of 20 | 19 of 20 | – | 14 of 20 |
-| 9 | 3 of 20 | 20 of 20 | – | 12 of 20 |
-| 10 | 5 of 20 | 18 of 20 | – | 14 of 20 |
-| 11 | 9 of 20 as cells, 10 as files | 18 of 20 | 7 of 20 | 18 of 20 |
-| 12 | 8 of 20 | 20 of 20 | – | 16 of 20 |
-| 13 | 5 of 20 | 20 of 20 | – | 17 of 20 |
-| 14 | 12 of 20 | 18 of 20 | 11 of 20 | 14 of 20 |
-| 15 | 8 of 20 | 20 of 20 | – | 15 of 20 |
-| 16 | 9 of 20 | 20 of 20 | – | 13 of 20 |
-| 17 | 4 of 20 | 20 of 20 | – | 12 of 20 |
-| 18 | 6 of 20 | 19 of 20 | – | 17 of 20 |
-| 19 | 9 of 20 | 19 of 20 | 8 of 20 | 12 of 20 |
-| 20 | 5 of 20 | 20 of 20 | 5 of 20 | 8 of 20 |
-| 21 | 6 of 20 | 20 of 20 | 6 of 20 | 7 of 20 |
-| 22 | 9 of 20 | 20 of 20 | 9 of 20 | 14 of 20 |
-| 23 | 8 of 20 | 20 of 20 | 8 of 20 | 12 of 20 |
-| 24 | 3 of 20 | 20 of 20 | 3 of 20 | 5 of 20 |
-
-The version before is, for rounds 1 to 7, the one before the first round, which knew none of these families of rules;
-for round 11 the one before the names of a function were recorded with their time; for round 14 the one before what a
-function does to its argument was told by its runs, which rounds 12 and 13 had asked for. Round 7, half of it
-after forum threads and documentation, lies nearer to the programs that rules were made for than the others do: some of
-its reports are among their sources. Rounds 6 and 7 were written side by side, and two of their reports are the same.
-Rounds 17 to 21 were written with the list of all earlier reports at hand, to keep away from them. The version before of
-rounds 19 and 20 is the one before the rules that rounds 17 and 18 had asked for: seven new ones and a dozen made wider
-found one more of forty programs that they were not made for, so a rule made for a program is worth little beyond it.
-After round 20 the engine learned three facts, for each of which a dozen programs were written that have it in other
-clothes: one tensor in two places written as two states (`written-as-two`), a value to begin with that only the first
-pass writes (`initial-value-written`), a sum that began as its first summand (`first-becomes-total`). They find three
-more programs of rounds 1 to 20, and of round 21, of which the version before is the one before them, none.
-After that it learned what optimizers hold when they step and which names lead to the models that they move
-(`model-moved-on`, `one-model-many-times`, `parameter-given-up`). Of 182 programs of the kinds that are reported most
-it told 107 before and 127 after; of rounds 22 and 23, which nobody had seen by then, none more.
-Rounds 22 to 24 were drawn by lot, 20 out of some 65 reports each, that ordinary queries had brought. Left out were the
-reports that stand in an earlier round, and with them many of the commonest mistakes. Rounds 22 and 23 have three
-reports in common. Two rules (`gradients-thrown-away`, `memory-not-filled`) and four wider ones were then made for these
-two; of round 24, half of which is about a mode, a metric or a list of layers and not about memory, they find none more
-(`layers-left-out` was made after it, for two of its programs).
-The false alarms of rounds 18 and 19 are cured: a running total of a class beside one of each object; and replicas that
-torch made of a module.
-
-The development scores: `python tests/programs/score.py --programs tests/programs/rounds/1`, and so on. First scores
-cannot be taken twice. What is not found, with the reason for each, stands in `tests/test_rounds.py`."""
+First scores on silent failures: [the rounds](rounds.md)."""
 HEAD = """\
 | program | PyTorch's message | shows the write | anomaly mode: save | write | here: write | save | name |
 |---|---|---|---|---|---|---|---|"""
