@@ -301,6 +301,58 @@ QUIET = {
         y.sum().backward()
         h.detach().add_(1)
     """,
+    "an_optimizer_counts_in_float32_and_puts_back_what_it_has_counted": """
+        class Step(torch.optim.Optimizer):
+            @torch.no_grad()
+            def step(self):
+                for p in self.param_groups[0]["params"]:
+                    p32 = p.data.float()
+                    p32.add_(p.grad.data.float(), alpha=-0.1)
+                    p.data.copy_(p32)
+                    m32 = self.state[p].setdefault("m", torch.zeros_like(p32)).float()
+                    m32.mul_(0.9).add_(p.grad)
+                    self.state[p]["m"].copy_(m32)
+        net = nn.Linear(3, 2)
+        optimizer = Step(net.parameters(), {})
+        for _ in range(3):
+            optimizer.zero_grad()
+            net(torch.ones(4, 3)).square().sum().backward()
+            optimizer.step()
+    """,
+    "a_vector_that_an_iteration_left_in_place_is_stored_where_it_is": """
+        class Normed(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.randn(3, 4))
+                self.register_buffer("u", torch.ones(3))
+                self.register_buffer("v", torch.ones(4))
+            def unit(self, x, out):
+                return F.normalize(x, dim=0, out=out)
+            def forward(self, x):
+                u, v = self.u, self.v
+                with torch.no_grad():
+                    for _ in range(2):
+                        u = self.unit(self.weight @ v, out=u)
+                        v = self.unit(self.weight.T @ u, out=v)
+                    self.v.copy_(v)
+                    self.u.copy_(u)
+                    u, v = u.clone(), v.clone()
+                return x @ self.weight.T / (u @ self.weight @ v)
+        net = Normed()
+        for _ in range(2):
+            net(torch.randn(5, 4)).square().mean().backward()
+    """,
+    "a_call_says_by_out_what_the_rest_of_its_chain_goes_on_with": """
+        def scaled(grad, mean):
+            update = grad ** 2 + 1e-30
+            mean.mul_(0.9).add_(update, alpha=0.1)
+            torch.rsqrt(mean, out=update).mul_(grad)
+            update.div_(max(1.0, update.norm().item()))
+            return update * 0.1
+        mean = torch.ones(4)
+        for _ in range(2):
+            x = scaled(torch.randn(4), mean)
+    """,
     "an_evaluation_runs_the_network_by_its_second_attribute": """
         class Trainer:
             def __init__(self):

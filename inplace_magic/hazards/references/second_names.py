@@ -141,8 +141,8 @@ def hands_out_another_name(owned: Owned) -> bool:
     if not isinstance(node, ast.Call):
         return False
     callee = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if "." in owned.path or callee.endswith("_"):
-        return False  # state that is there to be changed; a name that says what it does
+    if "." in owned.path or callee.endswith("_") or any(given.arg == "out" for given in node.keywords):
+        return False  # state that is there to be changed; a name or an argument that says what it does
     targets = site.bound
     if targets is not None:
         return owned.path not in targets

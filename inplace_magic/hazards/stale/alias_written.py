@@ -19,7 +19,7 @@ Good::
     labels = ids.clone()
 
 Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own
-(``x.zero_()``, meant as such), where the other name is an attribute or an entry taken for short (``cache =
+(``x.zero_()``, meant as such), is said by ``out=x``, or copies the tensor onto itself, which changes nothing, where the other name is an attribute or an entry taken for short (``cache =
 self.cache``, and then ``cache[i] = x``; `same-memory-compared` tells where the two are held against each other), where
 the tensor began as a buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it
 both names (``m = v = torch.zeros(3)``), and where the old name is not read again.
@@ -65,6 +65,7 @@ from inplace_magic.hazards.references.second_names import (
     taken_for_the_write,
     with_clone,
 )
+from inplace_magic.hazards.references.twice.compared_with_itself import copies_onto_itself
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -81,7 +82,7 @@ def check(story: Story) -> Iterator[Hazard]:
     seen: set[tuple[object, ...]] = set()
     for call in story.writing:
         written = call.kind == "in-place" or call.does("turns") or reshaped(call)
-        if not written or call.error is not None or call.callsite is None:
+        if not written or call.error is not None or call.callsite is None or copies_onto_itself(call):
             continue
         place = (call.callsite.cell, call.callsite.file, call.callsite.line)
         if place in seen:

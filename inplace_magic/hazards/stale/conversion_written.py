@@ -20,7 +20,8 @@ under another name, the same run of the function wrote it by that name, building
 attribute went on with them. Of a constructor, which is no call in the record: the written tensor was given by no call,
 lies on the memory of an older one, and got its name by such a statement; and the older one is read after that by the
 name that stands there. Silent for ``detach`` and ``data``, which nobody takes for copies of state, and for leaves
-that are trained.
+that are trained; and where the next line to say it puts back what was written (``p.data.copy_(p32)``), as optimizers
+do that count in another dtype.
 """
 
 from __future__ import annotations
@@ -108,16 +109,26 @@ def _name_of(call: CallEvent) -> str | None:
 
 
 def _goes_on(story: Story, storage: int | None, write: CallEvent, source: str, maker: CallEvent) -> CallEvent | None:
-    """The first call after the write that gets the memory by a line that says the attribute."""
+    """The first call after the write that gets the memory by a line that says the attribute; None where that puts back
+    what was written, which does nothing where nothing was converted, and is needed where something was."""
     attribute = re.compile(rf"{re.escape(source.rpartition('.')[2])}(?!\w)")  # of `state["average"]` all of it
+    found: CallEvent | None = None
     for tensor in story.bindings.by_storage.get(storage, ()) if storage is not None else ():
         for call in story.given_to.get(tensor, ()):
             again = call.callsite is not None and call.callsite.same_statement(maker.callsite)
-            if call.index <= write.index or call.kind == "query":
+            if call.index <= write.index or call.kind == "query" or again or not _says(call.callsite, attribute):
                 continue
-            if _says(call.callsite, attribute) and not again:
-                return call
-    return None
+            if _puts_back(call, storage):
+                return None
+            found = call if found is None or call.index < found.index else found
+            break
+    return found
+
+
+def _puts_back(call: CallEvent, storage: int | None) -> bool:
+    """Whether a memory is handed to itself: ``p.data.copy_(p32)``, ``p.data = p32``."""
+    hands_over = call.does("copies in") or call.does("takes memory")
+    return hands_over and all(meta.storage == storage for meta in call.inputs)
 
 
 def _says(site: Callsite | None, attribute: re.Pattern[str]) -> bool:

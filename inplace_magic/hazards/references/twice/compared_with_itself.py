@@ -15,6 +15,7 @@ from operator import attrgetter
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of, without_leading_ones
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.owners import owners_of
 from inplace_magic.hazards.references.second_sides import given_since, operands_of, second_taken, wrote_while_making
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -128,9 +129,8 @@ def _left_alone(write: Write, compared: TensorMetadata) -> bool:
     a network that loads its own state."""
     if write.call is None or write.mutation is None:
         return False
-    copied = write.call.does("copies in") and len(write.call.inputs) > 1 and _same_elements(*write.call.inputs[:2])
     before = write.mutation.values_before
-    same = copied or (before is not None and before == write.mutation.values_after)
+    same = copies_onto_itself(write.call) or (before is not None and before == write.mutation.values_after)
     return same or not may_meet(reach_of_write(write.call, write.mutation), region_of(compared))
 
 
@@ -144,10 +144,18 @@ def _by_the_source(story: Story, call: CallEvent, write: Write) -> bool:
         return write.mutation.tensor == other.tensor
     names = operands_of(call)
     at = level(write.site, call.callsite) if call.callsite is not None else None
-    if len(names) != 2 or at is None or at != write.site:
+    if len(names) != 2 or at is None:
         return False
     written = story.bindings.written_path(write.call, write.mutation.tensor)
+    if at != write.site:  # a function wrote what it was handed, as in `u = normalize(x, out=u)`
+        handed = owners_of(story, write.call, write.mutation, written)
+        written = next((owned.path for owned in handed if owned.site == at), None)
     return written is not None and written == names[1] != names[0]
+
+
+def copies_onto_itself(call: CallEvent) -> bool:
+    """Whether a call copied elements where they are already, as ``x.copy_(x)`` does: it changes none."""
+    return call.does("copies in") and len(call.inputs) > 1 and _same_elements(*call.inputs[:2])
 
 
 def _same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:
