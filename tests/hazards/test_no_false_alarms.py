@@ -301,6 +301,24 @@ QUIET = {
         y.sum().backward()
         h.detach().add_(1)
     """,
+    "a_truncated_normal_by_hand_is_loaded_over": """
+        def trunc_normal_(x, std=0.02):
+            with torch.no_grad():
+                return x.uniform_(-0.99, 0.99).erfinv_().mul_(std * 2 ** 0.5).clamp_(min=-2.0, max=2.0)
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.token = nn.Parameter(torch.zeros(1, 4))
+                self.fc = nn.Linear(4, 3)
+                trunc_normal_(self.token)
+                trunc_normal_(self.fc.weight)
+            def forward(self, x):
+                return self.fc(x + self.token)
+        student, teacher = Net(), Net()
+        teacher.load_state_dict(student.state_dict())
+        teacher.requires_grad_(False)
+        (student(torch.ones(2, 4)) - teacher(torch.ones(2, 4))).square().mean().backward()
+    """,
     "an_optimizer_counts_in_float32_and_puts_back_what_it_has_counted": """
         class Step(torch.optim.Optimizer):
             @torch.no_grad()

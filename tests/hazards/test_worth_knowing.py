@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import site, tensor, with_traits
-from hazards.running import watched
+from hazards.running import plainly, watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
@@ -175,6 +175,29 @@ def test_a_loop_spares_one_tensor_however_often_it_runs(tmp_path: Path) -> None:
     note = ran.the("could-be-in-place")
     assert note.nbytes == 1_440_000
     assert "spare 1.4 MiB each time (5 calls)" in note.message
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_a_line_that_another_pass_needs_as_it_is_gets_no_advice(trained: bool, tmp_path: Path) -> None:
+    """Trained, the square saves what the next line would write: in place, PyTorch refuses the backward."""
+    program = """
+        def modulated(weight, write):
+            h = weight * 2
+            size = (h * h).sum()
+            if write:
+                h *= size
+            else:
+                h = h * size
+            return h.sum()
+        """
+    frozen, free = "modulated(torch.ones(600, 600), False)", "modulated(torch.ones(600, 600, requires_grad=True), {})"
+    assert "modified by an inplace operation" in str(
+        plainly(tmp_path, program, f"{free.format(True)}.backward()").error
+    )
+
+    ran = watched(tmp_path, program, frozen, f"{free.format(False)}.backward()" if trained else "")
+
+    assert ("could-be-in-place" in ran.codes()) is not trained
 
 
 def test_a_loop_over_small_tensors_is_no_large_one(tmp_path: Path) -> None:

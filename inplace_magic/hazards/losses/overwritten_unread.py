@@ -31,7 +31,7 @@ model, is the right order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
 from inplace_magic.analysis.story import Story
@@ -63,6 +63,7 @@ def check(story: Story) -> Iterator[Hazard]:
             if one is None or other is None or other in seen or one == other:
                 continue
             on_purpose, equal = _is_purpose(story, first, before), _equal(first, before, second, mutation)
+            on_purpose = on_purpose and not _comes_of_a_draw(writes[: place + 1])
             if on_purpose and _replaces(second, mutation) and not equal:
                 by_maker = _by_its_maker(story, first, before)
                 wide = reach[one] < reach[other] or reach[_run(one)] < reach[_run(other)] or by_maker
@@ -108,6 +109,17 @@ def _is_purpose(story: Story, call: CallEvent, mutation: Mutation) -> bool:
     if call.error is not None or call.does("draws"):
         return False
     return not _by_its_maker(story, call, mutation) or _is_part(story, call, mutation)
+
+
+def _comes_of_a_draw(writes: Sequence[tuple[CallEvent, Mutation]]) -> bool:
+    """Whether what lies in a memory are random numbers that were only scaled, shifted or bounded since, as a truncated
+    normal is made: ``x.uniform_(-1, 1).erfinv_().mul_(0.03).clamp_(-2, 2)``."""
+    for call, mutation in reversed(writes):
+        if call.does("draws"):
+            return True
+        if call.does("overwrites") or len(call.inputs) > 1 or mutation.region is not None:
+            return False
+    return False
 
 
 def _by_its_maker(story: Story, call: CallEvent, mutation: Mutation) -> bool:

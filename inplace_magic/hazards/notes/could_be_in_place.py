@@ -19,12 +19,12 @@ moment. It is silent on views, on leaves, where shape or dtype change, and on wh
 such as the arithmetic of an optimizer: nobody can write that in another form.
 
 Told from the record alone: the input's memory died right after the call, no node had saved it, no other tensor was on
-it, and the result has its shape and dtype.
+it, and the result has its shape and dtype; and no pass of the line was given anything that a node had saved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from inplace_magic.analysis.memory.sums import line_key
 from inplace_magic.analysis.story import Story
@@ -52,10 +52,31 @@ def check(story: Story) -> Iterator[Hazard]:
         given = _dead_input(call, storages, saved)
         if given is not None:
             lines.setdefault(line_key(call.callsite), []).append((call, given))
-    for found in lines.values():
-        nbytes = max(given.nbytes or 0 for _, given in found)
-        if nbytes >= note.LEAST_BYTES:
-            yield _note(story, found, nbytes)
+    large = {key: found for key, found in lines.items() if _most(found) >= note.LEAST_BYTES}
+    refused = _saved_elsewhere(story, large, saved)
+    for key, found in large.items():
+        if key not in refused:
+            yield _note(story, found, _most(found))
+
+
+def _most(found: list[tuple[CallEvent, TensorMetadata]]) -> int:
+    return max(given.nbytes or 0 for _, given in found)
+
+
+def _saved_elsewhere(
+    story: Story, lines: Mapping[object, list[tuple[CallEvent, TensorMetadata]]], saved: set[int | None]
+) -> set[object]:
+    """Those of some lines by which the old values were needed in another pass, as a network needs them that is frozen
+    in one step and trained in the next: the in-place form is refused there."""
+    keys = {place: line_key(site) for place, site in story.sites.items()} if lines else {}
+    there = story.at(place for place, key in keys.items() if key in lines)
+    return {
+        key
+        for call in there
+        if (key := line_key(call.callsite))
+        and call.operation == lines[key][0][0].operation
+        and any(given.storage in saved for given in call.inputs[:1])
+    }
 
 
 def _dead_input(call: CallEvent, storages: dict[int, Storage], saved: set[int | None]) -> TensorMetadata | None:

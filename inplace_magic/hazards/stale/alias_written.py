@@ -19,10 +19,11 @@ Good::
     labels = ids.clone()
 
 Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own
-(``x.zero_()``, meant as such), is said by ``out=x``, or copies the tensor onto itself, which changes nothing, where the other name is an attribute or an entry taken for short (``cache =
-self.cache``, and then ``cache[i] = x``; `same-memory-compared` tells where the two are held against each other), where
-the tensor began as a buffer (``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it
-both names (``m = v = torch.zeros(3)``), and where the old name is not read again.
+(``x.zero_()``, meant as such), is said by ``out=x``, or copies the tensor onto itself, which changes nothing, where
+the other name is an attribute or an entry taken for short (``cache = self.cache``, and then ``cache[i] = x``;
+`same-memory-compared` tells where the two are held against each other), where the tensor began as a buffer
+(``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it both names (``m = v =
+torch.zeros(3)``), and where the old name is not read again.
 
 Found where a function wrote a tensor by one of its names and reads it later on by another one that it has had since
 before the write; where it puts both names into one container and the other one's entry is read: ``loss = first`` and
