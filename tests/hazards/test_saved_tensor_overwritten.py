@@ -187,3 +187,18 @@ def test_a_write_on_another_thread_is_one_finding_that_names_the_saver_and_both_
     assert (finding.expected_version, finding.found_version) == (0, 1)
     assert ran.at(finding.saved) == "out = (w * scale).sum()"
     assert finding.mutation is None
+
+
+def test_a_line_that_says_the_model_names_its_weight_and_not_a_name_that_came_later(tmp_path: Path) -> None:
+    program = """
+        def main():
+            model, other = nn.Linear(3, 1), nn.Linear(3, 1)
+            out = model(nn.Linear(3, 3)(torch.ones(4, 3))).mean()
+            model.load_state_dict(other.state_dict())
+            with contextlib.suppress(RuntimeError):
+                out.backward()
+            return [model]
+        kept = main()
+        """
+    finding = watched(tmp_path, "import contextlib", program).the("saved-tensor-overwritten")
+    assert finding.variable == "model.weight"

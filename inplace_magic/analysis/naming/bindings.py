@@ -24,6 +24,7 @@ from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.operands import is_state, written_in
 from inplace_magic.source.tops import Whose, names_in, run_once, whose
+from inplace_magic.source.variables import variables_in
 
 _PLACE = attrgetter("storage", "tensor")
 _Operand = tuple[ast.expr | None, str | None]
@@ -139,7 +140,18 @@ class Bindings:
         text = expressions.path_text(node)
         if node is not None and text is not None:
             return self._owner_name(text, node, site, tensor)
-        return self.name(tensor) or self._name_of_memory(call, tensor)
+        return self._said_by_a_line(site, tensor) or self.name(tensor) or self._name_of_memory(call, tensor)
+
+    def _said_by_a_line(self, site: Callsite, tensor: int) -> str | None:
+        """`model.weight` for ``model.load_state_dict(best)`` in a function that ran once: the namespace may have other
+        names for it, such as where the function's result was put later on."""
+        names = [(of, name) for (of, name), held in self.local.items() if held == tensor]
+        for place in reversed(site.chain) if names else ():
+            said = variables_in(expressions.parse(place.statement))
+            for of, name in names:
+                if of == whose(place) and expressions.root_name(expressions.parse(name)) in said:
+                    return name
+        return None
 
     def _name_of_memory(self, call: CallEvent, tensor: int) -> str | None:
         """For a view that torch made on the way (for a backward hook), the name of the tensor that it is a view of."""
