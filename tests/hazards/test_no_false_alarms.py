@@ -319,6 +319,22 @@ QUIET = {
         teacher.requires_grad_(False)
         (student(torch.ones(2, 4)) - teacher(torch.ones(2, 4))).square().mean().backward()
     """,
+    "an_average_of_all_buffers_takes_the_counters_along": """
+        import copy
+        def follow(slow, net):
+            with torch.no_grad():
+                for one, other in zip(net.parameters(), slow.parameters()):
+                    other.data = other.data * 0.9 + 0.1 * one.data
+                for one, other in zip(net.buffers(), slow.buffers()):
+                    other.copy_(other * 0.9 + 0.1 * one)
+        net = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
+        slow = copy.deepcopy(net)
+        for _ in range(2):
+            net.zero_grad()
+            net(torch.randn(5, 4)).square().mean().backward()
+            follow(slow, net)
+        shown = slow.eval()(torch.randn(5, 4)).sum()
+    """,
     "an_optimizer_counts_in_float32_and_puts_back_what_it_has_counted": """
         class Step(torch.optim.Optimizer):
             @torch.no_grad()
@@ -392,6 +408,19 @@ QUIET = {
 }
 
 FOUND = {
+    "an_average_of_all_buffers_cuts_a_counter_that_is_read": (
+        """
+        net = nn.Module()
+        net.register_buffer("mean", torch.zeros(3))
+        net.register_buffer("seen", torch.zeros(1, dtype=torch.long))
+        for buffer, value in ((net.mean, torch.ones(3)), (net.seen, torch.ones(1))):
+            buffer.copy_(0.5 * buffer + 0.5 * value)
+        share = net.mean / (net.seen + 1)
+        wrong = net.seen.item() != 0.5
+        """,
+        ("values-cut-off", "buffer.copy_(0.5 * buffer + 0.5 * value)"),
+        "wrong",
+    ),
     "a_conversion_that_made_no_copy_is_compared_after_a_write": (
         """
         a = torch.rand(4)

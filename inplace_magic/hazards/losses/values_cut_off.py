@@ -20,7 +20,8 @@ Told from the values themselves, as the write was about to convert them: of smal
 numbers. A silent failure where not one number given was above 1 and fractions were among them, so that nothing but
 zeros and ones could remain, and where numbers lay beyond the range of the dtype or beyond its fractions. A warning for
 a Python number with a fraction, and for bytes that a sum or a product took beyond 255, or a difference below 0. Else a
-fact worth knowing: that positions and pixels are cut off is often meant.
+fact worth knowing: that positions and pixels are cut off is often meant. Nothing is said of a tensor that a line wrote
+along with tensors of fractions, and that nobody else reads: so the counter of a batch normalisation is averaged.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ from inplace_magic.record.places import Callsite
 
 CODE = "values-cut-off"
 
+_FRACTIONS = ("float", "bfloat", "complex")
+"""Dtypes that hold fractions."""
+
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place of such a write, of the worst one there."""
@@ -45,11 +49,27 @@ def check(story: Story) -> Iterator[Hazard]:
     for call, mutation, dropped in story.dropping:
         if dropped.kind in ("repeats", "flags") or call.callsite is None:
             continue
+        if dropped.kind == "fraction" and _comes_along(story, call, mutation):
+            continue
         found = replace(_hazard(story, call, mutation, dropped), severity=_severity(call, dropped))
         known = worst.get(call.callsite)
         if known is None or (known.severity, found.severity) == ("info", "silent"):
             worst[call.callsite] = found
     yield from worst.values()
+
+
+def _comes_along(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    """Whether a line that goes over many tensors wrote one of whole numbers beside those of fractions, and nobody else
+    reads it: an average of all buffers takes the counter of a batch normalisation along."""
+    beside = story.at([id(call.callsite)])
+    if not any(meta.dtype.startswith(_FRACTIONS) for each in beside for meta in each.mutated):
+        return False
+    for tensor in story.bindings.by_storage.get(mutation.storage, ()) if mutation.storage is not None else ():
+        for read in story.given_to.get(tensor, ()):
+            counted = read.kind in ("query", "view") or any(meta.tensor == tensor for meta in read.mutated)
+            if not counted and read.callsite is not None and not read.callsite.same_line(call.callsite):
+                return False
+    return True
 
 
 def _severity(call: CallEvent, dropped: Dropped) -> Severity:
