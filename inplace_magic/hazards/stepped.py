@@ -39,11 +39,21 @@ class Stepped:
     """The leaves to whose ``.grad`` that backward adds."""
     saver: CallEvent | None
     """The first call that saved what was stepped and through which that backward goes."""
+    savers: tuple[CallEvent, ...] = ()
+    """All of them."""
 
     @property
     def in_common(self) -> frozenset[int]:
         """The leaves that were stepped and that the backward fills as well."""
         return self.leaves & self.filled
+
+    @property
+    def reads_gradients(self) -> bool:
+        """Whether the line goes by gradients, as a step does, and ``load_state_dict`` does not."""
+        story = self.story
+        at = [call for call in story.trace.calls if call.callsite == self.wrote.callsite]
+        makers = (story.maker_of_storage(meta.storage) for call in at for meta in call.inputs)
+        return any(maker is not None and maker.index in story.backwards for maker in makers)
 
     @property
     def step_has_gradients(self) -> bool:
@@ -108,21 +118,18 @@ def stepped(story: Story, hazard: Hazard) -> Stepped | None:
         return None
     backward = backward_after(story, hazard)
     filled = filled_by(story, backward) if backward is not None else frozenset()
-    return Stepped(story, wrote, leaves, backward, filled, _first_saver(story, hazard, wrote, leaves, backward))
-
-
-def _first_saver(
-    story: Story, hazard: Hazard, wrote: CallEvent, leaves: frozenset[int], backward: CallEvent | None
-) -> CallEvent | None:
-    """The first call whose graph the step outdated for that backward. What comes after it is to be computed anew."""
+    savers = _savers(story, wrote, leaves, backward) if backward is not None else ()
     last = story.calls.get(hazard.saved_call) if hazard.saved_call is not None else None
-    if backward is None:
-        return last
+    return Stepped(story, wrote, leaves, backward, filled, savers[0] if savers else last, savers)
+
+
+def _savers(story: Story, wrote: CallEvent, leaves: frozenset[int], backward: CallEvent) -> tuple[CallEvent, ...]:
+    """The calls whose graphs the step outdated for that backward. What comes after them is to be computed anew."""
     reached = story.reached(story.backwards[backward.index].roots)
     made = (node for node in story.trace.nodes if node.node in reached and node.variable is None)
     savers = {node.call for node in made if node.call is not None}
     found = [story.calls[call] for call in sorted(savers) if call in story.calls and call < wrote.index]
-    return next((call for call in found if call.got(leaves) and call.callsite is not None), last)
+    return tuple(call for call in found if call.got(leaves) and call.callsite is not None)
 
 
 def backward_after(story: Story, hazard: Hazard) -> CallEvent | None:

@@ -284,3 +284,73 @@ def test_gradients_that_are_handed_out_and_not_added_up_may_come_before_the_step
     reference = reference.replace("parameters()))\n", "parameters()), retain_graph=True)\n")
     assert error == ""
     assert differing(run(reference)[0], left, within="got") == []
+
+
+SOFTMAX_GAN = """
+class Judge(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = nn.Sequential(nn.Linear(4, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
+    def forward(self, image):
+        validity = self.model(image)
+        return validity
+maker, judge = nn.Linear(3, 4), Judge()
+opt_maker, opt_judge = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (maker, judge))
+real, made = torch.randn(5, 4), maker(torch.randn(5, 3))
+on_real = judge(real)
+on_made = judge(made)
+z = torch.sum(torch.exp(-on_real)) + torch.sum(torch.exp(-on_made))
+loss = 0.2 * torch.sum(on_real) + torch.log(z)
+loss.backward(retain_graph=True)
+opt_judge.step()
+ANEW
+loss = 0.1 * (torch.sum(on_real) + torch.sum(on_made)) + torch.log(z)
+loss.backward()
+"""
+
+
+def test_a_loss_that_is_made_after_the_step_of_older_tensors_has_all_of_them_made_anew(loaded_shell: Any) -> None:
+    """Whatever the losses are called: the first one, before the step, is another one than that of the backward."""
+    imports = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
+    source = imports + SOFTMAX_GAN.replace("ANEW\n", "").lstrip("\n")
+    lines = source.split("\n")
+    anew = lines[lines.index("on_real = judge(real)") :][:3]
+    assert RAISES in run(source)[1]
+
+    finding = first_finding(loaded_shell, source)
+    left, error = run(cured(source, watch_cell(loaded_shell, source)))
+    reference = source.replace("opt_judge.step()", "\n".join(["opt_judge.step()", *anew]))
+
+    assert [line[1:] for line in finding.diff.split("\n") if line.startswith("+")] == anew
+    assert error == ""
+    assert differing(run(reference)[0], left) == []
+
+
+def test_where_there_is_no_diff_all_that_was_made_before_the_step_is_named(tmp_path: Path) -> None:
+    """With the line in the function that steps, which the program can repeat, and not the one in the network."""
+    program = SOFTMAX_GAN.replace("ANEW\n", "").replace("on_real = judge", "on_real: torch.Tensor = judge")
+    ran = watched(tmp_path, program)
+    assert RAISES in str(ran.error)
+    finding = ran.report.hazards[0]
+    assert finding.diff == ""
+    assert finding.fix.startswith(
+        "Compute `on_real` and `on_made` and `z` anew after `opt_judge.step()`, by the lines from `on_real: "
+    )
+
+
+def test_what_is_no_step_is_not_said_to_go_by_gradients(tmp_path: Path) -> None:
+    program = """
+        def main():
+            net, best = nn.Linear(3, 1), nn.Linear(3, 1)
+            loss = net(nn.Linear(3, 3)(torch.ones(4, 3))).mean()
+            net.load_state_dict(best.state_dict())
+            try:
+                loss.backward()
+            finally:
+                print("done")
+        main()
+        """
+    ran = watched(tmp_path, program)
+    assert RAISES in str(ran.error)
+    fix = ran.report.hazards[0].fix
+    assert fix.endswith("Or put `net.load_state_dict(best.state_dict())` below `loss.backward()`.")

@@ -55,10 +55,22 @@ def reordered(write: Written) -> Fix | None:
         sentence = _("Write it after backward has used the old values.")
     if not edits and saved is not None and _is_step(hazard):
         plain = not backward.does("gives gradients")
-        edits = _computed_anew(listing, saved, wrote, used) if plain else ()
+        edits = _computed_anew(listing, _savers(listing, sites[0], step, saved), wrote, used) if plain else ()
         edits = edits or _moved_into_the_loop(listing, saved, wrote, used)
         sentence = _("Compute the result after the step: a graph can only be used with the values it was built from.")
     return Fix(sites[0], listing, edits, None, sentence) if edits else None
+
+
+def _savers(listing: Listing, wrote: Callsite, step: Stepped | None, first: ast.stmt) -> list[ast.stmt]:
+    """The statements in the function of the step whose graphs it outdated, the first of them first."""
+    found = [first]
+    for call in step.savers if step is not None else ():
+        chains = (call.callsite.chain, wrote.chain) if call.callsite is not None else ()
+        place = next((site for site in chains[0] if site.same_function(wrote)), None) if chains else None
+        statement = listing.statement_at(place) if place is not None else None
+        if statement is not None and statement not in found:
+            found.append(statement)
+    return found
 
 
 def _is_step(hazard: Hazard) -> bool:
@@ -139,14 +151,19 @@ def _moved_below(listing: Listing, wrote: ast.stmt, used: ast.stmt) -> tuple[Edi
     return _deleted(moved), _after(anchor, *listing.whole_lines(moved))
 
 
-def _computed_anew(listing: Listing, saved: ast.stmt, wrote: ast.stmt, used: ast.stmt) -> tuple[Edit, ...]:
-    """The statements from the save to the loss once more after the step; those that nobody needed before it move."""
-    found = _common_block(listing, saved, wrote, used)
+def _computed_anew(listing: Listing, savers: list[ast.stmt], wrote: ast.stmt, used: ast.stmt) -> tuple[Edit, ...]:
+    """The statements from the first save to what is read after the step once more after it; those that nobody needed
+    before it move."""
+    found = _common_block(listing, savers[0], wrote, used)
     if found is None or not found[1][0] < found[1][1] < found[1][2]:
         return ()
     block, (first, step, last) = found
     passed = block[first:step]
-    wanted = _slice(passed, variables_read(block[last]))
+    needed = variables_read(block[last])
+    for entry in reversed(block[step + 1 : last]):  # a loss that is computed after the step goes on with older tensors
+        if _stored(entry) & needed:
+            needed = (needed - _stored(entry)) | variables_read(entry)
+    wanted = _slice(passed, savers, needed)
     if not wanted or wanted[0] is not block[first] or not all(listing.alone(entry) for entry in (*wanted, block[step])):
         return ()
     others = [entry for entry in block[first : step + 1] if entry not in wanted]
@@ -162,13 +179,13 @@ def _computed_anew(listing: Listing, saved: ast.stmt, wrote: ast.stmt, used: ast
     return *(_deleted(entry) for entry in reversed(moved)), _after(block[step], *lines)
 
 
-def _slice(passed: Block, needed: set[str]) -> list[ast.stmt]:
-    """The assignments that carry the first statement's result to the names that are needed, in their order."""
+def _slice(passed: Block, savers: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
+    """The assignments that carry what the savers gave to the names that are needed, in their order."""
     tainted = _stored(passed[0])
     if not isinstance(passed[0], ast.Assign):
         return []
     for entry in passed[1:]:
-        if isinstance(entry, ast.Assign) and variables_read(entry) & tainted:
+        if isinstance(entry, ast.Assign) and (entry in savers or variables_read(entry) & tainted):
             tainted |= _stored(entry)
     needed = needed & tainted
     wanted: list[ast.stmt] = []

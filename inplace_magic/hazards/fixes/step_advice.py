@@ -53,12 +53,15 @@ def _computed_anew(step: Stepped, line: Callsite, moved: Callsite | None) -> str
     else:
         anew = _("Compute {loss} anew after {line}: run the lines that lead to it, from {forward} on, again below it.")
     said = anew.format(loss=loss, line=wrote, forward=_spot(moved) if moved is not None else "")
-    if step.backward is None:
+    waits = step.in_common and step.reads_gradients
+    if step.backward is None and not step.reads_gradients:
+        also = _("Or let {line} wait until backward has run.").format(line=wrote)
+    elif step.backward is None:
         also = _(
             "Or let {line} wait until backward has run, where it shall step by these gradients as well: what a "
             "backward adds to `.grad` before it becomes part of the step."
         ).format(line=wrote)
-    elif not step.in_common:
+    elif not waits:
         also = _("Or put {line} below {backward}.").format(line=wrote, backward=wording.line_of(step.backward.callsite))
     elif step.step_has_gradients:
         also = _(
@@ -131,14 +134,26 @@ def detached(names: list[str], carried: list[Carried]) -> str:
 
 
 def _too_old(step: Stepped, carried: list[Carried]) -> str:
-    old = next((entry for entry in carried if not entry.recurrent), carried[0])
-    name = f"`{old.name}`" if old.name is not None else _("what it is computed from")
-    line = wording.line_of(step.wrote.callsite)
-    if old.made is None or old.made.callsite is None:
-        return _("Compute {name} anew after {line}, too: it was made from the old values.").format(name=name, line=line)
-    return _("Compute {name} anew after {line}, too, by {forward}: it was made from the old values.").format(
-        name=name, line=line, forward=_spot(old.made.callsite)
-    )
+    """Names all that is to be made anew, and the line in the function that steps from which on it is made."""
+    old = sorted((entry for entry in carried if not entry.recurrent), key=_made_at)
+    known = list(dict.fromkeys(entry.name for entry in old if entry.name is not None))
+    names, line = _listed(known) if known else _("what it is computed from"), wording.line_of(step.wrote.callsite)
+    made, wrote = old[0].made.callsite if old[0].made is not None else None, step.wrote.callsite
+    if made is None or wrote is None:
+        said = _("Compute {names} anew after {line}: what was made from the old values is outdated.")
+        return said.format(names=names, line=line)
+    if len(old) > 1:
+        said = _(
+            "Compute {names} anew after {line}, by the lines from {forward} on: what was made from the old values is "
+            "outdated."
+        )
+    else:
+        said = _("Compute {names} anew after {line}, by {forward}: what was made from the old values is outdated.")
+    return said.format(names=names, line=line, forward=_spot(where_they_part(made.chain, wrote.chain)[0]))
+
+
+def _made_at(entry: Carried) -> int:
+    return entry.made.index if entry.made is not None else -1
 
 
 def _loss(step: Stepped) -> str:
