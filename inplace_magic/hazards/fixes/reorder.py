@@ -65,8 +65,8 @@ def _savers(listing: Listing, wrote: Callsite, step: Stepped | None, first: ast.
     """The statements in the function of the step whose graphs it outdated, the first of them first."""
     found = [first]
     for call in step.savers if step is not None else ():
-        chains = (call.callsite.chain, wrote.chain) if call.callsite is not None else ()
-        place = next((site for site in chains[0] if site.same_function(wrote)), None) if chains else None
+        chain = call.callsite.chain if call.callsite is not None else ()
+        place = next((site for site in chain if site.same_function(wrote)), None)
         statement = listing.statement_at(place) if place is not None else None
         if statement is not None and statement not in found:
             found.append(statement)
