@@ -1,0 +1,44 @@
+"""What can be said of a failure that nobody watched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inplace_magic.record.places import Callsite
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The cause of an error, read from what the failure left: traceback, live graph, names and source text."""
+
+    code: str
+    """Stable code of the kind of error, the same as the code of a watch's finding where there is one."""
+    message: str
+    """The cause in whole sentences, in the session's language."""
+    error: str = ""
+    """Type and first line of the exception."""
+    place: Callsite | None = None
+    """The user's line that raised."""
+    candidates: tuple[Callsite, ...] = ()
+    """Lines that can have caused it, likeliest first."""
+    certain: bool = False
+    """True if the facts leave exactly one candidate."""
+    saved: Callsite | None = None
+    """The line that saved the overwritten tensor for backward."""
+    saved_by: str | None = None
+    """The autograd node that saved it, for example ``"SigmoidBackward0"``."""
+    expected_version: int | None = None
+    found_version: int | None = None
+    variable: str | None = None
+    """A name that leads to the tensor in the user's code."""
+    fix: str | None = None
+    """One sentence on what to change; never shown as tried."""
+    diff: str | None = None
+    """A unified diff of that change; not tried."""
+    limits: tuple[str, ...] = ()
+    """Bounds that were reached, as sentences."""
+
+    @property
+    def mutation(self) -> Callsite | None:
+        """The line that caused the error, where it is certain."""
+        return self.candidates[0] if self.certain and self.candidates else None
