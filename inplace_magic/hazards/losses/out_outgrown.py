@@ -16,10 +16,10 @@ Good::
 ``resize_`` does the same to a part that it is called on: ``chart[2:5, 3:7].resize_(12)`` does not show the block as one
 row, but twelve elements that follow its first one in memory.
 
-Told from the record alone: a call wrote a tensor that has more elements afterwards, and the added ones are elements of
-a tensor that was there before; or ``resize_`` gave a tensor other elements for some of its own, and those are elements of another tensor.
-Silent for ``resize_`` and its like where a tensor keeps what it has, as one that grows does, and for a tensor that has
-its memory to itself.
+Told from the record alone: a call wrote a tensor that has more elements afterwards, and the added ones are elements
+of a tensor that was there before; or ``resize_`` gave a tensor other elements for some of its own, and those are
+elements of another tensor. Silent for ``resize_`` and its like where a tensor keeps what it has, as one that grows
+does, and for a tensor that has its memory to itself.
 """
 
 from __future__ import annotations
