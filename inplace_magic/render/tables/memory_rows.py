@@ -9,7 +9,7 @@ from inplace_magic.analysis.memory.blocks import Entry
 from inplace_magic.analysis.memory.sums import LineMemory, MemoryRow, memory_by_call, memory_by_op
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, OpEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading
@@ -137,7 +137,7 @@ def op_rows(reading: Reading) -> list[Row]:
         rows.append(
             {
                 "op": row.entry.op,
-                "name": op.name if op is not None else f"{call.name} (no operator)" if call is not None else BEFORE,
+                "name": _op_name(row, op, call),
                 "in_backward": op is not None and op.in_backward,
                 "call": row.call,
                 **where(call.callsite if call is not None else None),
@@ -216,6 +216,14 @@ def _bytes(row: MemoryRow) -> Row:
         "peak_exact": row.entry.exact_peak,
         "retained_bytes": row.retained_bytes,
     }
+
+
+def _op_name(row: MemoryRow, op: OpEvent | None, call: CallEvent | None) -> str:
+    if row.entry.workspace:
+        return WORKSPACE
+    if op is not None:
+        return op.name
+    return f"{call.name} (no operator)" if call is not None else BEFORE
 
 
 def _call_name(row: MemoryRow, call: CallEvent | None) -> str:
