@@ -128,7 +128,7 @@ class SharedMemory:
 
 def digestible(layout: Layout, check_values: bool) -> bool:
     """Whether a saved tensor that looks so is digested: dense, in CPU memory and not too large."""
-    return bool(layout.span) and (check_values or layout.span <= SAVED_LIMIT)
+    return bool(layout.span) and (check_values or (layout.span or 0) <= SAVED_LIMIT)
 
 
 def saved_digest(record: StorageRecord | None, layout: Layout, check_values: bool) -> int | None:

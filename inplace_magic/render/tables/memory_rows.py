@@ -19,8 +19,8 @@ Row = dict[str, Any]
 BEFORE = N_("outside any torch call")
 """Stands in the place of what happened while torch was not called, so that the rows sum to the whole change."""
 
-WORKSPACE = N_("memory of no tensor, allocated at first use (a workspace of cuBLAS or cuDNN, for example)")
-"""Stands in the place of what a call allocated for good, and no tensor in sight holds."""
+WORKSPACE = N_("memory of no tensor in sight")
+"""Stands in the place of what a call allocated for good, mostly a workspace of a library."""
 
 BYTES = {
     "device": "the device that the numbers are about",
