@@ -2,8 +2,8 @@
 
     python tests/memory/recorded.py FOLDER CARD DRIVER
 
-writes ``tests/memory/recorded/CARD.json.xz`` anew, from the two files that the checks of ``tests/cuda`` leave in a
-folder when they are told to save: figures (``cuda_check.json``) and reports by name (``reports.json.gz``).
+writes ``tests/memory/recorded/CARD.json.xz`` anew, from a folder with figures (``cuda_check.json``, as
+``benchmarks/on_gpu.py`` writes it) and reports by name (``reports.json.gz``, each as ``Report.to_dict`` gives it).
 """
 
 from __future__ import annotations

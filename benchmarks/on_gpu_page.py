@@ -1,8 +1,9 @@
-"""Writes ``docs/measured/cuda.md`` from what the checks on a GPU left in a folder.
+"""Writes ``docs/measured/cuda.md`` from what ``benchmarks/on_gpu.py`` left in a folder.
 
-    python benchmarks/cuda_page.py FOLDER DRIVER --write docs/measured/cuda.md
+    python benchmarks/on_gpu_page.py FOLDER DRIVER --write docs/measured/cuda.md
 
-The folder has ``cuda_check.json``, and ``pytest.txt`` where the tests that need a GPU ran as well.
+The folder has ``cuda_check.json``, and ``pytest.txt`` where the tests that need a GPU ran as well. Checks and their
+results are in the first where there were some.
 """
 
 from __future__ import annotations
@@ -31,16 +32,20 @@ def page(facts: dict[str, Any], driver: str, tests: str) -> str:
     failed = [f"- `{name}`" for name, (word, *_) in results.items() if word == "FAIL"]
     parts = [
         "# On a GPU",
-        "```\nmake cuda\npython benchmarks/cuda_page.py FOLDER DRIVER --write docs/measured/cuda.md\n```",
-        f"{facts['device']}, driver {driver}, torch {facts['torch']}, Linux. Of {len(words)} checks "
-        f"{words.count('ok')} passed, {words.count('FAIL')} failed and {words.count('skip')} were skipped."
+        "```\npython benchmarks/on_gpu.py FOLDER\n"
+        "python benchmarks/on_gpu_page.py FOLDER DRIVER --write docs/measured/cuda.md\n```",
+        f"{facts['device']}, driver {driver}, torch {facts['torch']}, Linux."
+        + (f" Of {len(words)} checks {words.count('ok')} passed and {words.count('FAIL')} failed." if words else "")
         + (f" The tests that need a GPU: {tests}." if tests else ""),
         *(("What failed:", "\n".join(failed)) if failed else ()),
         "## What a watch costs",
         "The median of ten training steps, in milliseconds between two waits for the device. Steps as small as these "
         "are bound by the host, which launches kernels one by one: the ratios are the host's, and a large model, whose "
         "kernels take longer than their launches, pays less.",
-        table(("step", "plain ms", *(f"{way} ×" for way in WAYS[1:])), map(_overhead, _having(NETS, figures))),
+        table(
+            ("step", "plain ms", *(f"{way} ×" for way in WAYS[1:])),
+            map(_overhead, _having({**NETS, **facts.get("nets", {})}, figures)),
+        ),
         f"One look at the counters of one device takes {figures['us_a_reading']:.0f} µs; there is one as each call "
         "begins and, at level `ops`, one as each operator begins.",
         "## What a watch leaves as it is",
