@@ -263,11 +263,13 @@ def test_a_proof_leaves_generator_gradients_and_memory_as_they_were() -> None:
 
 
 @at_both_levels
-def test_a_recurrent_net_whose_weights_move_into_one_memory_is_quiet(level: str) -> None:
+def test_a_recurrent_net_whose_weights_move_into_one_memory_is_quiet_and_known_there(level: str) -> None:
+    torch.manual_seed(0)
+    new, shape = MODELS["LSTM"]
+    net: Any = new()
+
     def run() -> None:
-        torch.manual_seed(0)
-        new, shape = MODELS["LSTM"]
-        net: Any = new().to(DEVICE)
+        net.to(DEVICE)
         net.lstm.flatten_parameters()
         optimizer, x = torch.optim.Adam(net.parameters(), 0.01), torch.randn(shape, device=DEVICE)
         for _ in range(3):
@@ -275,4 +277,7 @@ def test_a_recurrent_net_whose_weights_move_into_one_memory_is_quiet(level: str)
             net(x).square().mean().backward()
             optimizer.step()
 
-    quiet(run, level)
+    report = quiet(run, level)
+    weights = [meta for call in report.calls if call.name == "torch.lstm" for meta in call.inputs if meta.requires_grad]
+    assert {meta.data_ptr for meta in weights} == {weight.data_ptr() for weight in net.parameters()}
+    assert len({meta.storage for meta in weights}) == (1 if GPU else len(list(net.parameters())))
