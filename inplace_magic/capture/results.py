@@ -51,8 +51,9 @@ class Results:
                 if found is _NONE:
                     found, places = [], {}
                 self._moved(call, tensor, seen, version, found, places)
-        if call.facts.metadata_only and call.tensors:
-            self._identity.rebase(call.tensors[0], before[0][RECORD], call.index)
+        if call.facts.metadata_only:  # a recurrent net's weights are all given one memory
+            for tensor, seen in zip(call.tensors, before, strict=True):
+                self._identity.rebase(tensor, seen[RECORD], call.index)
         if call.uncounted or (call.targets and version_of(call.targets[0]) is None):
             if found is _NONE:
                 found, places = [], {}

@@ -11,6 +11,7 @@ from inplace_magic.capture.records import LAYOUT, POINTER
 from inplace_magic.capture.running import OpenCall, written_region
 from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
+from inplace_magic.record.blindness import MAY_HAVE_SKIPPED
 
 _PLAIN_TYPES = describe.PLAIN_TYPES
 
@@ -37,7 +38,10 @@ class Targets:
         if kwargs and "out" in kwargs:
             call.keeps_layout = False
         if facts.uncounted is not None:
-            call.uncounted = facts.uncounted(args, kwargs)
+            call.uncounted, certain = facts.uncounted(args, kwargs)
+            if not certain:
+                self._log.uncertain.add(call.index)
+                self._log.not_seen[MAY_HAVE_SKIPPED, facts.name, call.site] = None
         announced = facts.announced_writes(args, kwargs)
         if not announced:
             return

@@ -230,7 +230,8 @@ NEED_EVERY_CALL = frozenset(
         model_moved_on.RULE,
     )
 )
-"""The rules that rest on something not having happened. Where calls were forgotten it may have, so they are silent."""
+"""The rules that rest on something not having happened. Where calls were forgotten it may have, or within a replay of a
+CUDA graph, so they are silent."""
 
 
 FOR_PADDLE: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.name not in NOT_FOR_PADDLE)

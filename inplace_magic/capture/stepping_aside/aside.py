@@ -49,6 +49,7 @@ EXPORTED = _work("torch.export", blindness.TRACED)
 TO_ONNX = _work("torch.onnx.export", blindness.TRACED)
 FUNCTIONALIZED = _work("torch.func.functionalize", blindness.FUNCTIONALIZED)
 SCRIPTED = _work("torch.jit.script", blindness.SCRIPTED)
+REPLAYED = Work("CUDAGraph.replay", blindness.REPLAYED)
 
 _NONE: Mapping[str, Any] = {}
 
@@ -174,6 +175,18 @@ class Aside:
         except Exception as fault:  # containment: whatever fails in here, the work runs
             recorder.fault("opening a call", fault)
         return None
+
+    def count(self, work: Work, frame: FrameType) -> None:
+        """Notes once more that such work runs, which is no call and for which the watch need not step aside."""
+        log = self._recorder.log
+        try:
+            with torch._C.DisableTorchFunction():
+                key = work.sentence, work.name, self._recorder.sites.note(frame)
+                log.not_seen[key] = (log.not_seen.get(key) or 0) + 1
+        except RecursionError:
+            log.no_room = True
+        except Exception as fault:  # containment: whatever fails in here, the work runs
+            self._recorder.fault("counting what is not watched", fault)
 
     def close(self, call: OpenCall | None, result: Any, error: BaseException | None) -> None:
         """Notes how it ended, and which of the tensors met so far it wrote."""

@@ -30,7 +30,7 @@ METADATA_ONLY = frozenset(
     (
         *("resize_", "resize_as_", "resize_as_sparse_", "transpose_", "t_", "swapaxes_", "swapdims_", "squeeze_"),
         *("unsqueeze_", "set_", "as_strided_", "detach_", "requires_grad_", "rename_", "align_as_", "share_memory_"),
-        *("retain_grad", "data.__set__", "requires_grad.__set__", "names.__set__"),
+        *("retain_grad", "data.__set__", "requires_grad.__set__", "names.__set__", "_cudnn_rnn_flatten_weight"),
     )
 )
 """They change shape, strides, storage or flags of a tensor and leave its data alone, yet most of them move its version:
