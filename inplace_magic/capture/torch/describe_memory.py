@@ -75,29 +75,38 @@ def _shared_address(tensor: torch.Tensor) -> int | None:
     return _address_only(tensor) if _address_only is not None else None
 
 
+def _looks_like(tensor: torch.Tensor, seen: Layout) -> bool:
+    """Whether a strided tensor still lies in its storage as it did: another thread may have moved it, and no version
+    tells. A quarter of what a new look costs."""
+    return (
+        tensor.dtype is seen.dtype
+        and tensor.shape == seen.shape
+        and tensor.stride() == seen.strides
+        and tensor.storage_offset() == seen.offset
+    )
+
+
 def values(tensor: torch.Tensor, seen: Layout, limit: int) -> Any:
     """The elements of a small plain tensor in CPU memory, as nested lists or (a letter of ``struct`` and raw memory) as
     bytes; else None. Reading a CUDA tensor would wait for the device, so that is never done here.
 
     Args:
-        tensor: the live tensor.
+        tensor: the live tensor, whose :func:`pointer` was asked before.
         seen: what it looked like when last looked at; if it was large, it is not looked at again.
         limit: up to how many elements are read.
     """
     if seen.numel is None or seen.numel > limit or type(tensor) not in PLAIN_TYPES:
         return None
     try:
-        now = layout(tensor)  # another thread may have moved it since, and no version tells
+        now = seen if _looks_like(tensor, seen) else layout(tensor)
         untyped = storage(tensor)
         if untyped is None or now.numel is None or now.numel > limit:
             return None
-        if _shares_lazily(tensor):
-            expect_copy_on_write()
         if now.letter is not None and not tensor.is_neg():
             address = settled_memory(untyped, now.begin, now.span or 0)
             if address:
                 return now.letter + now.memory_at(address).raw  # one object instead of one for each element
-        if now.device is None or now.device.type != "cpu" or now.strides is None:
+        if untyped.device != _CPU or now.strides is None:
             return None
         if now.numel and not settled_memory(untyped, now.begin, 1):
             return None
@@ -158,7 +167,9 @@ def memory_in_use(untyped: Any, begin: int, nbytes: int) -> int:
 
 def settled_memory(untyped: Any, begin: int, nbytes: int) -> int:
     """As :func:`memory_in_use`; 0 as well for pinned memory, into which a device may still be copying."""
-    return 0 if is_pinned(untyped) else memory_in_use(untyped, begin, nbytes)
+    if untyped.resizable() is False and is_pinned(untyped):
+        return 0
+    return memory_in_use(untyped, begin, nbytes)
 
 
 def is_pinned(untyped: Any) -> bool:
