@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -51,7 +50,7 @@ class OpenCall:
     parent: int | None
     targets: list[torch.Tensor]
     """What the call announces to write."""
-    uncounted: Sequence[torch.Tensor]
+    uncounted: list[torch.Tensor]
     """What it is known to write without moving a version."""
     values: dict[int, Any]
     """Elements of small targets before the call, by ``id``."""
