@@ -64,7 +64,7 @@ class Recorder:
         self.holdings = Holdings(self.sites.is_users, self.identity.known, TORCH_KINDS, describe.base)
         self._held = self.holdings.held
         self._hooked = HookedLayers(self.sites, self.log, self.identity)
-        self._targets = Targets(self.identity, self.log, options.max_values)
+        self._targets = Targets(self.identity, self.observer, self.log, options.max_values)
         self._results = Results(self.identity, self.observer, options.max_values)
         self.running: list[OpenCall] = []
         """The calls that have not returned, outermost first."""

@@ -94,8 +94,7 @@ class Results:
         old = call.values.get(id(tensor))
         new = None
         if old is not None:
-            storage = after[STORAGE]
-            new = describe_memory.values(tensor, after[LAYOUT], self._limit, storage() if storage is not None else None)
+            new = describe_memory.values(tensor, after[LAYOUT], self._limit)
         return after, before, old, new, call.region if tensor is call.tensors[0] else None
 
     def outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:

@@ -163,7 +163,8 @@ def _memory(reading: Reading, most: int) -> list[str]:
     ]
     if len(rows) == 1:
         return []
-    return [*_table(rows, range(1, 7), most, 'report.to_frame("lines")'), *memory_words.peak_sentences(reading)]
+    told = (*memory_words.peak_sentences(reading), *memory_words.not_asked(reading))
+    return [*_table(rows, range(1, 7), most, 'report.to_frame("lines")'), *told]
 
 
 def _saved(reading: Reading, most: int) -> list[str]:

@@ -42,7 +42,7 @@ from inplace_magic.hazards.losses import (
     updated_again,
     values_cut_off,
 )
-from inplace_magic.hazards.shared import objects_share_state, state_of_two
+from inplace_magic.hazards.shared import objects_share_state
 from inplace_magic.hazards.stale import (
     cache_outdated,
     choice_of_one_tensor,
@@ -327,15 +327,6 @@ PAGES = {
             "step, state = torch.arange(9.0).reshape(3, 3), torch.ones(3)",
             ("torch.mv(step, state, out=state)",),
             "state.tolist()",
-        ),
-        Page(
-            state_of_two,
-            "import copy\na, b, x = nn.Linear(2, 1), nn.Linear(2, 1), torch.ones(1, 2)\n"
-            "leader = torch.optim.SGD(a.parameters(), lr=0.1, momentum=0.9)\n"
-            "follower = torch.optim.SGD(b.parameters(), lr=0.1, momentum=0.9)\na(x).sum().backward()\nleader.step()\n"
-            "b(x).sum().backward()",
-            ("follower.step()",),
-            "leader.state[a.bias]['momentum_buffer'].item()",
         ),
         Page(
             entry_replaced,

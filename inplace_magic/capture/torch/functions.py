@@ -93,6 +93,8 @@ class FunctionFacts:
     def __init__(self, func: Any) -> None:
         self.func = func
         self.foreign = _is_foreign(func)
+        if isinstance(func, torch._ops.OpOverload):
+            func = func.overloadpacket  # `aten.mul_.Tensor` is named, and known, as `aten.mul_`
         owner = getattr(func, "__self__", None)
         bare = getattr(func, "__name__", "") or type(func).__name__
         accessor = bare in ("__get__", "__set__", "__delete__")
@@ -104,7 +106,6 @@ class FunctionFacts:
         self.cannot_warn = self.attribute not in ("grad", "names")  # `grad` warns for a tensor that is no leaf
         self.ignored = (
             func is torch._C._set_grad_enabled
-            or isinstance(func, torch._ops.OpOverload)  # OpProbe passing an op on while backward is watched
             or self.name.startswith("profiler.")
             or self.is_look
         )

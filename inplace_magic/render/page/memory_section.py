@@ -12,7 +12,7 @@ from inplace_magic.render.page.embedded import embedded
 from inplace_magic.render.page.sections import code_cell, more_rows
 from inplace_magic.render.reading import MANY_ROWS, Reading
 from inplace_magic.render.tables import memory_words
-from inplace_magic.render.timeline.chart import memory_chart
+from inplace_magic.render.timeline.chart import memory_charts
 
 SCREEN_ROWS = 4
 """Rows of the table where it stands under the picture on one screen."""
@@ -30,6 +30,7 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
         (
             esc(memory_words.line_place(row, reading.trace)),
             code_cell(row.site),
+            esc(row.device) if elsewhere else "",
             *(
                 esc(words.bytes_of(number))
                 for number in (
@@ -41,19 +42,18 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
                     row.saved_bytes,
                 )
             ),
-            esc(row.device) if elsewhere else "",
         )
         for row in (sorted(lines, key=lambda row: -row.allocated_bytes)[:shown] if len(lines) > shown else lines)
     ]
     header = (
-        *(_("Line"), _("Code"), _("Allocated"), _("Freed"), _("Net"), _("Peak"), _("Still alive")),
-        *(_("Kept for backward"), _("Device")),
+        *(_("Line"), _("Code"), _("Device"), _("Allocated"), _("Freed"), _("Net"), _("Peak"), _("Still alive")),
+        _("Kept for backward"),
     )
-    body = table(header, rows, cells=(CELL, CODE_CELL, *[NUMBER_CELL] * 6))
+    body = table(header, rows, cells=(CELL, CODE_CELL, CELL, *[NUMBER_CELL] * 6))
     told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
-    notes = "".join(tag("p", _NOTE, prose(text)) for text in (*told, *memory_words.allocator(reading.trace)))
+    notes = "".join(tag("p", _NOTE, prose(text)) for text in (*told, *memory_words.allocator(reading)))
     many = reading.rows >= MANY_ROWS
-    more = details(_("Peak and chart"), _chart(reading), notes, opened=many)
+    more = details(_("Peak and chart"), _charts(reading), notes, opened=many)
     beside = opened and not many  # of the sections that are folded
     inside = "" if beside else more
     section = details(_("Memory by line"), body, more_rows(lines, "lines", shown), inside, opened=opened)
@@ -102,9 +102,6 @@ def saved_section(reading: Reading, *, opened: bool = False) -> str:
     )
 
 
-def _chart(reading: Reading) -> str:
-    chart = memory_chart(reading)
-    if chart is None:
-        return ""
-    css = f"max-width:100%;height:auto;background:{style.CARD}"
-    return image(embedded(chart.svg)[0], chart.sentence, css)
+def _charts(reading: Reading) -> str:
+    css = f"display:block;max-width:100%;height:auto;background:{style.CARD}"
+    return "".join(image(embedded(chart.svg)[0], chart.sentence, css) for chart in memory_charts(reading))
