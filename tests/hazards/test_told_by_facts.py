@@ -441,7 +441,8 @@ def test_an_entry_of_a_shallow_copy_that_is_written_is_the_originals(
     finding = watched(tmp_path, program).the(objects_share_state.CODE)
     assert finding.mutation is not None
     assert finding.mutation.statement == f"branch{speed}.mul_(1 + kick)"
-    assert f"`state{speed}`" in finding.message
+    names = ("state", "now")  # from Python 3.12 on a comprehension is no function, and its reads are the module's
+    assert any(f"`{name}{speed}`" in finding.message for name in names)
 
 
 def test_a_helper_that_binds_its_parameter_anew_cuts_off_its_callers_tensor(tmp_path: Path) -> None:
