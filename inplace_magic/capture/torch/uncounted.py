@@ -104,6 +104,9 @@ def uncounted_writes(func: Any, bare: str) -> Callable[[Arguments, Keywords], Un
         return None
     if of_python:
         return _first
+    if isinstance(func, torch._ops.OpOverload):
+        func = func.overloadpacket
+        bare = func.__name__
     if bare.startswith("_foreach_") or bare in _NOT_WRITTEN or not _is_atens(func, bare):
         return None
     signature = _announced(bare)
