@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from threading import get_ident
 from typing import Any
 
@@ -52,7 +51,7 @@ class OpenCall:
     parent: int | None
     targets: list[torch.Tensor]
     """What the call announces to write."""
-    uncounted: Sequence[torch.Tensor]
+    uncounted: list[torch.Tensor]
     """What it is known to write without moving a version."""
     values: dict[int, Any]
     """Elements of small targets before the call, by ``id``."""
@@ -85,7 +84,7 @@ class OpenCalls:
         self._elsewhere: dict[int, list[OpenCall]] = {}
 
     def here(self) -> list[OpenCall]:
-        """Those of this thread, outermost first. On a thread of the engine's, the first is the backward it works for."""
+        """Those of this thread, outermost first. On a thread of the engine, the first is the backward it works for."""
         thread = get_ident()
         if thread == self._home:
             return self._at_home

@@ -46,6 +46,10 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[torch.Tensor, ...]]] = {
     "batch norm of a trained net": (lambda m, v: F.batch_norm(X, m, v), STATISTICS),
     "instance norm": (lambda m, v: F.instance_norm(X[None].mT, m, v), STATISTICS),
     "its kernel": (lambda m, v: torch.native_batch_norm(X, None, None, m, v, True, 0.1, 1e-5), STATISTICS),
+    "one overload of it": (
+        lambda m, v: aten.native_batch_norm.default(X, None, None, m, v, True, 0.1, 1e-5),
+        STATISTICS,
+    ),
     "its choice of a kernel": (
         lambda m, v: torch._batch_norm_impl_index(X, None, None, m, v, True, 0.1, 1e-5, False),
         STATISTICS,

@@ -132,7 +132,7 @@ def test_a_graphed_callable_and_a_kept_method_are_replays_too() -> None:
         kept()
 
     report = quiet(run)
-    assert sum("CUDA graph" in sentence for sentence in report.blindness) == 2
+    assert report.verdict.endswith("Not seen: 3 replays of a CUDA graph.")  # one of them in backward
     assert torch._C._CUDAGraph.replay is theirs
 
 

@@ -104,11 +104,7 @@ class FunctionFacts:
         self.name = _display_name(func, self.attribute, bare)
         self.is_look = self.is_getter and self.attribute not in TENSOR_GETTERS
         self.cannot_warn = self.attribute not in ("grad", "names")  # `grad` warns for a tensor that is no leaf
-        self.ignored = (
-            func is torch._C._set_grad_enabled
-            or self.name.startswith("profiler.")
-            or self.is_look
-        )
+        self.ignored = func is torch._C._set_grad_enabled or self.name.startswith("profiler.") or self.is_look
         self.metadata_only = self.key in METADATA_ONLY
         self.keeps_layout = not self.metadata_only and "resize" not in bare
         self.exports = self.attribute in EXPORTERS

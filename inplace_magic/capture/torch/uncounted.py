@@ -11,7 +11,7 @@ that it may have written.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -50,12 +50,12 @@ _UNSCALES = "grad_scale"
 class Uncounted(NamedTuple):
     """What a call writes without moving a version."""
 
-    tensors: Sequence[torch.Tensor]
+    tensors: list[torch.Tensor]
     certain: bool = True
     """False: it may have left them as they were, which only a device knows."""
 
 
-NOTHING = Uncounted(())
+NOTHING = Uncounted([])
 
 
 class _Signature(NamedTuple):
@@ -104,6 +104,9 @@ def uncounted_writes(func: Any, bare: str) -> Callable[[Arguments, Keywords], Un
         return None
     if of_python:
         return _first
+    if isinstance(func, torch._ops.OpOverload):
+        func = func.overloadpacket
+        bare = func.__name__
     if bare.startswith("_foreach_") or bare in _NOT_WRITTEN or not _is_atens(func, bare):
         return None
     signature = _announced(bare)
@@ -147,7 +150,7 @@ def _takes_tensors(schema: Any) -> bool:
 
 
 def _first(args: Arguments, kwargs: Keywords) -> Uncounted:
-    return Uncounted(args[:1])
+    return Uncounted(list(args[:1]))
 
 
 def _number(tensor: Any) -> Any:
