@@ -68,7 +68,7 @@ class CallsiteTable:
         """(place, name of a writing call, ``id`` of the code, ``f_lasti``): the library's own instructions
         that made such calls."""
         self.behind: FrameType | None = None
-        """Where backward was called, while it runs: the callers of a hook that the engine runs on a thread of its own."""
+        """Where backward was called, while it runs: what is behind a hook that the engine runs on its own thread."""
         self._root: CodeType | None = None
         self._root_file: str | None = None
         self._cell_globals: Mapping[str, Any] | None = None

@@ -70,8 +70,8 @@ class OpenCall:
 class OpenCalls:
     """The calls that have not returned.
 
-    Each thread has its own: PyTorch runs backward of CUDA tensors on a thread for each device, and meanwhile that of CPU
-    tensors on the thread that called backward, with the probes on all of them.
+    Each thread has its own: PyTorch runs backward of CUDA tensors on a thread for each device, and meanwhile that of
+    CPU tensors on the thread that called backward, with the probes on all of them.
     """
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class OpenCalls:
         self._elsewhere: dict[int, list[OpenCall]] = {}
 
     def here(self) -> list[OpenCall]:
-        """Those of this thread, outermost first. A thread of the engine's begins with the backward that it works for."""
+        """Those of this thread, outermost first. On a thread of the engine's, the first is the backward it works for."""
         thread = get_ident()
         if thread == self._home:
             return self._at_home

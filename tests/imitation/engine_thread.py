@@ -2,15 +2,17 @@
 
     PYTHONPATH=tests python -m pytest -p imitation.engine_thread tests/…
 
-For CPU tensors the engine works on the thread that called backward, below the caller's frames. For CUDA tensors it works
-on a thread of its own: the caller's modes are on there, ``threading.get_ident()`` is another, and below a hook stands no
-Python frame. The engine also goes to a thread of its own when backward is called within backward 60 times over
+For CPU tensors the engine works on the thread that called backward, below the caller's frames. For CUDA tensors it
+works on a thread of its own: the caller's modes are on there, ``threading.get_ident()`` is another, and below a hook
+stands no Python frame. The engine also takes a thread of its own when backward is called within backward 60 times over
 (``MAX_DEPTH`` in ``torch/csrc/autograd/engine.h``). So the backward asked for is put below that many empty ones.
+
+Two things differ from a GPU: the caller's thread has 180 frames more meanwhile, and anomaly mode tells of the empty
+backwards too.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,7 +24,8 @@ EMPTY = 61
 """So many empty backwards stay on the caller's thread; the next one is the first on the engine's."""
 
 _run_backward = torch.autograd.graph._engine_run_backward
-_here = threading.local()
+PLACES = (torch.autograd, torch.autograd.graph)
+"""Where PyTorch looks that function up, under the name ``_engine_run_backward``."""
 moved = 0
 """How many backwards ran on the engine's thread."""
 
@@ -110,7 +113,7 @@ def run_backward(*args: Any, **kwargs: Any) -> Any:
 
 def install() -> None:
     """Runs every backward of this process so, from now on."""
-    for module in (torch.autograd, torch.autograd.graph):
+    for module in PLACES:
         module._engine_run_backward = run_backward  # type: ignore[attr-defined]
 
 
