@@ -84,7 +84,7 @@ class OpenCalls:
         self._elsewhere: dict[int, list[OpenCall]] = {}
 
     def here(self) -> list[OpenCall]:
-        """Those of this thread, outermost first. On a thread of the engine's, the first is the backward it works for."""
+        """Those of this thread, outermost first. On the engine's, the first is the backward it works for."""
         thread = get_ident()
         if thread == self._home:
             return self._at_home
