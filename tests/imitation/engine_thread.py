@@ -13,9 +13,12 @@ backwards too.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # as tests/conftest.py has it, which is imported later than a plugin
 
 import torch
 from torch.utils import _python_dispatch
