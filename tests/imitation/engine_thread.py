@@ -7,8 +7,10 @@ works on a thread of its own: the caller's modes are on there, ``threading.get_i
 stands no Python frame. The engine also takes a thread of its own when backward is called within backward 60 times over
 (``MAX_DEPTH`` in ``torch/csrc/autograd/engine.h``). So the backward asked for is put below that many empty ones.
 
-Two things differ from a GPU: the caller's thread has 180 frames more meanwhile, and anomaly mode tells of the empty
-backwards too.
+Three things differ from a GPU: the caller's thread has 180 frames more meanwhile, anomaly mode tells of the empty
+backwards too, and what a hook raises comes out as a ``SystemError``, watched or not. So four tests cannot pass here
+(``-k "not ctrl_c_leaves and not operator_of_backward_that_fails"``), nor can six that count the frames below a hook
+(``not a_warning_of_a_hook``).
 """
 
 from __future__ import annotations
