@@ -46,7 +46,7 @@ def library_folders() -> tuple[str, ...]:
         file = getattr(imported(framework), "__file__", None)
         if file:
             folders.add(os.path.dirname(os.path.abspath(file)))
-    modules = set()
+    modules: set[str] = set()
     for entry in sys.path:
         if type(entry) is str and entry not in folders:
             for each in installed_into(entry or os.getcwd()):
