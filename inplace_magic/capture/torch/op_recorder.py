@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from inplace_magic.capture.log import ACCESSES
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.arguments import WITHOUT_TENSORS, Keywords, tensors_in
-from inplace_magic.capture.torch.ops import op_facts_of, restore_versions
+from inplace_magic.capture.torch.ops import OpFacts, VersionBefore, restore_versions
 from inplace_magic.record import blindness
 
 _PLAIN_TYPES = describe.PLAIN_TYPES
@@ -40,13 +41,21 @@ class OpRecorder:
         site = running[-1].site if running else None
         self._log.not_seen[blindness.HIGHER_ORDER, f"torch.ops.higher_order.{func.name()}", site] = None
 
-    def ended(self, func: Any, args: tuple[Any, ...], kwargs: Keywords, result: Any) -> None:
+    def ended(
+        self,
+        facts: OpFacts | None,
+        args: tuple[Any, ...],
+        kwargs: Keywords,
+        result: Any,
+        counted: Sequence[VersionBefore],
+    ) -> None:
         """Notes an aten operator that ran under the innermost open call."""
         if self._deaths or self._node_deaths:
             self._recorder.bury()
-        facts = op_facts_of(func)
-        if facts.written_lists:
-            restore_versions(facts, args, kwargs)
+        if counted:
+            restore_versions(counted)
+        if facts is None:
+            return
         open_calls = self._running.here()
         running = open_calls[-1] if open_calls else None
         call = running.index if running is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
@@ -17,7 +17,13 @@ from inplace_magic.capture.torch.callers import Callers, PassOn, call_plainly, p
 from inplace_magic.capture.torch.describe import tracing
 from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of, without_override_check
 from inplace_magic.capture.torch.op_recorder import OpRecorder
-from inplace_magic.capture.torch.ops import as_in_inference_mode, op_facts_of
+from inplace_magic.capture.torch.ops import (
+    OpFacts,
+    VersionBefore,
+    as_in_inference_mode,
+    op_facts_of,
+    versions_of_lists,
+)
 from inplace_magic.capture.torch.questions import Questions
 from inplace_magic.capture.torch.tracebacks import OURS, without_our_frames
 from inplace_magic.capture.torch.wrapped import asking_function
@@ -211,10 +217,10 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
                     ours = top  # first: an interrupt strikes as a function returns
                     _pop_function_mode()
                     modes -= 1
-            inside = op_facts_of(func) if plain and _in_inference_mode() else None
-            if inside is not None and inside.views_below:
+            facts, counted = self._looked_at(func, args, kwargs)
+            if facts is not None and facts.views_below and plain and _in_inference_mode():
                 with as_in_inference_mode():
-                    if inside.is_composite:
+                    if facts.is_composite:
                         with self:  # its parts come one by one, as they do outside inference mode
                             return func._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
                     result = func(*args, **kwargs)
@@ -224,9 +230,9 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
                 with self._recorder.alone:
                     if modes:
                         with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
-                            self._ops.ended(func, args, kwargs, result)
+                            self._ops.ended(facts, args, kwargs, result, counted)
                     else:
-                        self._ops.ended(func, args, kwargs, result)
+                        self._ops.ended(facts, args, kwargs, result, counted)
             except RecursionError:
                 self._recorder.log.no_room = True
             except Exception as fault:  # containment, as above
@@ -235,6 +241,22 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
         finally:
             if ours is not None:
                 _push_function_mode(ours)
+
+    def _looked_at(
+        self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[OpFacts | None, Sequence[VersionBefore]]:
+        """The operator's facts, and the versions that it may have to be helped to move."""
+        try:
+            facts = op_facts_of(func)
+            if not facts.written_lists:
+                return facts, ()
+            with torch._C.DisableTorchFunction():  # as below
+                return facts, versions_of_lists(facts, args, kwargs)
+        except RecursionError:
+            self._recorder.log.no_room = True
+        except Exception as fault:  # containment, as above
+            self._recorder.fault("looking at an op", fault)
+        return None, ()
 
     def _pass_on(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Runs a higher-order operator, which is no aten operator and has no schema."""
@@ -250,6 +272,7 @@ OURS.update(
         CallProbe.__torch_function__.__code__,
         CallProbe._with_user_code_seen.__code__,
         OpProbe.__torch_dispatch__.__code__,
+        OpProbe._looked_at.__code__,
         OpProbe._pass_on.__code__,
     )
 )
