@@ -2,7 +2,7 @@
 
     python benchmarks/on_gpu.py FOLDER
 
-writes ``FOLDER/cuda_check.json``. Times are medians of ten steps, each between two waits for the device. Without a GPU
+writes ``FOLDER/figures.json``. Times are medians of ten steps, each between two waits for the device. Without a GPU
 it runs on the CPU, where most of it says nothing: so it can be tried anywhere.
 """
 
@@ -163,7 +163,7 @@ def main() -> None:
     facts = {"torch": torch.__version__, "device": device, "nets": NETS, "results": {}, "figures": figures}
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "cuda_check.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    (folder / "figures.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

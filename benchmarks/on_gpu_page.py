@@ -1,9 +1,9 @@
-"""Writes ``docs/measured/cuda.md`` from what ``benchmarks/on_gpu.py`` left in a folder.
+"""Writes ``docs/measured/cuda.md`` from what was left in a folder where there was a GPU.
 
-    python benchmarks/on_gpu_page.py FOLDER DRIVER --write docs/measured/cuda.md
-
-The folder has ``cuda_check.json``, and ``pytest.txt`` where the tests that need a GPU ran as well. Checks and their
-results are in the first where there were some.
+python benchmarks/on_gpu.py FOLDER
+python benchmarks/on_gpu_models.py --json FOLDER/models.json
+make cuda | tee FOLDER/pytest.txt
+python benchmarks/on_gpu_page.py FOLDER DRIVER --write docs/measured/cuda.md
 """
 
 from __future__ import annotations
@@ -19,29 +19,30 @@ WAYS = ("plain", "empty mode", "writes", "calls", "ops")
 NETS = {"resnet": "ResNet-18 of width 16, 8 × 3 × 64 × 64", "gpt": "GPT block of width 64, 4 × 32 tokens"}
 
 
-def page(facts: dict[str, Any], driver: str, tests: str) -> str:
-    """The page.
+def page(facts: dict[str, Any], models: dict[str, Any], driver: str, tests: str) -> str:
+    """Return the page.
 
     Args:
-        facts: what ``cuda_check.json`` has.
+        facts: what ``figures.json`` has.
+        models: what ``models.json`` has.
         driver: the GPU's.
         tests: the last line of pytest, or nothing.
     """
-    figures, results = facts["figures"], facts["results"]
-    words = [word for word, *_ in results.values()]
-    failed = [f"- `{name}`" for name, (word, *_) in results.items() if word == "FAIL"]
+    figures = facts["figures"]
+    rows = [row for row in models["models"].values() if "cost" in row]
     parts = [
         "# On a GPU",
         "```\npython benchmarks/on_gpu.py FOLDER\n"
+        "python benchmarks/on_gpu_models.py --json FOLDER/models.json\nmake cuda | tee FOLDER/pytest.txt\n"
         "python benchmarks/on_gpu_page.py FOLDER DRIVER --write docs/measured/cuda.md\n```",
         f"{facts['device']}, driver {driver}, torch {facts['torch']}, Linux."
-        + (f" Of {len(words)} checks {words.count('ok')} passed and {words.count('FAIL')} failed." if words else "")
         + (f" The tests that need a GPU: {tests}." if tests else ""),
-        *(("What failed:", "\n".join(failed)) if failed else ()),
         "## What a watch costs",
-        "The median of ten training steps, in milliseconds between two waits for the device. Steps as small as these "
-        "are bound by the host, which launches kernels one by one: the ratios are the host's, and a large model, whose "
-        "kernels take longer than their launches, pays less.",
+        "The median of a training step with AdamW, in milliseconds between two waits for the device, and each way of "
+        "watching as a ratio to it. A watch costs time of the host, which launches kernels one by one: a model whose "
+        "kernels take longer than their launches pays less.",
+        table(("model", "plain ms", *(f"{way} ×" for way in WAYS[1:])), map(_cost, rows)),
+        "Small networks of the tests, which are bound by the host:",
         table(
             ("step", "plain ms", *(f"{way} ×" for way in WAYS[1:])),
             map(_overhead, _having({**NETS, **facts.get("nets", {})}, figures)),
@@ -49,6 +50,9 @@ def page(facts: dict[str, Any], driver: str, tests: str) -> str:
         f"One look at the counters of one device takes {figures['us_a_reading']:.0f} µs; there is one as each call "
         "begins and, at level `ops`, one as each operator begins.",
         "## What a watch leaves as it is",
+        "Two training steps of each model from one seed, by deterministic algorithms: weights, buffers and losses bit "
+        "for bit, findings worse than info, and faults of the watch.",
+        table(("model", "two unwatched runs", *(f"`{way}`" for way in WAYS[2:])), map(_harm, rows)),
         "One training step, unwatched and watched. Synchronisations, copies to the host and launches are those of the "
         "GPT block with a fused AdamW, as PyTorch's profiler counts them; blocks and bytes those of the ResNet with "
         "SGD, as the allocator does. A dispatch mode, also an empty one, makes PyTorch copy some gradients: so level "
@@ -78,6 +82,23 @@ def _overhead(row: tuple[str, dict[str, list[float]]]) -> tuple[str, ...]:
     return title, f"{plain:.2f}", *(f"{walls[way][0] / plain:.2f}" for way in WAYS[1:])
 
 
+def _cost(row: dict[str, Any]) -> tuple[str, ...]:
+    cost = row["cost"]
+    return row["title"], f"{cost['plain_ms']:.1f}", *(f"{cost[way]:.2f}" for way in WAYS[1:])
+
+
+def _harm(row: dict[str, Any]) -> tuple[str, ...]:
+    harm = row["harm"]
+    same = "the same" if harm["repeatable"] else "differ"
+    return row["title"], same, *(_one_level(harm[way], bool(harm["repeatable"])) for way in WAYS[2:])
+
+
+def _one_level(run: dict[str, Any], repeatable: bool) -> str:
+    same = "the same" if run["same"] else "DIFFERS" if repeatable else "differs"
+    said = len(run["findings"]) + run["faults"]
+    return same + (f", {said} findings or faults" if said else "")
+
+
 def _left_alone(level: str, figures: dict[str, Any]) -> list[tuple[str, ...]]:
     rows = []
     for who, calls, counts in zip(
@@ -103,8 +124,8 @@ def main() -> None:
     ran = options.folder / "pytest.txt"
     lines = ran.read_text().splitlines() if ran.exists() else []
     tests = next((line.rpartition(" in ")[0] for line in reversed(lines) if " passed" in line), "")
-    facts = json.loads((options.folder / "cuda_check.json").read_text())
-    text = page(facts, options.driver, tests)
+    facts, models = (json.loads((options.folder / name).read_text()) for name in ("figures.json", "models.json"))
+    text = page(facts, models, options.driver, tests)
     if options.write:
         options.write.write_text(text, encoding="utf-8")
     else:

@@ -136,7 +136,11 @@ def test_users_code_within_backward_is_seen_on_the_thread_of_the_engine(level: s
         names, report = program(WITHIN_BACKWARD, level, tmp_path, device)
         assert report is not None
         found[device] = (
-            [(c.name, c.kind, c.callsite and c.callsite.line, c.parent is not None) for c in report.calls],
+            [
+                (call.name, call.kind, call.callsite and call.callsite.line, call.parent is not None)
+                for call in report.calls
+                if call.name != "Tensor.get_device"  # PyTorch's checkpoint asks it of tensors on a GPU alone
+            ],
             [(finding.code, finding.severity) for finding in report.hazards],
             report.trace.threads_started,
             [sentence for sentence in report.blindness if "thread" in sentence],
