@@ -17,6 +17,7 @@ from IPython.core.error import UsageError
 from inplace_magic.language import LANGUAGES, _, set_language
 from inplace_magic.magics.cell_transform import MAGIC
 from inplace_magic.magics.session import Session
+from inplace_magic.magics.unwatched import answer_late, failures_before
 
 EVENTS = ("pre_run_cell", "post_execute", "post_run_cell")
 
@@ -50,6 +51,8 @@ def load(shell: Any) -> None:
         shell.events.register(event, getattr(session, event))
     for kind, name, module, make in MAGICS:
         _register(session, kind, name, _late(session, module, make))
+    session.failed.update(failures_before(shell))
+    answer_late(shell, session.failed)
 
 
 def unload(shell: Any) -> None:

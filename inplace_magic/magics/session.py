@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic.deliver import complain, has_note, write
+from inplace_magic.deliver import complain, write
 from inplace_magic.language import _
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
-from inplace_magic.magics.hint import hint_for
 from inplace_magic.magics.output import show, show_widget
 from inplace_magic.magics.tracebacks import ShortTracebacks
+from inplace_magic.magics.unwatched import Failed, failure_of, show_answer
 
 if TYPE_CHECKING:
     from inplace_magic.flags import Options
@@ -31,16 +31,6 @@ KEPT = 8
 """Reports of cells that can be asked for by number."""
 MOST_FAILURES = 100
 """Cells of which it is kept that they failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """An unwatched cell that failed."""
-
-    error: str
-    """As ``RuntimeError: text``, cut."""
-    explained: bool
-    """Whether a watch explains such errors."""
 
 
 @dataclass(slots=True, eq=False)
@@ -100,15 +90,16 @@ class Session:
             self._note_failure(result, raised)
 
     def _note_failure(self, result: Any, raised: BaseException) -> None:
-        """Keeps what an unwatched cell raised, as text; where a watch explains it, one line says how to ask."""
-        number, hint = getattr(result, "execution_count", None), hint_for(raised)
-        if number is not None and isinstance(raised, Exception) and not isinstance(raised, UsageError):
+        """Keeps what an unwatched cell raised, as text, and shows the answer to it."""
+        number = getattr(result, "execution_count", None)
+        if not isinstance(raised, Exception) or isinstance(raised, UsageError):
+            return
+        if number is not None:
             self.failed.pop(number, None)
-            self.failed[number] = Failed(f"{type(raised).__name__}: {_first_line(raised)}", hint is not None)
+            self.failed[number] = failure_of(raised)
             for oldest in tuple(self.failed)[:-MOST_FAILURES]:
                 del self.failed[oldest]
-        if hint is not None and not has_note(raised):
-            print(_(hint))
+        show_answer(self.shell, raised, number)
 
     def verdict_on(self, error: BaseException) -> str:
         """What a watched cell's report says of the error that left it, in one line; empty where it explains nothing."""
@@ -190,9 +181,3 @@ class Session:
         if self.running and (info is None or getattr(self.running[-1], "raw_cell", None) == info.raw_cell):
             return self.running.pop()
         return None
-
-
-def _first_line(error: BaseException) -> str:
-    """The beginning of an error's text; of a text that is none, nothing: no code of the user's is run for it."""
-    text = error.args[0] if error.args else ""
-    return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""

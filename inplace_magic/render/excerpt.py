@@ -94,32 +94,32 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
     marks: list[Mark] = []
     wrote, read, origin = map(lettering.printable, (hazard.badges.wrote, hazard.badges.read, hazard.badges.origin))
     if hazard.origin is not None:
-        marks.append(_mark("origin", origin or _("made here"), hazard.origin, cell))
+        marks.append(mark_of("origin", origin or _("made here"), hazard.origin, cell))
     if hazard.saved is not None:
         by = _("by {node}").format(node=hazard.saved_by) if hazard.saved_by else _("for backward")
-        marks.append(_mark("saved", _("saved here"), hazard.saved, cell, by))
+        marks.append(mark_of("saved", _("saved here"), hazard.saved, cell, by))
     if hazard.mutation is not None:
         lost = hazard.saved is not None or hazard.severity == "silent"
         here = wrote or (_("overwritten here") if lost else _("written here"))
         again_here = wrote or (_("overwritten again here") if lost else _("written again here"))
         step = _step(hazard)
         once = len(set(hazard.mutations)) <= 1
-        marks.append(_mark("overwritten", here, hazard.mutation, cell, step if once else ""))
+        marks.append(mark_of("overwritten", here, hazard.mutation, cell, step if once else ""))
         for ways in _by_line(site for site in hazard.mutations if site != hazard.mutation):
-            marks += [_mark("overwritten", again_here, site, cell) for site in ways[:WAYS]]
+            marks += [mark_of("overwritten", again_here, site, cell) for site in ways[:WAYS]]
             if len(ways) > WAYS:
                 more = len(ways) - WAYS
                 said = ngettext("and {count} more way to this line", "and {count} more ways to this line", more)
                 marks[-1] = replace(marks[-1], detail=said.format(count=more))
     if hazard.read is not None:
         here, sees = (read, "") if read else (_("read here"), _("sees the new values"))
-        marks.append(_mark("read", here, hazard.read, cell, sees))
+        marks.append(mark_of("read", here, hazard.read, cell, sees))
     if hazard.freed is not None:
-        marks.append(_mark("read", _("freed here"), hazard.freed, cell, _("by the first backward")))
+        marks.append(mark_of("read", _("freed here"), hazard.freed, cell, _("by the first backward")))
     raised = _raising_call(hazard, trace.calls)
     if raised is not None and raised.callsite is not None:
         name = raised.name.rsplit(".", 1)[-1]
-        marks.append(_mark("raised", _("{call} raised here").format(call=name), raised.callsite, cell))
+        marks.append(mark_of("raised", _("{call} raised here").format(call=name), raised.callsite, cell))
     return marks
 
 
@@ -131,7 +131,8 @@ def _by_line(sites: Iterable[Callsite]) -> list[list[Callsite]]:
     return [list(ways) for ways in lines.values()]
 
 
-def _mark(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:
+def mark_of(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:
+    """A mark, with the places of the user's own that led to its line, up to the cell that is numbered so."""
     seen = {(caller.place, caller.text): caller for caller in reversed(words.callers(site, cell))}
     return Mark(role, text, detail, site, tuple(reversed(seen.values())))
 
