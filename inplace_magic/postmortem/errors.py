@@ -87,6 +87,6 @@ def _failure(
         stack.append(frame)
         if texts.is_users(code.co_filename):
             place = texts.locate(code, step.tb_lasti, place)
-            frames.append(UserFrame(place, code, frame.f_globals, locals_of(frame)))
+            frames.append(UserFrame(place, len(stack) - 1, code, frame.f_globals, locals_of(frame)))
         step = step.tb_next
     return Failure(error, text, match, tuple(frames), tuple(stack), namespace, texts)

@@ -20,6 +20,8 @@ class UserFrame:
 
     place: Callsite
     """Where it stood, with its callers."""
+    at: int
+    """Its number among all frames of the traceback."""
     code: CodeType
     globals: Mapping[str, object]
     """The global names of its code."""
@@ -50,6 +52,13 @@ class Failure:
     def place(self) -> Callsite | None:
         """The user's line that raised."""
         return self.frames[-1].place if self.frames else None
+
+    @cached_property
+    def raised(self) -> UserFrame | None:
+        """The user's frame that called PyTorch: of a backward, not the hook or ``backward`` that the engine ran."""
+        engine = [at for at, frame in enumerate(self.stack) if frame.f_code.co_name == "_engine_run_backward"]
+        before = tuple(frame for frame in self.frames if not engine or frame.at < engine[0])
+        return (before or self.frames)[-1] if self.frames else None
 
     @property
     def said(self) -> str:

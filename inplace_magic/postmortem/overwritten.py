@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from inplace_magic.language import _
+from inplace_magic.postmortem import words
+from inplace_magic.postmortem.candidates import verdict
 from inplace_magic.postmortem.failure import Failure
+from inplace_magic.postmortem.flow.machine import Where
+from inplace_magic.postmortem.flow.run import Flow, follow
 from inplace_magic.postmortem.graph import Refused, refused, roots_of
 from inplace_magic.postmortem.memory import names_of
 from inplace_magic.record.answer import Answer
+from inplace_magic.record.places import Callsite
 
 CODE = "saved-tensor-overwritten"
 
@@ -16,17 +23,49 @@ def explain_overwritten(failure: Failure) -> Answer:
     found, expected = _number(failure, "found"), _number(failure, "expected")
     facts = _facts(failure, found)
     saver = facts.savers[0] if facts.savers and facts.is_sure else None
-    names = names_of(saver.memory, failure.scopes) if saver is not None else []
+    memory = saver.memory if saver is not None else None
+    names = names_of(memory, failure.scopes)
+    flow = follow(failure, failure.raised, memory)
+    judged = verdict(flow, saver, expected, found, frozenset())
+    candidates = tuple(_site(failure, line) for line in judged.lines)
+    saved = _site(failure, judged.saver) if judged.saver is not None else None
+    saved_by, variable = saver.name if saver is not None else None, names[0] if names else None
     return Answer(
         code=CODE,
-        message=_("A tensor that autograd saved for backward was overwritten before backward used it."),
+        message=words.overwritten(
+            candidates,
+            saved,
+            certain=judged.certain,
+            saved_by=saved_by,
+            variable=variable,
+            expected=expected,
+            found=found,
+        ),
         error=failure.said,
-        place=failure.place,
-        saved_by=saver.name if saver is not None else None,
+        place=failure.raised.place if failure.raised is not None else failure.place,
+        candidates=candidates,
+        certain=judged.certain,
+        saved=saved,
+        saved_by=saved_by,
         expected_version=expected,
         found_version=found,
-        variable=names[0] if names else None,
+        variable=variable,
+        limits=tuple(_limits(facts, flow)),
     )
+
+
+def _limits(facts: Refused, flow: Flow) -> Iterator[str]:
+    if facts.cut:
+        yield _("The graph has more nodes than may be looked at; the one that refused can lie behind them.")
+    if facts.packed and not facts.savers:
+        yield _("Saved-tensor hooks hide what the nodes of this graph keep.")
+    if flow.cut:
+        yield _("The program is longer than what is followed; writes further on are not known.")
+
+
+def _site(failure: Failure, where: Where) -> Callsite:
+    caller = _site(failure, where.caller) if where.caller is not None else None
+    return failure.texts.site(where.filename, where.node, where.function, caller)
 
 
 def _number(failure: Failure, group: str) -> int | None:

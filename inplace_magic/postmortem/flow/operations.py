@@ -1,0 +1,117 @@
+"""What a function or method of PyTorch's does with the memory that it is given, by its name."""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+from typing import Any
+
+from inplace_magic.postmortem.flow.machine import Frame, Machine
+from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Tensors, Value, either, tensors_in
+from inplace_magic.postmortem.flow.vocabulary import (
+    IN_PLACE_SECOND,
+    MAYBE_VIEWS,
+    NODES,
+    QUERIES,
+    SAME,
+    UNCOUNTED,
+    VIEWS,
+    nodes_of,
+)
+
+_SEVERAL = frozenset(
+    ("topk", "max", "min", "sort", "median", "mode", "kthvalue", "cummax", "cummin", "svd", "qr", "eigh")
+)
+"""Functions that give several tensors, each on memory of its own."""
+
+
+def operation(
+    machine: Machine,
+    name: str,
+    given: list[Value],
+    named: dict[str, Value],
+    node: ast.expr,
+    frame: Frame,
+    library: Any = None,
+) -> Value:
+    """Notes what a call reads and writes, and gives its result."""
+    first = given[0] if given else next(iter(named.values()), UNKNOWN)
+    nodes: frozenset[str] | None = nodes_of(name)
+    if type(library) is FunctionType and name.strip("_") not in NODES and not name.startswith("_foreach"):
+        nodes = None if not _is_named_like_a_node(name) else nodes
+    if "out" in named:
+        machine.operation(node, frame, nodes, *given)
+        machine.write(node, frame, nodes, named["out"], recorded=False)
+        return named["out"]
+    if _in_place(name, given, named, library):
+        return _written(machine, name, nodes, first, given, named, node, frame)
+    if name in QUERIES:
+        return UNKNOWN
+    if name in SAME:
+        return first
+    if name in ("detach", "detach_"):
+        return either(*(Tensors(each.memories, "detached") for each in tensors_in(first)))
+    if name in VIEWS or name in MAYBE_VIEWS:
+        seen = [Tensors(each.memories, each.through or "view") for each in tensors_in(first)]
+        if name in VIEWS and seen:
+            return either(*seen)
+        made = machine.operation(node, frame, nodes, *given)
+        # the same tensor, a view or a copy
+        return either(Tensors(made.memories | {m for each in seen for m in each.memories}, "view"))
+    if _renormalizes(name, given, named):
+        machine.write(node, frame, None, *(named["weight"],) if "weight" in named else given[1:2], recorded=False)
+    made = machine.operation(node, frame, nodes, *given, *named.values())
+    several = name in _SEVERAL and ("dim" in named or name in ("topk", "sort", "svd", "qr", "eigh") or len(given) > 1)
+    return Tensors(made.memories, several=several)
+
+
+def _is_named_like_a_node(name: str) -> bool:
+    """Whether a Python function of ``torch.nn.functional`` calls the operator of its own name."""
+    import torch
+
+    return hasattr(torch._C._VariableFunctions, name) or hasattr(torch._C._nn, name)
+
+
+def _in_place(name: str, given: list[Value], named: dict[str, Value], library: Any) -> bool:
+    if name.endswith("_") and not name.endswith("__"):
+        return True
+    flag = named.get("inplace")
+    if flag is None and type(library) is FunctionType:
+        names = library.__code__.co_varnames[: library.__code__.co_argcount]
+        if "inplace" in names and names.index("inplace") < len(given):
+            flag = given[names.index("inplace")]
+    elif flag is None and name in IN_PLACE_SECOND and len(given) > 1:
+        flag = given[1]
+    return isinstance(flag, Constant) and (bool(flag.value) if flag.known else False)
+
+
+def _written(
+    machine: Machine,
+    name: str,
+    nodes: frozenset[str] | None,
+    first: Value,
+    given: list[Value],
+    named: dict[str, Value],
+    node: ast.expr,
+    frame: Frame,
+) -> Value:
+    if name in UNCOUNTED:
+        return first
+    foreach = name.startswith("_foreach")
+    initial = name in _INITIAL or name.startswith(("xavier", "kaiming"))
+    for tensors in [first] if not foreach else list(tensors_in(first)):
+        machine.write(node, frame, nodes, tensors, recorded=not initial, bumps=None if initial else 1)
+        into = tensors if isinstance(tensors, Tensors) else None
+        others = given[1:] if given else []
+        machine.operation(node, frame, nodes, tensors, *others, *named.values(), into=into)
+    return first
+
+
+_INITIAL = frozenset(("normal_", "uniform_", "constant_", "zeros_", "ones_", "trunc_normal_", "orthogonal_", "eye_"))
+"""Methods and functions of ``torch.nn.init``: these do not record."""
+
+
+def _renormalizes(name: str, given: list[Value], named: dict[str, Value]) -> bool:
+    """``F.embedding(…, max_norm=…)`` writes the weight."""
+    norm = named.get("max_norm", given[3] if len(given) > 3 else None)
+    return name in ("embedding", "embedding_bag") and norm is not None and getattr(norm, "value", 0) is not None
