@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+import re
+
 from inplace_magic.language import _, ngettext
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
@@ -31,7 +33,7 @@ MARK = "inplace_magic: "
 
 def text_of(answer: Answer) -> str:
     """Return the answer as text, in the language of now."""
-    lines = [MARK + answer.message]
+    lines = [MARK + _message(answer)]
     excerpts = _excerpts(answer)
     for excerpt in excerpts:
         shown = to_lines(excerpt)[0 if _are_named(excerpts, answer) else 1 :]
@@ -48,7 +50,7 @@ def html_of(answer: Answer) -> str:
     """Return the answer as a card that an untrusted notebook keeps, in the language of now."""
     accent, ink, _tint = style.SEVERITY_COLOURS["error"]
     sign = tag("b", f"color:{ink}", esc(f"{style.SEVERITY_SYMBOL['error']} "))
-    head = tag("div", "margin:0 0 4px", sign, prose(answer.message))
+    head = tag("div", "margin:0 0 4px", sign, prose(_message(answer)))
     excerpts = _excerpts(answer)
     shown = "".join(listing(excerpt, named=_are_named(excerpts, answer)) for excerpt in excerpts)
     css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:4px 0"
@@ -78,6 +80,12 @@ def closing(answer: Answer) -> str:
 def failing_cell(answer: Answer) -> int | None:
     """Return the execution count of the cell that failed; None outside a notebook."""
     return answer.place.outermost.cell if answer.place is not None else None
+
+
+def _message(answer: Answer) -> str:
+    """The cause, with ``line 5`` for lines of the cell that failed, which stands right above."""
+    own = rf"Cell In\[{failing_cell(answer)}\], line (\d+)"
+    return re.sub(own, lambda found: _("line {line}").format(line=found[1]), answer.message)
 
 
 def _remarks(answer: Answer) -> list[str]:
