@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from inplace_magic.postmortem.flow.machine import Event, Where
@@ -13,12 +13,14 @@ from inplace_magic.postmortem.graph import Saver
 
 @dataclass(frozen=True)
 class Suspicion:
-    """A memory that can be the one, who saved it, and its writes since."""
+    """An operation that can be the saver, and the writes of what it saved since."""
 
-    memory: int
     saver: Event
     writes: tuple[Event, ...]
+    fits: bool
+    """Whether nothing that is known of the graph speaks against it."""
     score: int
+    """How much speaks for it."""
 
 
 @dataclass(frozen=True)
@@ -30,105 +32,109 @@ class Verdict:
     saver: Where | None = None
 
 
-def verdict(
-    flow: Flow, saver: Saver | None, expected: int | None, found: int | None, parameters: frozenset[int]
-) -> Verdict:
-    """Return the lines that fit, held against what the graph knows.
+@dataclass(frozen=True)
+class Asked:
+    """What the error and the graph tell."""
 
-    Args:
-        flow: what the text did.
-        saver: the node that refused, where it is known.
-        expected: the version that the node had saved.
-        found: the version at the time of backward.
-        parameters: numbers of the memory of leaves right behind the node.
-    """
-    suspicions = [s for number in _numbers(flow) for s in _suspicions(flow, number, saver, expected, found, parameters)]
+    savers: tuple[Saver, ...]
+    """The node that refused; several where the graph leaves it open."""
+    expected: int | None
+    found: int | None
+
+
+def verdict(flow: Flow, asked: Asked) -> Verdict:
+    """Return the lines that fit, held against what the graph knows."""
+    savers: Iterable[Saver | None] = asked.savers or (None,)
+    all_of_them = [each for saver in savers for each in _suspicions(flow, saver, asked)]
+    fitting = [each for each in all_of_them if each.fits]
+    suspicions = sorted(fitting or all_of_them, key=lambda each: -each.score)
     if not suspicions:
         return Verdict()
-    best = max(each.score for each in suspicions)
-    first = [each for each in suspicions if each.score == best]
-    lines = _lines([write for each in first for write in each.writes[:1]])
-    others = _lines([write for each in sorted(suspicions, key=lambda s: -s.score) for write in each.writes])
-    savers = _lines([each.saver for each in first])
-    alone = len(lines) == 1 and best >= 4 and not flow.cut and flow.reached
-    alone = alone and all(write.known for each in first for write in each.writes[:1])
-    everything = (*lines, *(each for each in others if _key(each) not in {_key(line) for line in lines}))
-    return Verdict(everything[:1] if alone else everything, alone, savers[0] if len(savers) == 1 else None)
+    best = [each for each in suspicions if each.score == suspicions[0].score]
+    lines = _lines(best, only_first=True) | _lines(suspicions, only_first=True)
+    certain = len(lines) == 1 and bool(fitting) and bool(asked.savers) and flow.reached and not flow.cut
+    certain = certain and all(each.writes[0].known for each in suspicions)
+    saving = {_key(each.saver.where): each.saver.where for each in suspicions}
+    rest = _lines(suspicions, only_first=False)
+    listed = lines if certain else lines | {key: where for key, where in rest.items() if key not in lines}
+    return Verdict(tuple(listed.values()), certain, next(iter(saving.values())) if len(saving) == 1 else None)
 
 
-def _numbers(flow: Flow) -> list[int]:
+def _lines(suspicions: Iterable[Suspicion], *, only_first: bool) -> dict[tuple[str, int], Where]:
+    found: dict[tuple[str, int], Where] = {}
+    for each in suspicions:
+        for write in each.writes[:1] if only_first else each.writes:
+            found.setdefault(_key(write.where), write.where)
+    return found
+
+
+def _key(where: Where) -> tuple[str, int]:
+    return where.filename, where.node.lineno
+
+
+def _suspicions(flow: Flow, saver: Saver | None, asked: Asked) -> list[Suspicion]:
+    said = flow.identified(saver.memory if saver is not None else None)
+    it = frozenset(number for number, same in said.items() if same)
     written = {number for event in flow.events for number in event.writes}
-    it = {number for number in written if flow.is_it.get(number)}
-    return sorted(it or {number for number in written if flow.is_it.get(number) is not False})
+    groups = [it] if it & written else [frozenset((n,)) for n in sorted(written) if said.get(n) is not False]
+    found = [each for group in groups for each in _of_memory(flow, group, saver, asked, said)]
+    beside = [each for each in found if saver is not None and each.saver.reads & flow.numbers(saver.parameters)]
+    return beside or found
 
 
-def _suspicions(
-    flow: Flow,
-    number: int,
-    saver: Saver | None,
-    expected: int | None,
-    found: int | None,
-    parameters: frozenset[int],
+def _of_memory(
+    flow: Flow, memory: frozenset[int], saver: Saver | None, asked: Asked, said: Mapping[int, bool]
 ) -> list[Suspicion]:
-    same = {number} if not flow.is_it.get(number) else {n for n, it in flow.is_it.items() if it}
-    writes = [event for event in flow.events if event.writes & same]
-    made: list[Suspicion] = []
+    writes = [event for event in flow.events if event.writes & memory]
+    births = [event for event in flow.events if not event.writes and event.makes & memory]
+    born = births[0] if births else None
+    found = []
     for event in flow.events:
-        if event.writes or not _can_save(event, same, saver):
+        if event.writes or not _can_save(event, memory, saver):
             continue
         later = [write for write in writes if write.at > event.at]
-        if not later:
-            continue
-        score = _score(event, later, writes, saver, expected, found, parameters)
-        if flow.is_it.get(number):
-            score += 4
-        made.append(Suspicion(number, event, tuple(later), score))
-    return made
+        if later:
+            fits = _is_of_kind(event, saver) and _counts_fit(event, writes, born, asked) and _ends_fit(later, saver)
+            sure = 2 * (saver is not None and event.nodes is not None) + all(said.get(n, False) for n in memory)
+            found.append(Suspicion(event, tuple(later), fits, sure))
+    return found
 
 
-def _can_save(event: Event, memory: set[int], saver: Saver | None) -> bool:
-    if saver is None:
-        return bool((event.reads | event.makes) & memory)
-    if saver.is_output:
-        return bool(event.makes & memory)
-    return bool(event.reads & memory)
+def _can_save(event: Event, memory: frozenset[int], saver: Saver | None) -> bool:
+    """Whether an operation had the memory where its node keeps it: as its own result, or as what it read."""
+    both = event.reads | event.makes
+    if saver is None or saver.is_output is None:
+        return bool(both & memory)
+    return bool((event.makes if saver.is_output else event.reads) & memory)
 
 
-def _score(
-    event: Event,
-    later: Sequence[Event],
-    writes: Sequence[Event],
-    saver: Saver | None,
-    expected: int | None,
-    found: int | None,
-    parameters: frozenset[int],
-) -> int:
-    """How well a saver and the writes after it fit the graph."""
-    score = 0
-    if saver is not None and event.nodes is not None:
-        score += 4 if bare_node(saver.name) in event.nodes else -4
-    if parameters and event.nodes is not None:
-        score += 2 if event.reads & parameters else 0
-    straight = all(write.once and write.bumps is not None for write in writes)
-    if expected is not None and found is not None:
-        bumps = sum(write.bumps or 1 for write in later)
-        if straight and event.once:
-            score += 2 if bumps == found - expected else -3
-        elif bumps < found - expected and event.once and straight:
-            score -= 1
-    if saver is not None and not saver.is_output and saver.written_by is not None:
-        last = later[-1]
-        if last.recorded and last.nodes is not None:
-            score += 2 if bare_node(saver.written_by) in last.nodes else -4
-    return score
+def _is_of_kind(event: Event, saver: Saver | None) -> bool:
+    return saver is None or event.nodes is None or bare_node(saver.name) in event.nodes
 
 
-def _lines(events: Sequence[Event]) -> tuple[Where, ...]:
-    found: dict[tuple[object, ...], Where] = {}
-    for event in sorted(events, key=lambda each: each.at):
-        found.setdefault(_key(event.where), event.where)
-    return tuple(found.values())
+def _counts_fit(event: Event, writes: Sequence[Event], born: Event | None, asked: Asked) -> bool:
+    """Whether the versions count as many writes before and after the save as the text has, where each ran once."""
+    if asked.expected is None or asked.found is None:
+        return True
+    before = [write for write in writes if write.at < event.at]
+    later = [write for write in writes if write.at > event.at]
+    if not event.once or any(not write.once or write.bumps is None or len(write.writes) > 1 for write in writes):
+        return True
+    if sum(write.bumps or 0 for write in later) != asked.found - asked.expected:
+        return False
+    if born is None or born.reads or not born.once or born.nodes is None:
+        return True
+    return sum(write.bumps or 0 for write in before) == asked.expected
 
 
-def _key(where: Where) -> tuple[object, ...]:
-    return where.filename, where.node.lineno
+def _ends_fit(later: Sequence[Event], saver: Saver | None) -> bool:
+    """Whether autograd's record of the last write is of the last line's kind."""
+    if saver is None or saver.is_output or saver.written_by is None:
+        return True
+    last = later[-1]
+    if not last.recorded or last.nodes is None or not last.once:
+        return True
+    return bare_node(saver.written_by) in last.nodes
+
+
+__all__ = ["Asked", "Verdict", "verdict"]

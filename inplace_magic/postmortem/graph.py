@@ -15,6 +15,8 @@ _BACKWARDS = frozenset(("backward", "grad", "_engine_run_backward"))
 """Names of the functions of PyTorch's that begin a run of the engine, in these files:"""
 _FILES = ("_tensor.py", "autograd/__init__.py", "autograd/graph.py")
 _MOST_FITTING = 32
+_EITHER = ("indices", "values", "saved_tensors", "mask", "sign", "eigenv", "sorted")
+"""Beginnings of names that stand for results of some functions and for what others are given."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,11 @@ class Saver:
     """Memory of the leaves right behind it: the weights and biases of the layer that made it."""
 
     @property
-    def is_output(self) -> bool:
-        """Whether it keeps its own result."""
-        return self.field.startswith("result")
+    def is_output(self) -> bool | None:
+        """Whether it keeps its own result; None where its name for it does not say."""
+        if self.field.startswith(("result", "output")):
+            return True
+        return None if self.field.startswith(_EITHER) else False
 
 
 @dataclass(frozen=True)

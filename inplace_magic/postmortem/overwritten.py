@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inplace_magic.language import _
 from inplace_magic.postmortem import words
-from inplace_magic.postmortem.candidates import verdict
+from inplace_magic.postmortem.candidates import Asked, verdict
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.flow.machine import Where
 from inplace_magic.postmortem.flow.run import Flow, follow
@@ -15,6 +15,7 @@ from inplace_magic.postmortem.memory import names_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
+_MOST_SAVERS = 8
 CODE = "saved-tensor-overwritten"
 
 
@@ -25,8 +26,8 @@ def explain_overwritten(failure: Failure) -> Answer:
     saver = facts.savers[0] if facts.savers and facts.is_sure else None
     memory = saver.memory if saver is not None else None
     names = names_of(memory, failure.scopes)
-    flow = follow(failure, failure.raised, memory)
-    judged = verdict(flow, saver, expected, found, frozenset())
+    flow = follow(failure, failure.raised)
+    judged = verdict(flow, Asked((saver,) if saver is not None else facts.savers[:_MOST_SAVERS], expected, found))
     candidates = tuple(_site(failure, line) for line in judged.lines)
     saved = _site(failure, judged.saver) if judged.saver is not None else None
     saved_by, variable = saver.name if saver is not None else None, names[0] if names else None

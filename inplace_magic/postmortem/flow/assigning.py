@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from inplace_magic.postmortem.flow.machine import Frame, Machine, key_of
+from inplace_magic.postmortem.flow.machine import PLAIN, Frame, Machine, key_of
 from inplace_magic.postmortem.flow.values import (
     UNKNOWN,
     Choice,
@@ -22,6 +22,7 @@ from inplace_magic.postmortem.flow.values import (
     parts,
 )
 from inplace_magic.postmortem.flow.vocabulary import OPERATORS, SETITEM
+from inplace_magic.postmortem.reading import Missing, lookup
 
 
 def assign(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> None:
@@ -50,34 +51,55 @@ def bind(machine: Machine, name: str, value: Value, frame: Frame) -> None:
         while outer is not None and name not in outer.names and outer.parent is not None:
             outer = outer.parent
         env = outer or env
-    live = env.live.get(name) if env.live is not None else None
-    if live is not None and isinstance(value, (Instance, Constant, Tensors, Stepping)):
-        value = _same_object(machine, value, live)
+    if env.live is not None and name in env.live:
+        value = same_object(machine, value, env.live[name])
     env.names[name] = value
 
 
-def _same_object(machine: Machine, value: Value, live: object) -> Value:
+def same_object(machine: Machine, value: Value, live: object, depth: int = 4) -> Value:
     """The object that a name leads to in the end, where it can be the one that the text just made."""
     import torch
 
     kind = type(live)
+    if not depth or kind in PLAIN or (isinstance(value, Live) and value.thing is live):
+        return value
     if isinstance(value, Instance):
         named = value.kind.thing if isinstance(value.kind, Live) else None
-        if named is not None and kind is not named:
+        if (named is not None and kind is not named) or issubclass(kind, torch.Tensor):
             return value
-        made = Live(live)
-        machine.owners[id(live)] = live
-        for attribute, held in value.attributes.items():
-            if isinstance(held, (Tensors, Items)):
-                machine.heap[id(live), attribute] = held
-        return made
+        _set_as_made(machine, value, live, depth)
+        return Live(live)
     if isinstance(value, Stepping):
-        return Live(live) if hasattr(kind, "zero_grad") else value
+        return Live(live) if issubclass(kind, torch.optim.Optimizer) else value
     if isinstance(value, Tensors) and value.memories:
-        module = issubclass(kind, (torch.nn.Module, torch.optim.Optimizer))
         # the result of a function that nobody knows, and an object that nobody else made
-        return Live(live) if module else value
+        return Live(live) if issubclass(kind, (torch.nn.Module, torch.optim.Optimizer)) else value
+    if isinstance(value, Items):
+        held: list[object] = []
+        if isinstance(live, dict):
+            held = list(dict.values(live))
+        elif isinstance(live, (list, tuple)) and kind in (list, tuple):
+            held = list(live)
+        if len(held) == len(value.entries):
+            pairs = zip(value.entries, held, strict=True)
+            value.entries[:] = [same_object(machine, entry, each, depth - 1) for entry, each in pairs]
     return value
+
+
+def _set_as_made(machine: Machine, made: Instance, live: object, depth: int) -> None:
+    """What the text set an object's attributes to, told of the object itself: its tensors, whose memory only the text
+    tells; of all else what is there in the end."""
+    import torch
+
+    machine.owners[id(live)] = live
+    for attribute, held in made.attributes.items():
+        now = lookup(live, attribute)
+        if now is Missing or issubclass(type(now), torch.Tensor):
+            machine.heap[id(live), attribute] = held
+        elif isinstance(held, (Items, Instance)):
+            machine.heap[id(live), attribute] = same_object(machine, held, now, depth - 1)
+        else:
+            machine.heap.pop((id(live), attribute), None)
 
 
 def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Frame) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -16,6 +17,7 @@ from inplace_magic.postmortem.flow.vocabulary import (
     SAME,
     UNCOUNTED,
     VIEWS,
+    bare_node,
     nodes_of,
 )
 
@@ -37,14 +39,17 @@ def operation(
     """Notes what a call reads and writes, and gives its result."""
     first = given[0] if given else next(iter(named.values()), UNKNOWN)
     nodes: frozenset[str] | None = nodes_of(name)
-    if type(library) is FunctionType and name.strip("_") not in NODES and not name.startswith("_foreach"):
-        nodes = None if not _is_named_like_a_node(name) else nodes
+    is_native = type(library) is not FunctionType or _is_native(name)
+    if nodes is not None and not (nodes & node_kinds() and (is_native or name.strip("_") in NODES)):
+        nodes = None
     if "out" in named:
         machine.operation(node, frame, nodes, *given)
         machine.write(node, frame, nodes, named["out"], recorded=False)
         return named["out"]
+    if _writes_gradients(name):
+        return UNKNOWN
     if _in_place(name, given, named, library):
-        return _written(machine, name, nodes, first, given, named, node, frame)
+        return _written(machine, name, nodes, first, given, named, node, frame, known=is_native or _is_initial(name))
     if name in QUERIES:
         return UNKNOWN
     if name in SAME:
@@ -65,11 +70,28 @@ def operation(
     return Tensors(made.memories, several=several)
 
 
-def _is_named_like_a_node(name: str) -> bool:
+def _is_native(name: str) -> bool:
     """Whether a Python function of ``torch.nn.functional`` calls the operator of its own name."""
     import torch
 
     return hasattr(torch._C._VariableFunctions, name) or hasattr(torch._C._nn, name)
+
+
+@lru_cache(maxsize=1)
+def node_kinds() -> frozenset[str]:
+    """All nodes of PyTorch's, without ``Backward0``. If ``_functions`` vanishes: no function is known by its name."""
+    import torch
+
+    return frozenset(map(bare_node, dir(getattr(torch._C, "_functions", None))))
+
+
+def _is_initial(name: str) -> bool:
+    return name in _INITIAL or name.startswith(("xavier", "kaiming"))
+
+
+def _writes_gradients(name: str) -> bool:
+    """``clip_grad_norm_`` and its like, which write no parameter."""
+    return name.startswith(("clip_grad", "clip_grads", "unscale_"))
 
 
 def _in_place(name: str, given: list[Value], named: dict[str, Value], library: Any) -> bool:
@@ -94,13 +116,15 @@ def _written(
     named: dict[str, Value],
     node: ast.expr,
     frame: Frame,
+    *,
+    known: bool,
 ) -> Value:
     if name in UNCOUNTED:
         return first
     foreach = name.startswith("_foreach")
-    initial = name in _INITIAL or name.startswith(("xavier", "kaiming"))
+    initial = _is_initial(name)
     for tensors in [first] if not foreach else list(tensors_in(first)):
-        machine.write(node, frame, nodes, tensors, recorded=not initial, bumps=None if initial else 1)
+        machine.write(node, frame, nodes, tensors, recorded=not initial, bumps=None if initial else 1, known=known)
         into = tensors if isinstance(tensors, Tensors) else None
         others = given[1:] if given else []
         machine.operation(node, frame, nodes, tensors, *others, *named.values(), into=into)

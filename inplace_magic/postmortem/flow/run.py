@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from inplace_magic.postmortem.failure import Failure, UserFrame
@@ -11,9 +11,9 @@ from inplace_magic.postmortem.flow.calls import call_method
 from inplace_magic.postmortem.flow.expressions import evaluate, item
 from inplace_magic.postmortem.flow.machine import Event, Failing, Frame, Machine, Snapshot, Stop
 from inplace_magic.postmortem.flow.statements import execute
-from inplace_magic.postmortem.flow.values import Function, Items, Tensors, Value
+from inplace_magic.postmortem.flow.values import Items, Tensors, Value
 from inplace_magic.postmortem.memory import Memory, memory_of
-from inplace_magic.source.text import first_line_of
+from inplace_magic.postmortem.reading import Missing, lookup
 
 
 @dataclass(frozen=True)
@@ -21,21 +21,33 @@ class Flow:
     """What the text did until the program failed; facts alone."""
 
     events: tuple[Event, ...]
-    is_it: Mapping[int, bool]
-    """By number of a memory: whether it is the one in question; those that no name tells of are left out."""
+    memory: tuple[Memory | None, ...]
+    """By number: of a tensor that existed before the text made any, where it is."""
+    now: Mapping[int, frozenset[Memory]]
+    """By number: where the names and attributes lead that stand for it in the end; those without are left out."""
     reached: bool
     """Whether the line that raised was reached."""
     cut: bool
     """Whether the run ended at its bound."""
 
+    def identified(self, memory: Memory | None) -> dict[int, bool]:
+        """By number: whether it is this memory, for those that some name tells of."""
+        if memory is None:
+            return {}
+        return {number: memory in led for number, led in self.now.items() if len(led) == 1}
 
-def follow(failure: Failure, raised: UserFrame | None, memory: Memory | None) -> Flow:
+    def numbers(self, memories: Iterable[Memory]) -> frozenset[int]:
+        """The numbers of memory that exists."""
+        wanted = frozenset(memories)
+        return frozenset(number for number, known in enumerate(self.memory) if known in wanted)
+
+
+def follow(failure: Failure, raised: UserFrame | None) -> Flow:
     """Return the events of the user's text up to the line that raised.
 
     Args:
         failure: what is left of the program.
         raised: the frame that called backward.
-        memory: that of the tensor which was written.
     """
     failing = None
     if raised is not None:
@@ -48,7 +60,7 @@ def follow(failure: Failure, raised: UserFrame | None, memory: Memory | None) ->
         _programs(machine, failure)
         last = machine.snapshot
         events = [e for e in machine.events if last is None or e.at <= last.at]
-        return Flow(tuple(events), _identified(machine, last, memory), last is not None, machine.cut)
+        return Flow(tuple(events), tuple(machine.memory), _led(machine, last), last is not None, machine.cut)
     finally:
         machine.close()
 
@@ -92,47 +104,38 @@ def _is_bound(node: Any, name: str) -> bool:
     return name in variables_bound(node)
 
 
-def _identified(machine: Machine, snapshot: Snapshot | None, memory: Memory | None) -> dict[int, bool]:
-    """Which numbers are the memory in question, told by the names and attributes that lead to tensors now."""
-    said: dict[int, set[bool]] = {}
-    if memory is None:
-        return {}
+def _led(machine: Machine, snapshot: Snapshot | None) -> dict[int, frozenset[Memory]]:
+    """Where the names and attributes lead now that stood for each memory as the program failed."""
+    led: dict[int, set[Memory]] = {}
     for number, known in enumerate(machine.memory):
         if known is not None:
-            said[number] = {known == memory}
+            led[number] = {known}
     for live, names in snapshot.names if snapshot is not None else ():
         for name, value in names.items():
             if name in live:
-                _compare(machine, value, live[name], memory, said, 3)
+                _compare(value, live[name], led, 3)
     for (owner, key), value in snapshot.heap.items() if snapshot is not None else ():
         thing = machine.owners.get(owner)
         if thing is not None and isinstance(key, str) and not key.startswith("<"):
-            from inplace_magic.postmortem.reading import Missing, lookup
-
             found = lookup(thing, key)
             if found is not Missing:
-                _compare(machine, value, found, memory, said, 2)
-    return {number: next(iter(each)) for number, each in said.items() if len(each) == 1}
+                _compare(value, found, led, 2)
+    return {number: frozenset(each) for number, each in led.items()}
 
 
-def _compare(
-    machine: Machine, value: Value, thing: Any, memory: Memory, said: dict[int, set[bool]], depth: int
-) -> None:
+def _compare(value: Value, thing: Any, led: dict[int, set[Memory]], depth: int) -> None:
     import torch
 
     if isinstance(value, Tensors):
-        if len(value.memories) == 1 and issubclass(type(thing), torch.Tensor):
+        if len(value.memories) == 1 and value.through != "data" and issubclass(type(thing), torch.Tensor):
             here = memory_of(thing)
-            if here is not None and value.through != "data":
-                said.setdefault(next(iter(value.memories)), set()).add(here == memory)
+            if here is not None:
+                led.setdefault(next(iter(value.memories)), set()).add(here)
     elif isinstance(value, Items) and depth:
         if type(thing) in (list, tuple) and len(thing) == len(value.entries):
             for entry, each in zip(value.entries, thing, strict=True):
-                _compare(machine, entry, each, memory, said, depth - 1)
+                _compare(entry, each, led, depth - 1)
         elif type(thing) is dict and value.keys is not None:
             for key, entry in zip(value.keys, value.entries, strict=False):
                 if isinstance(key, (str, int)) and key in thing:
-                    _compare(machine, entry, thing[key], memory, said, depth - 1)
-
-
-__all__ = ["Flow", "Function", "first_line_of", "follow", "replace"]
+                    _compare(entry, thing[key], led, depth - 1)
