@@ -241,9 +241,8 @@ def test_unwatched_tests_show_the_answer_and_run_as_without_us(tmp_path: Path, a
     assert status == 1
     assert outcomes(output) == PLAIN
     told = sections(output)
-    answer = "inplace_magic: `probs[0] = 0.0` (test_it.py:9, called from test_it.py:16) overwrote"
-    assert {name for name, text in told.items() if answer in text} == {"test_fails"}
-    assert "(test_it.py:9, called from test_it.py:48)" in told["OldStyle.test_fails_in_a_method"]
+    answer = "\ninplace_magic: `probs[0] = 0.0` (test_it.py:9"
+    assert {name for name, text in told.items() if answer in text} == {"test_fails", "OldStyle.test_fails_in_a_method"}
     assert output.count("inplace_magic: ") == 2
 
 
