@@ -15,6 +15,7 @@ from inplace_magic.postmortem.graph import Saver
 class Suspicion:
     """An operation that can be the saver, and the writes of what it saved since."""
 
+    node: Saver | None
     saver: Event
     writes: tuple[Event, ...]
     fits: bool
@@ -30,6 +31,8 @@ class Verdict:
     lines: tuple[Where, ...] = ()
     certain: bool = False
     saver: Where | None = None
+    node: Saver | None = None
+    """The node that refused, where the suspicions agree on it."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,13 @@ def verdict(flow: Flow, asked: Asked) -> Verdict:
     saving = {_key(each.saver.where): each.saver.where for each in suspicions}
     rest = _lines(suspicions, only_first=False)
     listed = lines if certain else lines | {key: where for key, where in rest.items() if key not in lines}
-    return Verdict(tuple(listed.values()), certain, next(iter(saving.values())) if len(saving) == 1 else None)
+    nodes = {(each.node.name, each.node.memory): each.node for each in suspicions if each.node is not None}
+    return Verdict(
+        tuple(listed.values()),
+        certain,
+        next(iter(saving.values())) if len(saving) == 1 and fitting else None,
+        next(iter(nodes.values())) if len(nodes) == 1 and fitting else None,
+    )
 
 
 def _lines(suspicions: Iterable[Suspicion], *, only_first: bool) -> dict[tuple[str, int], Where]:
@@ -86,8 +95,9 @@ def _of_memory(
     flow: Flow, memory: frozenset[int], saver: Saver | None, asked: Asked, said: Mapping[int, bool]
 ) -> list[Suspicion]:
     writes = [event for event in flow.events if event.writes & memory]
-    births = [event for event in flow.events if not event.writes and event.makes & memory]
-    born = births[0] if births else None
+    births = [event for event in flow.events if event.makes & memory]
+    made_here = not any(flow.memory[number] for number in memory)
+    born = births[0] if made_here and births and (not writes or births[0].at < writes[0].at) else None
     found = []
     for event in flow.events:
         if event.writes or not _can_save(event, memory, saver):
@@ -96,7 +106,7 @@ def _of_memory(
         if later:
             fits = _is_of_kind(event, saver) and _counts_fit(event, writes, born, asked) and _ends_fit(later, saver)
             sure = 2 * (saver is not None and event.nodes is not None) + all(said.get(n, False) for n in memory)
-            found.append(Suspicion(event, tuple(later), fits, sure))
+            found.append(Suspicion(saver, event, tuple(later), fits, sure))
     return found
 
 
@@ -122,7 +132,7 @@ def _counts_fit(event: Event, writes: Sequence[Event], born: Event | None, asked
         return True
     if sum(write.bumps or 0 for write in later) != asked.found - asked.expected:
         return False
-    if born is None or born.reads or not born.once or born.nodes is None:
+    if born is None or not born.once or born.nodes is None or len(born.makes) > 1:
         return True
     return sum(write.bumps or 0 for write in before) == asked.expected
 

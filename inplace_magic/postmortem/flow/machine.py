@@ -258,6 +258,23 @@ class Machine:
         self.events.append(event)
         return made
 
+    def in_place(
+        self,
+        node: ast.expr | ast.stmt,
+        frame: Frame,
+        nodes: frozenset[str] | None,
+        written: Value,
+        *read: Value,
+        bumps: int | None = 1,
+        known: bool = True,
+        recorded: bool = True,
+    ) -> None:
+        """An operation in place: it keeps what it reads before it writes, and its result afterwards."""
+        self.operation(node, frame, nodes, written, *read, into=Tensors(NO_MEMORY))
+        self.write(node, frame, nodes, written, bumps=bumps, known=known, recorded=recorded)
+        if isinstance(written, Tensors):
+            self.operation(node, frame, nodes, into=written)
+
     def write(
         self,
         node: ast.expr | ast.stmt,
