@@ -15,8 +15,11 @@ from inplace_magic.postmortem.graph import Saver
 class Suspicion:
     """An operation that can be the saver, and the writes of what it saved since."""
 
+    node: Saver | None
     saver: Event
     writes: tuple[Event, ...]
+    first: tuple[Event, ...]
+    """Those of the writes that can have been the first: up to one that certainly ran."""
     fits: bool
     """Whether nothing that is known of the graph speaks against it."""
     score: int
@@ -30,6 +33,8 @@ class Verdict:
     lines: tuple[Where, ...] = ()
     certain: bool = False
     saver: Where | None = None
+    node: Saver | None = None
+    """The node that refused, where the suspicions agree on it."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +58,23 @@ def verdict(flow: Flow, asked: Asked) -> Verdict:
     best = [each for each in suspicions if each.score == suspicions[0].score]
     lines = _lines(best, only_first=True) | _lines(suspicions, only_first=True)
     certain = len(lines) == 1 and bool(fitting) and bool(asked.savers) and flow.reached and not flow.cut
-    certain = certain and all(each.writes[0].known for each in suspicions)
+    certain = certain and all(write.known for each in suspicions for write in each.first)
     saving = {_key(each.saver.where): each.saver.where for each in suspicions}
     rest = _lines(suspicions, only_first=False)
     listed = lines if certain else lines | {key: where for key, where in rest.items() if key not in lines}
-    return Verdict(tuple(listed.values()), certain, next(iter(saving.values())) if len(saving) == 1 else None)
+    nodes = {(each.node.name, each.node.memory): each.node for each in suspicions if each.node is not None}
+    return Verdict(
+        tuple(listed.values()),
+        certain,
+        next(iter(saving.values())) if len(saving) == 1 and fitting else None,
+        next(iter(nodes.values())) if len(nodes) == 1 and fitting else None,
+    )
 
 
 def _lines(suspicions: Iterable[Suspicion], *, only_first: bool) -> dict[tuple[str, int], Where]:
     found: dict[tuple[str, int], Where] = {}
     for each in suspicions:
-        for write in each.writes[:1] if only_first else each.writes:
+        for write in each.first if only_first else each.writes:
             found.setdefault(_key(write.where), write.where)
     return found
 
@@ -86,17 +97,22 @@ def _of_memory(
     flow: Flow, memory: frozenset[int], saver: Saver | None, asked: Asked, said: Mapping[int, bool]
 ) -> list[Suspicion]:
     writes = [event for event in flow.events if event.writes & memory]
-    births = [event for event in flow.events if not event.writes and event.makes & memory]
-    born = births[0] if births else None
+    births = [event for event in flow.events if event.makes & memory]
+    made_here = not any(flow.memory[number] for number in memory)
+    born = births[0] if made_here and births and (not writes or births[0].at < writes[0].at) else None
     found = []
     for event in flow.events:
         if event.writes or not _can_save(event, memory, saver):
             continue
         later = [write for write in writes if write.at > event.at]
         if later:
-            fits = _is_of_kind(event, saver) and _counts_fit(event, writes, born, asked) and _ends_fit(later, saver)
+            first = _until_sure(later)
+            if asked.expected is not None and asked.found == asked.expected + 1:  # the first is the last as well
+                first = [write for write in first if _is_last_of_kind(write, saver)]
+            fits = _is_of_kind(event, saver) and _counts_fit(event, writes, born, asked) and bool(first)
+            fits = fits and any(_is_last_of_kind(write, saver) for write in _until_sure(later[::-1]))
             sure = 2 * (saver is not None and event.nodes is not None) + all(said.get(n, False) for n in memory)
-            found.append(Suspicion(event, tuple(later), fits, sure))
+            found.append(Suspicion(saver, event, tuple(later), tuple(first or later[:1]), fits, sure))
     return found
 
 
@@ -122,19 +138,26 @@ def _counts_fit(event: Event, writes: Sequence[Event], born: Event | None, asked
         return True
     if sum(write.bumps or 0 for write in later) != asked.found - asked.expected:
         return False
-    if born is None or born.reads or not born.once or born.nodes is None:
+    if born is None or not born.once or born.nodes is None or len(born.makes) > 1:
         return True
     return sum(write.bumps or 0 for write in before) == asked.expected
 
 
-def _ends_fit(later: Sequence[Event], saver: Saver | None) -> bool:
-    """Whether autograd's record of the last write is of the last line's kind."""
-    if saver is None or saver.is_output or saver.written_by is None:
+def _until_sure(writes: Sequence[Event]) -> list[Event]:
+    """The writes up to the first that certainly ran."""
+    found = []
+    for write in writes:
+        found.append(write)
+        if write.sure and len(write.writes) == 1:
+            break
+    return found
+
+
+def _is_last_of_kind(write: Event, saver: Saver | None) -> bool:
+    """Whether a write can have left the ``grad_fn`` that the tensor has now."""
+    if saver is None or saver.written_by is None or not write.recorded or write.nodes is None:
         return True
-    last = later[-1]
-    if not last.recorded or last.nodes is None or not last.once:
-        return True
-    return bare_node(saver.written_by) in last.nodes
+    return bare_node(saver.written_by) in write.nodes
 
 
 __all__ = ["Asked", "Verdict", "verdict"]

@@ -72,6 +72,17 @@ def roots_of(stack: Iterable[FrameType]) -> list[Any]:
     return found
 
 
+def keeps_its_graph(stack: Iterable[FrameType]) -> bool:
+    """Whether the innermost run of backward was asked to retain the graph, or to create one."""
+    found = False
+    for frame in stack:
+        if frame.f_code.co_name == "_engine_run_backward":
+            # (gradients, retain_graph, create_graph, …); where it is called otherwise, the savers stay open
+            given = [each for each in gc.get_referents(frame) if type(each) is tuple and len(each) > 2]
+            found = not any(each[1] is False and each[2] is False for each in given)
+    return found
+
+
 def _tensors(value: Any) -> list[Any]:
     import torch
 
@@ -115,17 +126,23 @@ def most_nodes() -> int:
     return max(64, levels() - DEEP.alive)
 
 
-def refused(tensors: Iterable[Any], version: int | None, shape: tuple[int, ...] | None) -> Refused:
+def refused(tensors: Iterable[Any], version: int | None, shape: tuple[int, ...] | None, *, retained: bool) -> Refused:
     """Return the nodes that can have refused: those that still keep a tensor of this shape, which is at this version.
 
     A backward lets go of what a node kept as it passes through, so the first that still keeps its own is the one; with
     ``retain_graph`` all keep theirs, and several can fit.
+
+    Args:
+        tensors: for which backward was called.
+        version: what the error found.
+        shape: of the tensor that the error names.
+        retained: whether this backward lets go of nothing.
     """
     from inplace_magic.capture.torch import describe
     from inplace_magic.capture.torch.describe_nodes import saved_values
 
     savers: list[Saver] = []
-    packed = retained = False
+    packed = False
     left = most_nodes()
     count = 0
     for node in nodes_of(tensors, left):
@@ -142,7 +159,6 @@ def refused(tensors: Iterable[Any], version: int | None, shape: tuple[int, ...] 
             savers += [_saver(node, field, tensor) for field, tensor in fits]
             if len(savers) >= _MOST_FITTING:
                 break
-        retained = retained or (bool(kept) and not savers)
     same = len({(saver.name, saver.memory, saver.sequence) for saver in savers}) == 1
     return Refused(tuple(savers), bool(savers) and (same or not retained), packed, count >= left)
 

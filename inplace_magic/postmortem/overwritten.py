@@ -10,7 +10,7 @@ from inplace_magic.postmortem.candidates import Asked, verdict
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.flow.machine import Where
 from inplace_magic.postmortem.flow.run import Flow, follow
-from inplace_magic.postmortem.graph import Refused, refused, roots_of
+from inplace_magic.postmortem.graph import Refused, keeps_its_graph, refused, roots_of
 from inplace_magic.postmortem.memory import names_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
@@ -24,10 +24,10 @@ def explain_overwritten(failure: Failure) -> Answer:
     found, expected = _number(failure, "found"), _number(failure, "expected")
     facts = _facts(failure, found)
     saver = facts.savers[0] if facts.savers and facts.is_sure else None
-    memory = saver.memory if saver is not None else None
-    names = names_of(memory, failure.scopes)
     flow = follow(failure, failure.raised)
     judged = verdict(flow, Asked((saver,) if saver is not None else facts.savers[:_MOST_SAVERS], expected, found))
+    saver = saver or judged.node
+    names = names_of(saver.memory, failure.scopes) if saver is not None else []
     candidates = tuple(_site(failure, line) for line in judged.lines)
     saved = _site(failure, judged.saver) if judged.saver is not None else None
     saved_by, variable = saver.name if saver is not None else None, names[0] if names else None
@@ -77,4 +77,4 @@ def _number(failure: Failure, group: str) -> int | None:
 def _facts(failure: Failure, found: int | None) -> Refused:
     text = failure.match["shape"]
     shape = None if text is None else tuple(int(size) for size in text.split(",") if size.strip())
-    return refused(roots_of(failure.stack), found, shape)
+    return refused(roots_of(failure.stack), found, shape, retained=keeps_its_graph(failure.stack))

@@ -153,7 +153,6 @@ def set_item(
             basic = _is_basic(node.slice, index)
             bumps = 1 if not also or basic is False else 2 if basic else None
             machine.write(node, frame, SETITEM, part, bumps=bumps)
-            machine.operation(node, frame, frozenset(("CopySlices",)), value, into=part)
         elif isinstance(part, (Live, Instance)):
             machine.call_method(machine, part, "__setitem__", [index, value], {}, node, frame)
 
@@ -198,7 +197,7 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
         index = machine.evaluate(machine, target.slice, frame)
         for part in parts(owner):
             if isinstance(part, Tensors):
-                machine.operation(target, frame, names, part, right, into=part)
+                machine.operation(target, frame, names, part, right, into=Tensors(frozenset()))
                 set_item(machine, target, part, index, right, frame, also=True)
                 continue
             for entry in parts(machine.item(machine, part, target.slice, index, target, frame)):
@@ -220,8 +219,7 @@ def _in_place(
     machine: Machine, node: ast.AugAssign, names: frozenset[str], now: Value, right: Value, frame: Frame
 ) -> Value | None:
     if isinstance(now, Tensors):
-        machine.write(node, frame, names, now)
-        machine.operation(node, frame, names, now, right, into=now)
+        machine.in_place(node, frame, names, now, right)
         return None
     if isinstance(now, Items):
         added = machine.items_of(right)

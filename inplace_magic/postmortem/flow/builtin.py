@@ -48,9 +48,7 @@ def builtin(
         return None
     if name in IN_PLACE_FUNCTIONS and given:
         nodes = frozenset(OPERATORS[IN_PLACE_FUNCTIONS[name]])
-        machine.write(node, frame, nodes, given[0])
-        into = given[0] if isinstance(given[0], Tensors) else None
-        machine.operation(node, frame, nodes, *given, into=into)
+        machine.in_place(node, frame, nodes, *given)
         return given[0]
     lists = [entries_of(machine, each) for each in given]
     if name == "reduce" and len(given) > 1:

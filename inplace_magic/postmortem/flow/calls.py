@@ -7,7 +7,7 @@ import functools
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from inplace_magic.postmortem.flow.assigning import assign, set_attribute, set_item
+from inplace_magic.postmortem.flow.assigning import assign, same_object, set_attribute, set_item
 from inplace_magic.postmortem.flow.builtin import builtin
 from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Frame, Machine, Where
 from inplace_magic.postmortem.flow.modules import call_module, construct, step
@@ -122,7 +122,9 @@ def _parameters(machine: Machine, function: Function, given: list[Value], named:
         bound[arguments.vararg.arg] = Items(rest)
     if arguments.kwarg is not None:
         bound[arguments.kwarg.arg] = Items(list(keywords.values()), list(keywords))
-    inner.env.names.update(bound)
+    live = inner.env.live
+    for name, value in bound.items():
+        inner.env.names[name] = same_object(machine, value, live[name]) if live and name in live else value
 
 
 def _find_method(machine: Machine, owner: Value, name: str, node: ast.expr, frame: Frame) -> Function | None:

@@ -63,6 +63,8 @@ class Event:
     """Whether autograd can have recorded it."""
     once: bool = True
     """False in a loop or a branch."""
+    sure: bool = True
+    """False in a branch that may not have run."""
     known: bool = True
     """False where the effect of a function is guessed by its name."""
 
@@ -129,6 +131,7 @@ class Machine:
         self.snapshot: Snapshot | None = None
         self.recorded = True
         self.once = True
+        self.sure = True
         self.steps = 0
         self.cut = False
         self.frames: list[Frame] = []
@@ -240,7 +243,7 @@ class Machine:
     def _event(self, node: ast.expr | ast.stmt, frame: Frame, nodes: frozenset[str] | None) -> Event:
         self.clock += 1
         where = Where(frame.filename, node, frame.function, frame.caller)
-        return Event(self.clock, where, nodes, recorded=self.recorded, once=self.once)
+        return Event(self.clock, where, nodes, recorded=self.recorded, once=self.once, sure=self.sure)
 
     def operation(
         self,
@@ -257,6 +260,23 @@ class Machine:
         event.makes |= made.memories
         self.events.append(event)
         return made
+
+    def in_place(
+        self,
+        node: ast.expr | ast.stmt,
+        frame: Frame,
+        nodes: frozenset[str] | None,
+        written: Value,
+        *read: Value,
+        bumps: int | None = 1,
+        known: bool = True,
+        recorded: bool = True,
+    ) -> None:
+        """An operation in place: it keeps what it reads before it writes, and its result afterwards."""
+        self.operation(node, frame, nodes, written, *read, into=Tensors(NO_MEMORY))
+        self.write(node, frame, nodes, written, bumps=bumps, known=known, recorded=recorded)
+        if isinstance(written, Tensors):
+            self.operation(node, frame, nodes, into=written)
 
     def write(
         self,

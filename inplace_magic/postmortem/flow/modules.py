@@ -99,9 +99,7 @@ def _forward(
     if type(module).__module__.startswith("torch.nn.modules.") is False:
         nodes = None
     if own.get("inplace") is True and given:
-        machine.write(node, frame, nodes, given[0])
-        first = given[0] if isinstance(given[0], Tensors) else None
-        machine.operation(node, frame, nodes, given[0], into=first)
+        machine.in_place(node, frame, nodes, given[0])
         return given[0]
     if own.get("max_norm") is not None:
         machine.write(node, frame, None, *tensors[:1], recorded=False)

@@ -123,11 +123,10 @@ def _written(
         return first
     foreach = name.startswith("_foreach")
     initial = _is_initial(name)
+    others = [*given[1:], *named.values()]
+    bumps = None if initial else 1
     for tensors in [first] if not foreach else list(tensors_in(first)):
-        machine.write(node, frame, nodes, tensors, recorded=not initial, bumps=None if initial else 1, known=known)
-        into = tensors if isinstance(tensors, Tensors) else None
-        others = given[1:] if given else []
-        machine.operation(node, frame, nodes, tensors, *others, *named.values(), into=into)
+        machine.in_place(node, frame, nodes, tensors, *others, bumps=bumps, known=known, recorded=not initial)
     return first
 
 

@@ -148,8 +148,9 @@ def _branch(machine: Machine, node: ast.If, frame: Frame) -> str | None:
 
 def _sides(machine: Machine, blocks: list[list[ast.stmt]], frame: Frame) -> str | None:
     """Branches of which nobody knows which one ran."""
-    before, heap, once = dict(frame.env.names), dict(machine.heap), machine.once
-    machine.once = False
+    before, heap = dict(frame.env.names), dict(machine.heap)
+    once, sure = machine.once, machine.sure
+    machine.once = machine.sure = False
     ends: list[str | None] = []
     states: list[tuple[dict[str, Value], dict[tuple[int, object], Value]]] = []
     for block in blocks:
@@ -159,7 +160,7 @@ def _sides(machine: Machine, blocks: list[list[ast.stmt]], frame: Frame) -> str 
         ends.append(ended)
         if ended is None:
             states.append((frame.env.names, machine.heap))
-    machine.once = once
+    machine.once, machine.sure = once, sure
     if not states:
         frame.env.names, machine.heap = before, heap
         return ends[0]
@@ -238,8 +239,12 @@ def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> str
 
 
 def _try(machine: Machine, node: Any, frame: Frame) -> str | None:
-    ended = execute(machine, node.body, frame)
     handled = [handler.body for handler in node.handlers]
+    once, sure = machine.once, machine.sure
+    if handled:  # any of its lines can be the last that ran
+        machine.once = machine.sure = False
+    ended = execute(machine, node.body, frame)
+    machine.once, machine.sure = once, sure
     if handled:
         _sides(machine, [*handled, []], frame)
     if ended is None:
