@@ -5,16 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.error import UsageError
 
 from inplace_magic.deliver import complain, has_note
 from inplace_magic.language import _
 from inplace_magic.magics.hint import hint_for, is_explained_text
-
-if TYPE_CHECKING:
-    from inplace_magic.record.answer import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +29,25 @@ def failure_of(error: BaseException) -> Failed:
     return Failed(f"{type(error).__name__}: {_first_line(error)}", hint_for(error) is not None)
 
 
-def show_answer(shell: Any, error: BaseException, number: int | None) -> None:
+def show_answer(shell: Any, error: BaseException, number: int | None, *, below: bool = True) -> None:
     """Display the answer to an error, where there is one; else, where a watch explains it, one line on how to ask.
 
     Args:
         shell: where to show it.
         error: what left the cell.
         number: execution count of the cell.
+        below: it is shown below that cell.
     """
     if has_note(error):
         return
     try:
         from inplace_magic.answering.asked import answer_of
         from inplace_magic.magics.output import publish
+        from inplace_magic.render.answer import to_mimebundle
 
         found = answer_of(error, number)
         if found is not None:
-            publish(shell, _bundle(found), apart=True)
+            publish(shell, to_mimebundle(found, below=below), apart=True)
             return
     except Exception as fault:  # a boundary: the cell has failed already, and by its own error alone
         complain(_("the answer could not be shown"), fault)
@@ -85,19 +84,13 @@ def answer_late(shell: Any, failed: dict[int, Failed]) -> None:
         return
     newest = next(reversed(failed))
     if failed[newest].explained:
-        show_answer(shell, error, newest)
+        show_answer(shell, error, newest, below=False)
 
 
 def _kept(stored: Mapping[str, Any]) -> Failed:
     """A failure from what the shell keeps of it."""
     text = str(stored.get("evalue", ""))
     return Failed(f"{stored.get('ename')}: {text.strip().partition(chr(10))[0][:200]}", is_explained_text(text))
-
-
-def _bundle(answer: Answer) -> Mapping[str, str]:
-    from inplace_magic.render.answer import to_mimebundle
-
-    return to_mimebundle(answer)
 
 
 def _first_line(error: BaseException) -> str:

@@ -108,7 +108,7 @@ class Texts:
             line=node.lineno,
             text=lines[node.lineno - 1].strip() if 0 < node.lineno <= len(lines) else "",
             cell=cell.number if cell is not None else None,
-            file=filename if cell is None and not filename.startswith("<") else None,
+            file=filename if (cell is None or cell.number is None) and not filename.startswith("<") else None,
             function=function,
             caller=caller,
             end_line=end_line,

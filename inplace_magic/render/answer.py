@@ -31,12 +31,17 @@ MOST_CANDIDATES = 6
 MARK = "inplace_magic: "
 
 
-def text_of(answer: Answer) -> str:
-    """Return the answer as text, in the language of now."""
-    lines = [MARK + _message(answer)]
+def text_of(answer: Answer, *, below: bool = False) -> str:
+    """Return the answer as text, in the language of now.
+
+    Args:
+        answer: what to show.
+        below: it stands right below the cell that failed, whose lines need no cell's number then.
+    """
+    lines = [MARK + (_message_below(answer) if below else answer.message)]
     excerpts = _excerpts(answer)
     for excerpt in excerpts:
-        shown = to_lines(excerpt)[0 if _are_named(excerpts, answer) else 1 :]
+        shown = to_lines(excerpt)[1 if _is_own(excerpts, answer, below=below) else 0 :]
         lines += ["", *(f"  {line}".rstrip() for line in shown)]
     lines.append("")
     if answer.fix:
@@ -46,24 +51,24 @@ def text_of(answer: Answer) -> str:
     return "\n".join(lettering.printable(lettering.shortened(line, words.MAX_TEXT)) for line in lines).rstrip()
 
 
-def html_of(answer: Answer) -> str:
-    """Return the answer as a card that an untrusted notebook keeps, in the language of now."""
+def html_of(answer: Answer, *, below: bool = False) -> str:
+    """Return the answer as a card that an untrusted notebook keeps; the arguments are those of :func:`text_of`."""
     accent, ink, _tint = style.SEVERITY_COLOURS["error"]
     sign = tag("b", f"color:{ink}", esc(f"{style.SEVERITY_SYMBOL['error']} "))
-    head = tag("div", "margin:0 0 4px", sign, prose(_message(answer)))
+    head = tag("div", "margin:0 0 4px", sign, prose(_message_below(answer) if below else answer.message))
     excerpts = _excerpts(answer)
-    shown = "".join(listing(excerpt, named=_are_named(excerpts, answer)) for excerpt in excerpts)
+    shown = "".join(listing(excerpt, named=not _is_own(excerpts, answer, below=below)) for excerpt in excerpts)
     css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:4px 0"
     fix = tag("div", css, tag("b", "", esc(_("Fix: "))), prose(answer.fix)) if answer.fix else ""
     last = [prose(sentence) for sentence in (*_remarks(answer), closing(answer)) if sentence]
-    below = tag("div", f"color:{style.MUTED_INK};margin:4px 0 0", "<br>".join(last)) if last else ""
+    foot = tag("div", f"color:{style.MUTED_INK};margin:4px 0 0", "<br>".join(last)) if last else ""
     cure = fix + diffs.as_markup(answer.diff or "", {})
-    return card(tag("div", f"border-left:4px solid {accent};padding:0 0 0 10px", head, shown, cure, below))
+    return card(tag("div", f"border-left:4px solid {accent};padding:0 0 0 10px", head, shown, cure, foot))
 
 
-def to_mimebundle(answer: Answer) -> dict[str, str]:
-    """Return what a notebook stores and shows for the answer."""
-    return {"text/html": html_of(answer), "text/plain": text_of(answer)}
+def to_mimebundle(answer: Answer, *, below: bool = False) -> dict[str, str]:
+    """Return what a notebook stores and shows for the answer; the arguments are those of :func:`text_of`."""
+    return {"text/html": html_of(answer, below=below), "text/plain": text_of(answer, below=below)}
 
 
 def closing(answer: Answer) -> str:
@@ -82,8 +87,8 @@ def failing_cell(answer: Answer) -> int | None:
     return answer.place.outermost.cell if answer.place is not None else None
 
 
-def _message(answer: Answer) -> str:
-    """The cause, with ``line 5`` for lines of the cell that failed, which stands right above."""
+def _message_below(answer: Answer) -> str:
+    """The cause, with ``line 5`` for lines of the cell that failed."""
     own = rf"Cell In\[{failing_cell(answer)}\], line (\d+)"
     return re.sub(own, lambda found: _("line {line}").format(line=found[1]), answer.message)
 
@@ -98,9 +103,9 @@ def _excerpts(answer: Answer) -> tuple[Excerpt, ...]:
     return listings_of(_marks(answer), Trace(cell=failing_cell(answer)))
 
 
-def _are_named(excerpts: tuple[Excerpt, ...], answer: Answer) -> bool:
-    """Whether it must be said whose lines they are: all but those of the cell that failed alone."""
-    return [excerpt.source for excerpt in excerpts] != [f"Cell In[{failing_cell(answer)}]"]
+def _is_own(excerpts: tuple[Excerpt, ...], answer: Answer, *, below: bool) -> bool:
+    """Whether all lines are those of the cell right above."""
+    return below and [excerpt.source for excerpt in excerpts] == [f"Cell In[{failing_cell(answer)}]"]
 
 
 def _marks(answer: Answer) -> list[Mark]:
@@ -128,4 +133,5 @@ def _label(answer: Answer, site: Callsite) -> tuple[str, str]:
         return _("possibly here"), ""
     if before is None or after is None:
         return _("here"), ""
-    return _("overwritten here"), _("version {before} → {after}").format(before=before, after=after)
+    alone = after == before + 1  # else the versions are of several writes
+    return _("overwritten here"), _("version {before} → {after}").format(before=before, after=after) if alone else ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from inplace_magic.language import _, ngettext
+from inplace_magic.record import places
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
@@ -208,7 +209,7 @@ def source_name(site: Callsite | None) -> str:
         return _("unknown place")
     if site.cell is not None:
         return f"Cell In[{site.cell}]"
-    return _("the watched code") if site.file is None else site.file.replace("\\", "/").rsplit("/", 1)[-1]
+    return _("the watched code") if site.file is None else places.source_name(site.file)
 
 
 def _key(site: Callsite | None) -> tuple[int, str, int]:
