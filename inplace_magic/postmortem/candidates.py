@@ -118,6 +118,8 @@ def _of_memory(
 
 def _can_save(event: Event, memory: frozenset[int], saver: Saver | None) -> bool:
     """Whether an operation had the memory where its node keeps it: as its own result, or as what it read."""
+    if not event.recorded:
+        return False
     both = event.reads | event.makes
     if saver is None or saver.is_output is None:
         return bool(both & memory)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 
 from inplace_magic.postmortem.failure import Cells, Failure, UserFrame
-from inplace_magic.postmortem.overwritten import explain_overwritten
 from inplace_magic.postmortem.texts import Texts
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
@@ -24,7 +24,16 @@ class Kind:
     code: str
     """That of a watch's finding where there is one."""
     pattern: re.Pattern[str]
-    explain: Callable[[Failure], Answer]
+    explain: Callable[[Failure], Answer | None]
+
+
+def _overwritten(failure: Failure) -> Answer | None:
+    """What reads the graph is loaded with the first such error; it needs PyTorch, which is loaded then."""
+    if "torch" not in sys.modules:
+        return None
+    from inplace_magic.postmortem.overwritten import explain_overwritten
+
+    return explain_overwritten(failure)
 
 
 KINDS: tuple[Kind, ...] = (
@@ -36,7 +45,7 @@ KINDS: tuple[Kind, ...] = (
             r"(?:.*?is at version (?P<found>\d+); expected version (?P<expected>\d+) instead)?",
             re.DOTALL,
         ),
-        explain_overwritten,
+        _overwritten,
     ),
 )
 """The first whose pattern is found in the text explains it."""

@@ -9,6 +9,11 @@ from heapq import heappop, heappush
 from types import FrameType
 from typing import Any
 
+import torch
+
+from inplace_magic.capture.graph.depth import DEEP, levels
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence, saved_values
 from inplace_magic.postmortem.memory import Memory, memory_of
 
 _BACKWARDS = frozenset(("backward", "grad", "_engine_run_backward"))
@@ -84,8 +89,6 @@ def keeps_its_graph(stack: Iterable[FrameType]) -> bool:
 
 
 def _tensors(value: Any) -> list[Any]:
-    import torch
-
     listed = value if type(value) in (tuple, list) else (value,)
     return [each for each in listed if issubclass(type(each), torch.Tensor)]
 
@@ -98,9 +101,6 @@ def nodes_of(tensors: Iterable[Any], most: int) -> Iterator[Any]:
         most: how many at most. From PyTorch 2.13 on, freeing a long chain of nodes that were looked at takes stack
             (:mod:`inplace_magic.capture.graph.depth`).
     """
-    from inplace_magic.capture.torch import describe
-    from inplace_magic.capture.torch.describe_nodes import node_sequence
-
     waiting: list[tuple[int, int, Any]] = []
     seen: dict[int, Any] = {}  # by id; holding the nodes keeps the ids theirs
 
@@ -121,8 +121,6 @@ def nodes_of(tensors: Iterable[Any], most: int) -> Iterator[Any]:
 
 def most_nodes() -> int:
     """How many nodes may be looked at, so that the graph can still be freed."""
-    from inplace_magic.capture.graph.depth import DEEP, levels
-
     return max(64, levels() - DEEP.alive)
 
 
@@ -138,9 +136,6 @@ def refused(tensors: Iterable[Any], version: int | None, shape: tuple[int, ...] 
         shape: of the tensor that the error names.
         retained: whether this backward lets go of nothing.
     """
-    from inplace_magic.capture.torch import describe
-    from inplace_magic.capture.torch.describe_nodes import saved_values
-
     savers: list[Saver] = []
     packed = False
     left = most_nodes()
@@ -164,9 +159,6 @@ def refused(tensors: Iterable[Any], version: int | None, shape: tuple[int, ...] 
 
 
 def _saver(node: Any, field: str, tensor: Any) -> Saver:
-    from inplace_magic.capture.torch import describe
-    from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
-
     plain = not describe.is_view(tensor)  # a stale view's `grad_fn` changes by being read
     writer = describe.grad_fn(tensor) if plain else None
     return Saver(
@@ -183,8 +175,6 @@ def _saver(node: Any, field: str, tensor: Any) -> Saver:
 
 def _leaves_behind(node: Any) -> Iterator[Memory]:
     """Leaves that a node uses directly, or through a transposition as ``linear`` does."""
-    from inplace_magic.capture.torch.describe_nodes import node_name
-
     for behind, _ in node.next_functions:
         inner = [behind, *(step for step, _ in behind.next_functions)] if behind is not None else []
         for at, step in enumerate(inner):

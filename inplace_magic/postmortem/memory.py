@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-_MOST_NAMES = 5_000
-"""Of a namespace that are followed."""
+import torch
+
+from inplace_magic.capture.naming.reach import LEADS_NOWHERE, Kinds, entries_of
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.describe_nodes import node_name
+from inplace_magic.postmortem.reading import stored
+
+_MOST_OBJECTS = 4_000
+"""Objects that are looked into, and at each length of a path about as many tensors."""
+_MOST_ENTRIES = 200
+"""Of a list or dict."""
+_MOST_STEPS = 12
+"""Of a path: modules are nested deeply."""
 
 
 class Memory(NamedTuple):
@@ -22,41 +33,69 @@ class Memory(NamedTuple):
 
 def memory_of(tensor: Any) -> Memory | None:
     """Where a tensor's numbers are; None where it does not say. If ``_cdata`` vanishes: nothing is known of any."""
-    from inplace_magic.capture.torch import describe
-
     storage = describe.storage(tensor)
     address = describe.attempt(lambda: int(storage._cdata)) if storage is not None else None
     return None if address is None else Memory(address, describe.version(tensor))
 
 
-def names_of(memory: Memory | None, scopes: Iterable[Mapping[str, object]]) -> list[str]:
-    """The paths by which the user's names lead to a memory, inner scopes and short paths first."""
-    if memory is None:
-        return []
-    found = []
+Holders = dict[Memory, list[tuple[str, Any]]]
+"""By memory: the paths by which the user's names lead there, and the tensors at their ends."""
+
+
+def holders_in(scopes: Iterable[Mapping[str, object]]) -> Holders:
+    """Return what the names of some scopes lead to, inner scopes and short paths first."""
+    found: Holders = {}
     for scope in scopes:
-        paths = [(depth, path) for depth, path, tensor in _tensors_of(scope) if memory_of(tensor) == memory]
-        found += [path for _, path in sorted(paths, key=lambda entry: entry[0])]
+        for path, tensor in _tensors_of(scope):
+            memory = memory_of(tensor)
+            if memory is not None:
+                found.setdefault(memory, []).append((path, tensor))
     return found
 
 
-def _tensors_of(scope: Mapping[str, object]) -> list[tuple[int, str, Any]]:
-    import torch
+def last_recorded(tensors: Iterable[Any]) -> str | None:
+    """The node of the last write that autograd recorded, or of what made the memory; None where no tensor tells.
 
-    from inplace_magic.capture.naming.reach import walk
+    Views are not asked: reading the ``grad_fn`` of one whose base was written changes the graph.
+    """
+    for tensor in tensors:
+        node = describe.grad_fn(tensor) if not describe.is_view(tensor) else None
+        if node is not None:
+            return node_name(node)
+    return None
 
-    found: list[tuple[int, str, Any]] = []
-    for name, value in islice(list(scope.items()), _MOST_NAMES):
-        if not name.startswith("_") and name not in ("In", "Out"):
-            found += [entry for entry in walk(name, value, kinds()) if issubclass(type(entry[2]), torch.Tensor)]
+
+def _tensors_of(scope: Mapping[str, object]) -> Iterator[tuple[str, Any]]:
+    """The tensors that names lead to, with their paths, short ones first."""
+    names = islice(list(scope.items()), _MOST_OBJECTS)
+    level = [(name, value) for name, value in names if name[:1] != "_" and name not in ("In", "Out")]
+    seen: set[int] = set()
+    for _depth in range(_MOST_STEPS):
+        deeper: list[tuple[str, Any]] = []
+        for path, value in level:
+            if issubclass(type(value), torch.Tensor):
+                yield path, value
+            elif type(value) not in LEADS_NOWHERE and id(value) not in seen and len(seen) < _MOST_OBJECTS:
+                seen.add(id(value))
+                if len(deeper) < _MOST_OBJECTS:
+                    deeper += _below(path, value)
+        level = deeper
+
+
+def _below(path: str, value: Any) -> list[tuple[str, Any]]:
+    if not issubclass(type(value), torch.nn.Module):
+        return [(f"{path}{step}", each) for step, each in entries_of(value, _KINDS, _MOST_ENTRIES)]
+    found = [(f"{path}{step}", each) for step, each in entries_of(value, _KINDS)]
+    indexed = issubclass(type(value), _KINDS.indexed)
+    for name, child in (stored(value).get("_modules") or {}).items():
+        if child is not None:
+            found.append((f"{path}[{name}]" if indexed and name.isdigit() else f"{path}.{name}", child))
     return found
 
 
-def kinds() -> Any:
-    """What a tensor and a module of PyTorch is."""
-    import torch
-
-    from inplace_magic.capture.naming.reach import Kinds
-
-    indexed = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)
-    return Kinds(torch.Tensor, torch.nn.Module, indexed, ("_parameters", "_buffers", "_modules"))
+_KINDS = Kinds(
+    torch.Tensor,
+    torch.nn.Module,
+    (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList),
+    ("_parameters", "_buffers"),
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from inplace_magic.language import _
 from inplace_magic.postmortem import words
@@ -10,8 +11,8 @@ from inplace_magic.postmortem.candidates import Asked, verdict
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.flow.machine import Where
 from inplace_magic.postmortem.flow.run import Flow, follow
-from inplace_magic.postmortem.graph import Refused, keeps_its_graph, refused, roots_of
-from inplace_magic.postmortem.memory import names_of
+from inplace_magic.postmortem.graph import Refused, Saver, keeps_its_graph, refused, roots_of
+from inplace_magic.postmortem.memory import Holders, holders_in, last_recorded
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
@@ -24,10 +25,12 @@ def explain_overwritten(failure: Failure) -> Answer:
     found, expected = _number(failure, "found"), _number(failure, "expected")
     facts = _facts(failure, found)
     saver = facts.savers[0] if facts.savers and facts.is_sure else None
+    holders = holders_in(failure.scopes)
+    savers = (saver,) if saver is not None else facts.savers[:_MOST_SAVERS]
     flow = follow(failure, failure.raised)
-    judged = verdict(flow, Asked((saver,) if saver is not None else facts.savers[:_MOST_SAVERS], expected, found))
+    judged = verdict(flow, Asked(tuple(_written_by(each, holders) for each in savers), expected, found))
     saver = saver or judged.node
-    names = names_of(saver.memory, failure.scopes) if saver is not None else []
+    names = [path for path, _ in holders.get(saver.memory, ())] if saver is not None and saver.memory else []
     candidates = tuple(_site(failure, line) for line in judged.lines)
     saved = _site(failure, judged.saver) if judged.saver is not None else None
     saved_by, variable = saver.name if saver is not None else None, names[0] if names else None
@@ -62,6 +65,13 @@ def _limits(facts: Refused, flow: Flow) -> Iterator[str]:
         yield _("Saved-tensor hooks hide what the nodes of this graph keep.")
     if flow.cut:
         yield _("The program is longer than what is followed; writes further on are not known.")
+
+
+def _written_by(saver: Saver, holders: Holders) -> Saver:
+    """The saver of its own result, with what the tensors on that memory say of the last write."""
+    if saver.written_by is not None or saver.memory is None or not saver.is_output:
+        return saver
+    return replace(saver, written_by=last_recorded(tensor for _, tensor in holders.get(saver.memory, ())))
 
 
 def _site(failure: Failure, where: Where) -> Callsite:

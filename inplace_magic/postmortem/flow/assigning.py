@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import torch
+
 from inplace_magic.postmortem.flow.machine import PLAIN, Frame, Machine, key_of
 from inplace_magic.postmortem.flow.values import (
     UNKNOWN,
@@ -58,8 +60,6 @@ def bind(machine: Machine, name: str, value: Value, frame: Frame) -> None:
 
 def same_object(machine: Machine, value: Value, live: object, depth: int = 4) -> Value:
     """The object that a name leads to in the end, where it can be the one that the text just made."""
-    import torch
-
     kind = type(live)
     if not depth or kind in PLAIN or (isinstance(value, Live) and value.thing is live):
         return value
@@ -89,8 +89,6 @@ def same_object(machine: Machine, value: Value, live: object, depth: int = 4) ->
 def _set_as_made(machine: Machine, made: Instance, live: object, depth: int) -> None:
     """What the text set an object's attributes to, told of the object itself: its tensors, whose memory only the text
     tells; of all else what is there in the end."""
-    import torch
-
     machine.owners[id(live)] = live
     for attribute, held in made.attributes.items():
         now = lookup(live, attribute)

@@ -105,7 +105,7 @@ def builtin(
     if name in ("deepcopy", "copy") and given:
         if name == "copy" and not isinstance(given[0], Tensors):
             return given[0]
-        return machine.operation(node, frame, None, *given)
+        return machine.operation(node, frame, frozenset(("Clone",)), *given)
     if name in ("super", "object", "type"):
         return Method(machine.find("self", frame) if name == "super" else None, name)
     return _arithmetic(machine, name, given, node, frame)

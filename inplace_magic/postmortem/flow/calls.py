@@ -7,6 +7,8 @@ import functools
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import torch
+
 from inplace_magic.postmortem.flow.assigning import assign, same_object, set_attribute, set_item
 from inplace_magic.postmortem.flow.builtin import builtin
 from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Frame, Machine, Where
@@ -224,8 +226,6 @@ def _of_module(
     machine: Machine, owner: Live, name: str, given: list[Value], named: Named, node: ast.expr, frame: Frame
 ) -> Value | None:
     """Methods of a module of PyTorch's that hand out what it holds, or take hooks."""
-    import torch
-
     thing = owner.thing
     if not isinstance(thing, torch.nn.Module):
         return None
@@ -313,8 +313,6 @@ def _fields(kind: Value) -> list[str]:
 
 
 def _live(machine: Machine, function: Live, given: list[Value], named: Named, node: ast.expr, frame: Frame) -> Value:
-    import torch
-
     thing: Any = function.thing
     kind = type(thing)
     if kind is MethodType:

@@ -6,6 +6,8 @@ import ast
 from types import FunctionType, ModuleType
 from typing import Any
 
+import torch
+
 from inplace_magic.postmortem.flow.assigning import assign
 from inplace_magic.postmortem.flow.calls import apply, call
 from inplace_magic.postmortem.flow.machine import Frame, Machine, key_of
@@ -258,8 +260,6 @@ def _of_tensor(machine: Machine, owner: Tensors, name: str) -> Value:
 
 
 def _of_object(machine: Machine, owner: Live, name: str, frame: Frame, node: ast.expr) -> Value:
-    import torch
-
     thing = owner.thing
     if isinstance(thing, type):
         found = of_class(thing, name)

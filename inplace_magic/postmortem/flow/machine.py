@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, MappingProxyType
 from typing import Any
+
+import torch
 
 from inplace_magic.postmortem.flow.values import (
     NO_MEMORY,
@@ -20,12 +23,13 @@ from inplace_magic.postmortem.flow.values import (
     Tensors,
     Value,
     memories_in,
+    tensors_in,
 )
 from inplace_magic.postmortem.memory import Memory, memory_of
 from inplace_magic.postmortem.reading import unwrapped
 from inplace_magic.postmortem.texts import Texts
 
-MOST_STEPS = 40_000
+MOST_STEPS = 20_000
 """Expressions and statements that are followed."""
 MOST_DEPTH = 24
 """Functions inside each other."""
@@ -182,8 +186,6 @@ class Machine:
 
     def value_of(self, thing: Any) -> Value:
         """The value that stands for an object."""
-        import torch
-
         kind = type(thing)
         if kind in PLAIN:
             return Constant(thing)
@@ -289,8 +291,6 @@ class Machine:
         recorded: bool = True,
     ) -> None:
         """A write of tensors, each with an event of its own where autograd or the counter differ."""
-        from inplace_magic.postmortem.flow.values import tensors_in
-
         for value in written:
             for tensors in tensors_in(value):
                 if tensors.through == "data" or not tensors.memories:
@@ -344,8 +344,6 @@ class Machine:
             if env.live is not None and name in env.live:
                 return self.value_of(env.live[name])
             env = env.parent
-        import builtins
-
         found = vars(builtins).get(name, UNKNOWN)
         return found if isinstance(found, Value) else Live(found)
 

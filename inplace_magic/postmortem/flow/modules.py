@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import torch
+
 from inplace_magic.postmortem.flow.machine import Frame, Machine
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
@@ -78,8 +80,6 @@ def _forward(
     frame: Frame,
     apply: Callable[..., Value],
 ) -> Value:
-    import torch
-
     own = stored(module)
     forward = own.get("forward", of_class(type(module), "forward"))
     if type(forward) is FunctionType:
@@ -89,7 +89,8 @@ def _forward(
             return apply(machine, function.bound(receiver), given, named, node, frame)
     if type(module) is torch.nn.Sequential:
         value: Value = given[0] if given else NOTHING
-        for child in list(own["_modules"].values())[:200]:
+        for child in list(own["_modules"].values()):
+            machine.tick()
             value = call_module(machine, child, [value], {}, node, frame, apply)
         return value
     name = type(module).__name__
@@ -154,8 +155,6 @@ def step(machine: Machine, owner: Live, given: list[Value], node: ast.expr, fram
 
 def construct(machine: Machine, kind: type, given: list[Value], named: dict[str, Value]) -> Value | None:
     """An object of a class of PyTorch's; None for other classes."""
-    import torch
-
     if of_class(kind, "param_groups") is Missing and issubclass(kind, torch.optim.Optimizer):
         if machine.texts.is_users(_file_of(kind)):
             return None

@@ -7,6 +7,8 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
+import torch
+
 from inplace_magic.postmortem.flow.machine import Frame, Machine
 from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Tensors, Value, either, tensors_in
 from inplace_magic.postmortem.flow.vocabulary import (
@@ -72,16 +74,12 @@ def operation(
 
 def _is_native(name: str) -> bool:
     """Whether a Python function of ``torch.nn.functional`` calls the operator of its own name."""
-    import torch
-
     return hasattr(torch._C._VariableFunctions, name) or hasattr(torch._C._nn, name)
 
 
 @lru_cache(maxsize=1)
 def node_kinds() -> frozenset[str]:
     """All nodes of PyTorch's, without ``Backward0``. If ``_functions`` vanishes: no function is known by its name."""
-    import torch
-
     return frozenset(map(bare_node, dir(getattr(torch._C, "_functions", None))))
 
 

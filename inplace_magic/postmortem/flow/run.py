@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from inplace_magic.postmortem.failure import Failure, UserFrame
 from inplace_magic.postmortem.flow.calls import call_method
 from inplace_magic.postmortem.flow.expressions import evaluate, item
@@ -124,8 +126,6 @@ def _led(machine: Machine, snapshot: Snapshot | None) -> dict[int, frozenset[Mem
 
 
 def _compare(value: Value, thing: Any, led: dict[int, set[Memory]], depth: int) -> None:
-    import torch
-
     if isinstance(value, Tensors):
         if len(value.memories) == 1 and value.through != "data" and issubclass(type(thing), torch.Tensor):
             here = memory_of(thing)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+import torch
+
 from inplace_magic.postmortem.flow.assigning import assign, augment
 from inplace_magic.postmortem.flow.machine import Frame, Machine, Stop
 from inplace_magic.postmortem.flow.values import (
@@ -255,8 +257,6 @@ def _try(machine: Machine, node: Any, frame: Frame) -> str | None:
 
 def entries_of(machine: Machine, value: Value) -> list[Value] | None:
     """What a loop over a value goes through, where it is known."""
-    import torch
-
     found: list[Value] = []
     for part in parts(value):
         items = machine.items_of(part)
