@@ -119,16 +119,20 @@ def test_an_answer_can_be_asked_for_where_an_error_is_handled_and_keeps_nothing(
 import gc, weakref
 import inplace_magic
 assert inplace_magic.answer() is None
+sizes = [size for size in range(3)]
+inplace_magic.answer(RuntimeError("modified by an inplace operation"))  # what it loads leaves rubbish of its own
 for _ in range(2):
+    gc.collect()
+    gc.disable()
     try:
         main()
     except RuntimeError as error:
         found, raised = inplace_magic.answer(), error
     assert found == inplace_magic.answer(raised)
-    graph = weakref.ref(raised.__traceback__.tb_next.tb_frame.f_locals["loss"])
+    loss = weakref.ref(raised.__traceback__.tb_next.tb_frame.f_locals["loss"])
     del raised
-    gc.collect()
-    assert graph() is None
+    assert loss() is None, "it died when nobody held it any more, without the collector"
+    gc.enable()
     assert (found.mutation.line, found.mutation.file, found.saved.line) == (6, __file__, 12), found
     try:
         1 / 0

@@ -184,6 +184,7 @@ def _comprehension(
             through(generators[1:])
 
     through(node.generators)
+    del through  # it holds itself, and with it the user's tensors, until the collector comes
     machine.once = once
     return Items(made, keys if isinstance(node, ast.DictComp) else None)
 
