@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 
 from inplace_magic.answering.raised import last_error
+from inplace_magic.errors import chained
 from inplace_magic.record.answer import Answer
 
 
@@ -18,6 +19,8 @@ class _Latest:
 
 
 _latest = _Latest()
+_KINDS = RuntimeError, ValueError, SystemError
+"""What PyTorch's autograd raises, and what Paddle's does besides."""
 
 
 def answer(error: BaseException | None = None) -> Answer | None:
@@ -62,7 +65,8 @@ def is_known(error: BaseException) -> bool:
 
 
 def _made(error: BaseException, number: int | None) -> Answer | None:
-    if not {"torch", "paddle"} & set(sys.modules):
+    can_be = any(isinstance(each, _KINDS) for each in chained(error))  # else nothing is loaded for it
+    if not can_be or not {"torch", "paddle"} & set(sys.modules):
         return None
     from inplace_magic.answering.sessions import at_hand
     from inplace_magic.postmortem import answer_to

@@ -42,11 +42,12 @@ def show_answer(shell: Any, error: BaseException, number: int | None, *, below: 
         return
     try:
         from inplace_magic.answering.asked import answer_of
-        from inplace_magic.magics.output import publish
-        from inplace_magic.render.answer import to_mimebundle
 
         found = answer_of(error, number)
         if found is not None:
+            from inplace_magic.magics.output import publish
+            from inplace_magic.render.answer import to_mimebundle
+
             publish(shell, to_mimebundle(found, below=below), apart=True)
             return
     except Exception as fault:  # a boundary: the cell has failed already, and by its own error alone

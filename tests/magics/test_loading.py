@@ -26,6 +26,19 @@ assert not heavy & new, heavy & new
 assert len(new) <= 100, sorted(new)
 """
 
+FAIL_OTHERWISE = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_line_magic("load_ext", "inplace_magic")
+shell.run_cell("import torch")
+before = set(sys.modules)
+for cell in ("1 / 0", "undefined", "x = = 1"):
+    assert not shell.run_cell(cell).success
+new = {name for name in set(sys.modules) - before if name.startswith("inplace_magic")}
+assert not new, new
+"""
+
 
 def picture(shell: Any) -> dict[str, Any]:
     """Everything of a shell that an extension may hook into."""
@@ -53,6 +66,11 @@ def test_loading_prints_nothing_and_imports_little(tmp_path: Any) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_failure_of_another_kind_loads_nothing_of_ours() -> None:
+    done = subprocess.run([sys.executable, "-c", FAIL_OTHERWISE], capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_loading_twice_hooks_once(shell: Any) -> None:

@@ -166,27 +166,36 @@ def _comprehension(
     made: list[Value] = []
     keys: list[object] = []
 
-    def through(generators: list[ast.comprehension]) -> None:
-        if not generators:
-            if isinstance(node, ast.DictComp):
-                key = evaluate(machine, node.key, inner)
-                keys.append(key.value if isinstance(key, Constant) and key.known else object())
-                made.append(evaluate(machine, node.value, inner))
-            else:
-                made.append(evaluate(machine, node.elt, inner))
-            return
-        first = generators[0]
-        entries = entries_of(machine, evaluate(machine, first.iter, inner))
-        for entry in (entries if entries is not None else [machine.fresh(), machine.fresh()])[:64]:
-            assign(machine, first.target, entry, inner)
-            for test in first.ifs:
-                evaluate(machine, test, inner)
-            through(generators[1:])
-
-    through(node.generators)
-    del through  # it holds itself, and with it the user's tensors, until the collector comes
+    _through(machine, node, inner, node.generators, made, keys)
     machine.once = once
     return Items(made, keys if isinstance(node, ast.DictComp) else None)
+
+
+def _through(
+    machine: Machine,
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+    inner: Frame,
+    generators: list[ast.comprehension],
+    made: list[Value],
+    keys: list[object],
+) -> None:
+    """The entries of a comprehension; not within it: a local function that calls itself would keep all that is read,
+    the user's tensors too, until the garbage collector comes."""
+    if not generators:
+        if isinstance(node, ast.DictComp):
+            key = evaluate(machine, node.key, inner)
+            keys.append(key.value if isinstance(key, Constant) and key.known else object())
+            made.append(evaluate(machine, node.value, inner))
+        else:
+            made.append(evaluate(machine, node.elt, inner))
+        return
+    first = generators[0]
+    entries = entries_of(machine, evaluate(machine, first.iter, inner))
+    for entry in (entries if entries is not None else [machine.fresh(), machine.fresh()])[:64]:
+        assign(machine, first.target, entry, inner)
+        for test in first.ifs:
+            evaluate(machine, test, inner)
+        _through(machine, node, inner, generators[1:], made, keys)
 
 
 def item(machine: Machine, owner: Value, written: ast.expr, index: Value, node: ast.expr, frame: Frame) -> Value:
