@@ -153,7 +153,7 @@ def _method(machine: Machine, method: Method, given: list[Value], named: Named, 
     if isinstance(base, Items):
         return _of_items(machine, base, name, given, node)
     if isinstance(base, Stepping) and name == "step":
-        machine.write(node, frame, None, Tensors(base.memories), bumps=None, recorded=False)
+        machine.step(node, frame, base.memories)
         return NOTHING
     if isinstance(base, Live):
         items = machine.items_of(base)
@@ -275,7 +275,7 @@ def _tensors_of(machine: Machine, module: Any, name: str) -> Items:
     for prefix, each in waiting:
         for table in tables:
             for key, tensor in (each.__dict__.get(table) or {}).items():
-                if tensor is not None and len(pairs) < 400:
+                if tensor is not None and len(pairs) < 4000:
                     set_here = machine.heap.get((id(each), key))
                     through = "detached" if name == "state_dict" else ""
                     value = set_here if set_here is not None else machine.live(tensor, through)

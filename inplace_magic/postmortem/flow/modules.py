@@ -144,11 +144,11 @@ def step(machine: Machine, owner: Live, given: list[Value], node: ast.expr, fram
             groups = stored(part.thing).get("param_groups") if isinstance(part, Live) else None
             if type(groups) is list:
                 tensors = [t for group in groups if type(group) is dict for t in group.get("params", ())]
-                written = [machine.live(tensor) for tensor in tensors[:2000]]
-                machine.write(node, frame, None, Items(list(written)), bumps=None, recorded=False)
+                written = (machine.live(tensor).memories for tensor in tensors)
+                machine.step(node, frame, frozenset().union(*written))
                 return NOTHING
             if isinstance(part, Stepping):
-                machine.write(node, frame, None, Tensors(part.memories), bumps=None, recorded=False)
+                machine.step(node, frame, part.memories)
                 return NOTHING
     return None
 
