@@ -11,10 +11,10 @@ import torch
 
 from inplace_magic.postmortem.flow.assigning import assign, same_object, set_attribute, set_item
 from inplace_magic.postmortem.flow.builtin import builtin
+from inplace_magic.postmortem.flow.loops import entries_of
 from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Frame, Machine, Where
 from inplace_magic.postmortem.flow.modules import call_module, construct, step
 from inplace_magic.postmortem.flow.operations import operation
-from inplace_magic.postmortem.flow.statements import entries_of
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
     UNKNOWN,

@@ -138,6 +138,7 @@ class Machine:
         self.recorded = True
         self.once = True
         self.sure = True
+        self.loops = 0
         self.steps = 0
         self.cut = False
         self.frames: list[Frame] = []

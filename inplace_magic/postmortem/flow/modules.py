@@ -68,7 +68,9 @@ def _renormalize(machine: Machine, hook: Value, module: Any, node: ast.expr, fra
     """The hook of ``spectral_norm`` as it was before parametrizations writes two buffers."""
     if isinstance(hook, Live) and type(hook.thing).__name__ == "SpectralNorm":
         buffers = stored(module).get("_buffers") or {}
-        machine.write(node, frame, None, *map(machine.live, filter(None.__ne__, buffers.values())), recorded=False)
+        machine.write(
+            node, frame, None, *(machine.live(each) for each in buffers.values() if each is not None), recorded=False
+        )
 
 
 def _forward(
