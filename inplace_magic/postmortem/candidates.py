@@ -150,7 +150,7 @@ def _until_sure(writes: Sequence[Event]) -> list[Event]:
     found = []
     for write in writes:
         found.append(write)
-        if write.sure and len(write.writes) == 1:
+        if write.sure and (write.each or len(write.writes) == 1):
             break
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -90,10 +91,14 @@ def _failure(
     frames: list[UserFrame] = []
     stack: list[FrameType] = []
     place: Callsite | None = None
+    is_inside = False
     step: TracebackType | None = error.__traceback__
     while step is not None and len(stack) < _MOST_FRAMES:
         frame, code = step.tb_frame, step.tb_frame.f_code
         stack.append(frame)
+        if frame.f_globals is namespace and not code.co_flags & inspect.CO_OPTIMIZED and not is_inside:
+            is_inside, place = True, None
+            frames.clear()  # what ran the cell or the script is somebody else's
         if texts.is_users(code.co_filename):
             place = texts.locate(code, step.tb_lasti, place)
             frames.append(UserFrame(place, len(stack) - 1, code, frame.f_globals, locals_of(frame)))

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from inplace_magic.postmortem.flow.loops import entries_of
 from inplace_magic.postmortem.flow.machine import Frame, Machine
-from inplace_magic.postmortem.flow.statements import entries_of
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
     UNKNOWN,
@@ -65,6 +65,8 @@ def builtin(
         if held is None:
             return machine.fresh()
         return Items(list(reversed(held)) if name == "reversed" else list(held))
+    if name == "range":
+        return _range(machine, given)
     if name == "zip":
         known = [each if each is not None else [machine.fresh(), machine.fresh()] for each in lists]
         return Items([Items(list(row)) for row in zip(*known, strict=False)])
@@ -109,6 +111,19 @@ def builtin(
     if name in ("super", "object", "type"):
         return Method(machine.find("self", frame) if name == "super" else None, name)
     return _arithmetic(machine, name, given, node, frame)
+
+
+def _range(machine: Machine, given: list[Value]) -> Value:
+    """The numbers of a short ``range``."""
+    numbers = [each.value for each in given if isinstance(each, Constant) and type(each.value) is int]
+    if len(numbers) == len(given) and 0 < len(numbers) < 4 and 0 not in numbers[2:]:
+        counted = range(*numbers)
+        if len(counted) <= _MOST_NUMBERS:
+            return Items([Constant(number) for number in counted])
+    return machine.fresh()
+
+
+_MOST_NUMBERS = 64
 
 
 def _arithmetic(machine: Machine, name: str, given: list[Value], node: ast.expr, frame: Frame) -> Value:

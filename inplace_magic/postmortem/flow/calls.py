@@ -11,10 +11,10 @@ import torch
 
 from inplace_magic.postmortem.flow.assigning import assign, same_object, set_attribute, set_item
 from inplace_magic.postmortem.flow.builtin import builtin
+from inplace_magic.postmortem.flow.loops import entries_of
 from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Frame, Machine, Where
 from inplace_magic.postmortem.flow.modules import call_module, construct, step
 from inplace_magic.postmortem.flow.operations import operation
-from inplace_magic.postmortem.flow.statements import entries_of
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
     UNKNOWN,
@@ -153,7 +153,7 @@ def _method(machine: Machine, method: Method, given: list[Value], named: Named, 
     if isinstance(base, Items):
         return _of_items(machine, base, name, given, node)
     if isinstance(base, Stepping) and name == "step":
-        machine.write(node, frame, None, Tensors(base.memories), bumps=None, recorded=False)
+        machine.step(node, frame, base.memories)
         return NOTHING
     if isinstance(base, Live):
         items = machine.items_of(base)
@@ -275,7 +275,7 @@ def _tensors_of(machine: Machine, module: Any, name: str) -> Items:
     for prefix, each in waiting:
         for table in tables:
             for key, tensor in (each.__dict__.get(table) or {}).items():
-                if tensor is not None and len(pairs) < 400:
+                if tensor is not None and len(pairs) < 4000:
                     set_here = machine.heap.get((id(each), key))
                     through = "detached" if name == "state_dict" else ""
                     value = set_here if set_here is not None else machine.live(tensor, through)

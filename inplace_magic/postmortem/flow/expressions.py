@@ -10,8 +10,9 @@ import torch
 
 from inplace_magic.postmortem.flow.assigning import assign
 from inplace_magic.postmortem.flow.calls import apply, call
+from inplace_magic.postmortem.flow.loops import entries_of, is_counted
 from inplace_magic.postmortem.flow.machine import Frame, Machine, key_of
-from inplace_magic.postmortem.flow.statements import entries_of, truth
+from inplace_magic.postmortem.flow.statements import truth
 from inplace_magic.postmortem.flow.values import (
     UNKNOWN,
     Class,
@@ -162,7 +163,7 @@ def _comprehension(
     machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
 ) -> Value:
     inner = Frame(frame.filename, frame.function, machine.env(frame.env), frame.caller, frame.returns, frame.yields)
-    once, machine.once = machine.once, False
+    once = machine.once
     made: list[Value] = []
     keys: list[object] = []
 
@@ -190,7 +191,9 @@ def _through(
             made.append(evaluate(machine, node.elt, inner))
         return
     first = generators[0]
-    entries = entries_of(machine, evaluate(machine, first.iter, inner))
+    over = evaluate(machine, first.iter, inner)
+    entries = entries_of(machine, over)
+    machine.once = machine.once and is_counted(machine, over) and not first.ifs
     for entry in (entries if entries is not None else [machine.fresh(), machine.fresh()])[:64]:
         assign(machine, first.target, entry, inner)
         for test in first.ifs:

@@ -61,6 +61,8 @@ class Event:
     reads: frozenset[int] = NO_MEMORY
     makes: set[int] = field(default_factory=set)
     writes: frozenset[int] = NO_MEMORY
+    each: bool = False
+    """Whether all of several were written, as by an optimizer's step; else one of them was."""
     bumps: int | None = 1
     """By how many a write moves the version; None where that is open."""
     recorded: bool = True
@@ -136,6 +138,7 @@ class Machine:
         self.recorded = True
         self.once = True
         self.sure = True
+        self.loops = 0
         self.steps = 0
         self.cut = False
         self.frames: list[Frame] = []
@@ -302,6 +305,12 @@ class Machine:
                 if tensors.through == "view" and nodes is not None:
                     event.nodes = nodes | {"CopySlices"}
                 self.events.append(event)
+
+    def step(self, node: ast.expr | ast.stmt, frame: Frame, memories: frozenset[int]) -> None:
+        """An optimizer's step, which writes all that it holds."""
+        event = self._event(node, frame, None)
+        event.writes, event.each, event.bumps, event.recorded = memories, True, None, False
+        self.events.append(event)
 
     def child(self, owner: Tensors, key: object) -> Tensors:
         """An attribute or entry of something that nobody knows: the same one each time it is read."""

@@ -68,7 +68,9 @@ def _renormalize(machine: Machine, hook: Value, module: Any, node: ast.expr, fra
     """The hook of ``spectral_norm`` as it was before parametrizations writes two buffers."""
     if isinstance(hook, Live) and type(hook.thing).__name__ == "SpectralNorm":
         buffers = stored(module).get("_buffers") or {}
-        machine.write(node, frame, None, *map(machine.live, filter(None.__ne__, buffers.values())), recorded=False)
+        machine.write(
+            node, frame, None, *(machine.live(each) for each in buffers.values() if each is not None), recorded=False
+        )
 
 
 def _forward(
@@ -144,11 +146,11 @@ def step(machine: Machine, owner: Live, given: list[Value], node: ast.expr, fram
             groups = stored(part.thing).get("param_groups") if isinstance(part, Live) else None
             if type(groups) is list:
                 tensors = [t for group in groups if type(group) is dict for t in group.get("params", ())]
-                written = [machine.live(tensor) for tensor in tensors[:2000]]
-                machine.write(node, frame, None, Items(list(written)), bumps=None, recorded=False)
+                written = (machine.live(tensor).memories for tensor in tensors)
+                machine.step(node, frame, frozenset().union(*written))
                 return NOTHING
             if isinstance(part, Stepping):
-                machine.write(node, frame, None, Tensors(part.memories), bumps=None, recorded=False)
+                machine.step(node, frame, part.memories)
                 return NOTHING
     return None
 

@@ -5,26 +5,19 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-import torch
-
 from inplace_magic.postmortem.flow.assigning import assign, augment
+from inplace_magic.postmortem.flow.loops import follow_for, follow_while
 from inplace_magic.postmortem.flow.machine import Frame, Machine, Stop
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
-    UNKNOWN,
     Class,
     Constant,
     Function,
-    Items,
     Live,
-    Tensors,
     Value,
     either,
-    parts,
 )
 
-_MOST_PASSES = 6
-"""Of a loop over entries that are known."""
 _UNRECORDED = ("no_grad", "inference_mode")
 
 
@@ -51,7 +44,7 @@ def _look_for_the_failure(machine: Machine, statement: ast.stmt, frame: Frame) -
         last = body[0].lineno - 1
     if statement.lineno <= failing.line <= last:
         machine.remember(frame)
-        if machine.once and len(machine.frames) == 1:
+        if not machine.loops and machine.sure and len(machine.frames) == 1:
             raise Stop
 
 
@@ -84,9 +77,9 @@ def _statement(machine: Machine, node: ast.stmt, frame: Frame) -> str | None:
     elif isinstance(node, ast.If):
         return _branch(machine, node, frame)
     elif isinstance(node, (ast.For, ast.AsyncFor)):
-        return _for(machine, node, frame)
+        return follow_for(machine, node, frame)
     elif isinstance(node, ast.While):
-        return _while(machine, node, frame)
+        return follow_while(machine, node, frame)
     elif isinstance(node, (ast.With, ast.AsyncWith)):
         return _with(machine, node, frame)
     elif isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
@@ -180,50 +173,6 @@ def _joined(tables: list[dict[Any, Value]]) -> dict[Any, Value]:
     return joined
 
 
-def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> str | None:
-    entries = entries_of(machine, machine.evaluate(machine, node.iter, frame))
-    passes: list[Value] = entries if entries is not None else [UNKNOWN, UNKNOWN]
-    if entries is None and _is_first_pass(node, frame):
-        passes = [UNKNOWN]
-    if len(passes) > _MOST_PASSES:
-        passes = [*passes[: _MOST_PASSES - 2], *passes[-2:]]
-    once, machine.once = machine.once, False
-    for entry in passes:
-        assign(machine, node.target, entry if entry is not UNKNOWN else machine.fresh(), frame)
-        ended = execute(machine, node.body, frame)
-        if ended in ("return", "raise"):
-            break
-        if ended == "break":
-            break
-    machine.once = once
-    execute(machine, node.orelse, frame)
-    return None
-
-
-def _is_first_pass(node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
-    """Whether a loop that counts stands at its first number still."""
-    if not isinstance(node.iter, ast.Call) or not isinstance(node.iter.func, ast.Name) or frame.env.live is None:
-        return False
-    counted, target = node.iter.func.id, node.target
-    if counted == "enumerate" and isinstance(target, ast.Tuple):
-        target = target.elts[0]
-    elif counted != "range":
-        return False
-    starts = len(node.iter.args) > 1 or bool(node.iter.keywords)
-    now = frame.env.live.get(target.id) if isinstance(target, ast.Name) else None
-    return not starts and type(now) is int and now == 0
-
-
-def _while(machine: Machine, node: ast.While, frame: Frame) -> str | None:
-    once, machine.once = machine.once, False
-    for _pass in range(2):
-        machine.evaluate(machine, node.test, frame)
-        if execute(machine, node.body, frame) in ("return", "raise", "break"):
-            break
-    machine.once = once
-    return None
-
-
 def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> str | None:
     recorded = machine.recorded
     for item in node.items:
@@ -253,27 +202,3 @@ def _try(machine: Machine, node: Any, frame: Frame) -> str | None:
         ended = execute(machine, node.orelse, frame)
     execute(machine, node.finalbody, frame)
     return ended
-
-
-def entries_of(machine: Machine, value: Value) -> list[Value] | None:
-    """What a loop over a value goes through, where it is known."""
-    found: list[Value] = []
-    for part in parts(value):
-        items = machine.items_of(part)
-        if items is not None:
-            keyed = items.keys is not None
-            found += [Constant(key) for key in items.keys or ()] if keyed and _is_dict(part) else items.entries
-        elif isinstance(part, Tensors):
-            found += [Tensors(part.memories, part.through or "view")] * 2
-        elif isinstance(part, Live) and isinstance(part.thing, (torch.nn.Sequential, torch.nn.ModuleList)):
-            found += [Live(each) for each in list(part.thing.__dict__["_modules"].values())[:64]]
-        else:
-            return None
-    return found
-
-
-def _is_dict(value: Value) -> bool:
-    return not isinstance(value, Live) or isinstance(value.thing, dict)
-
-
-__all__ = ["Items", "entries_of", "execute", "truth"]

@@ -163,7 +163,7 @@ def tensors_in(value: Value, depth: int = 3) -> Iterator[Tensors]:
         if isinstance(part, Tensors):
             yield part
         elif isinstance(part, Items) and depth:
-            for entry in part.entries[:64]:
+            for entry in part.entries[:1000]:
                 yield from tensors_in(entry, depth - 1)
 
 
