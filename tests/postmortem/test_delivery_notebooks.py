@@ -150,6 +150,7 @@ def test_in_a_kernel_the_error_comes_first_and_the_answer_second(cells: list[str
     shown = [kind for cell in ran[:2] for kind in kinds(cell)]
     assert shown == ["error", "answer"]
     failed = 3 if cells[0] == LOAD else 2
-    assert "(line 4)" in "".join(text_of(cell, "answer") for cell in ran)
-    assert f"`%inplace_why {failed}`" in "".join(text_of(cell, "answer") for cell in ran)
+    text = "".join(text_of(cell, "answer") for cell in ran)
+    assert ("`h.mul_(2)` (line 4)" if cells[0] == LOAD else "`h.mul_(2)` (Cell In[2], line 4)") in text
+    assert f"`%inplace_why {failed}`" in text
     assert text_of(ran[2], "stdout") == f"{failed} 4\n"
