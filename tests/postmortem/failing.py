@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import linecache
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from textwrap import dedent
 from typing import Any

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from postmortem.failing import Failed, lines_of, program
 
 PROGRAMS = {
@@ -55,7 +54,7 @@ PROGRAMS = {
         D = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
         opt = torch.optim.SGD(D.parameters(), lr=0.1)
         fake = torch.randn(2, 3, requires_grad=True)
-        g_loss = D(fake).mean()  # saves
+        g_loss = D(fake).mean()
         D(fake.detach()).mean().backward()
         opt.step()  # writes
         g_loss.backward()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from postmortem.failing import Failed, lines_of, program
 
 from inplace_magic.postmortem import Cells, answer_to
-from postmortem.failing import Failed, lines_of, program
 
 OPEN = {
     "two branches of one form": """
@@ -72,7 +72,9 @@ def test_other_errors_have_no_answer() -> None:
 
 
 def test_the_text_alone_gives_no_line() -> None:
-    error = RuntimeError("one of the variables needed for gradient computation has been modified by an inplace operation")
+    error = RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation"
+    )
     answer = answer_to(error, namespace={}, cells=Cells())
     assert answer is not None
     assert (answer.candidates, answer.certain, answer.saved_by) == ((), False, None)

@@ -74,6 +74,8 @@ def same_object(machine: Machine, value: Value, live: object, depth: int = 4) ->
     if isinstance(value, Tensors) and value.memories:
         # the result of a function that nobody knows, and an object that nobody else made
         return Live(live) if issubclass(kind, (torch.nn.Module, torch.optim.Optimizer)) else value
+    if isinstance(value, Items) and issubclass(kind, torch.nn.Module):
+        return Live(live)
     if isinstance(value, Items):
         held: list[object] = []
         if isinstance(live, dict):

@@ -13,7 +13,7 @@ from inplace_magic.postmortem.flow.assigning import assign, same_object, set_att
 from inplace_magic.postmortem.flow.builtin import builtin
 from inplace_magic.postmortem.flow.loops import entries_of
 from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Frame, Machine, Where
-from inplace_magic.postmortem.flow.modules import call_module, construct, step
+from inplace_magic.postmortem.flow.modules import call_made, call_module, construct, is_module, step, weights_of
 from inplace_magic.postmortem.flow.operations import operation
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
@@ -75,6 +75,8 @@ def apply(machine: Machine, function: Value, given: list[Value], named: Named, n
             found = _find_method(machine, function, name, node, frame)
             if found is not None:
                 return _follow(machine, found, given, named, node, frame)
+        if is_module(function):
+            return call_made(machine, function, given, named, node, frame, apply)
         return machine.operation(node, frame, None, *given, *named.values())
     if isinstance(function, Live):
         return _live(machine, function, given, named, node, frame)
@@ -152,6 +154,11 @@ def _method(machine: Machine, method: Method, given: list[Value], named: Named, 
         return operation(machine, name, [base, *given], named, node, frame)
     if isinstance(base, Items):
         return _of_items(machine, base, name, given, node)
+    if base is not None and is_module(base):
+        if name in ("parameters", "buffers"):
+            return Items(weights_of(base))
+        if name in _THEMSELVES:
+            return base
     if isinstance(base, Stepping) and name == "step":
         machine.step(node, frame, base.memories)
         return NOTHING
@@ -239,7 +246,7 @@ def _of_module(
         known = machine.heap.get(key)
         machine.heap[key] = Items([*(known.entries if isinstance(known, Items) else ()), given[0]])
         return UNKNOWN
-    if name in ("train", "eval", "to", "cuda", "cpu", "float", "double", "requires_grad_", "zero_grad", "half"):
+    if name in _THEMSELVES:
         return owner
     if name == "load_state_dict":
         held = _tensors_of(machine, thing, "state_dict")
@@ -252,6 +259,12 @@ def _of_module(
     if name == "forward" or name == "__call__":
         return call_module(machine, thing, given, named, node, frame, apply)
     return None
+
+
+_THEMSELVES = frozenset(
+    ("train", "eval", "to", "cuda", "cpu", "float", "double", "half", "requires_grad_", "zero_grad", "compile")
+)
+"""Methods of a module that give the module itself."""
 
 
 def _modules_of(module: Any) -> list[Any]:

@@ -13,6 +13,7 @@ from inplace_magic.postmortem.flow.machine import Frame, Machine
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
     Constant,
+    Instance,
     Items,
     Live,
     Stepping,
@@ -162,9 +163,69 @@ def construct(machine: Machine, kind: type, given: list[Value], named: dict[str,
             return None
         return Stepping(memories_in(*given[:1], *(named[n] for n in ("params",) if n in named)))
     module = str(type.__getattribute__(kind, "__module__"))
+    if issubclass(kind, torch.nn.Module):
+        return _made(machine, kind, given, named) if module.startswith("torch.nn.modules.") else None
     if module.startswith(("torch", "collections", "pathlib")):
-        return machine.fresh() if issubclass(kind, (torch.nn.Module, torch.Tensor)) else Constant(None, known=False)
+        return machine.fresh() if issubclass(kind, torch.Tensor) else Constant(None, known=False)
     return None
+
+
+def _made(machine: Machine, kind: type, given: list[Value], named: dict[str, Value]) -> Value:
+    """A layer of PyTorch's that the text made: what it was given, by the names of its parameters, and its weights."""
+    if issubclass(kind, torch.nn.ModuleList):
+        return given[0] if given else Items([])
+    if issubclass(kind, torch.nn.Sequential):
+        return Instance(Live(kind), {_CHILDREN: Items(list(given))})
+    start = of_class(kind, "__init__")
+    names = start.__code__.co_varnames[1 : start.__code__.co_argcount] if type(start) is FunctionType else ()
+    return Instance(Live(kind), {**dict(zip(names, given, strict=False)), **named, _WEIGHTS: machine.fresh()})
+
+
+_CHILDREN, _WEIGHTS = "<children>", "<weights>"
+"""Attributes of a layer that the text made; no name of the user's has these letters."""
+
+
+def is_module(value: Value) -> bool:
+    """Whether the text made it as a module."""
+    kind = value.kind.thing if isinstance(value, Instance) and isinstance(value.kind, Live) else None
+    return isinstance(kind, type) and issubclass(kind, torch.nn.Module)
+
+
+def weights_of(value: Value, depth: int = 6) -> list[Value]:
+    """The tensors of a module that the text made, and of those in it."""
+    found: list[Value] = []
+    entries = list(value.attributes.values()) if isinstance(value, Instance) else []
+    for each in value.entries if isinstance(value, Items) else entries:
+        if isinstance(each, Tensors):
+            found.append(each)
+        elif depth:
+            found += weights_of(each, depth - 1)
+    return found
+
+
+def call_made(
+    machine: Machine,
+    made: Instance,
+    given: list[Value],
+    named: dict[str, Value],
+    node: ast.expr,
+    frame: Frame,
+    apply: Callable[..., Value],
+) -> Value:
+    """Calls a layer of PyTorch's that the text made and that no name leads to any more."""
+    children = made.attributes.get(_CHILDREN)
+    if isinstance(children, Items):
+        value: Value = given[0] if given else NOTHING
+        for child in children.entries:
+            value = apply(machine, child, [value], {}, node, frame)
+        return value
+    name = made.kind.thing.__name__ if isinstance(made.kind, Live) else ""
+    nodes = nodes_of(MODULE_FUNCTIONS[name]) if name in MODULE_FUNCTIONS else None
+    flag = made.attributes.get("inplace")
+    if isinstance(flag, Constant) and flag.known and flag.value and given:
+        machine.in_place(node, frame, nodes, given[0])
+        return given[0]
+    return machine.operation(node, frame, nodes, *given, *named.values(), *weights_of(made))
 
 
 def _file_of(kind: type) -> str:
