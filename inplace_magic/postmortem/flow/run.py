@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from inplace_magic.postmortem.failure import Failure, UserFrame
-from inplace_magic.postmortem.flow.calls import call_method
+from inplace_magic.postmortem.flow.calls import apply, call_method
 from inplace_magic.postmortem.flow.expressions import evaluate, item
 from inplace_magic.postmortem.flow.machine import Event, Failing, Frame, Machine, Snapshot, Stop
 from inplace_magic.postmortem.flow.statements import execute
@@ -57,7 +57,7 @@ def follow(failure: Failure, raised: UserFrame | None) -> Flow:
     frames = {(f.code.co_filename, f.code.co_firstlineno): f.names for f in failure.frames if f.names}
     machine = Machine(failure.texts, failing, frames)
     machine.execute, machine.evaluate = execute, evaluate
-    machine.call_method, machine.item = call_method, item
+    machine.apply, machine.call_method, machine.item = apply, call_method, item
     try:
         _programs(machine, failure)
         last = machine.snapshot

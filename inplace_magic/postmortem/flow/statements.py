@@ -107,7 +107,12 @@ def _function(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, fr
     values = {name: machine.evaluate(machine, each, frame) for name, each in {**defaults, **given}.items()}
     name = node.name if frame.function == "<module>" else f"{frame.function}.<locals>.{node.name}"
     recorded = not any(word in ast.unparse(each) for each in node.decorator_list for word in _UNRECORDED)
-    return Function(node, frame.filename, name, frame.env, values, recorded=recorded)
+    made: Value = Function(node, frame.filename, name, frame.env, values, recorded=recorded)
+    for decorator in reversed(node.decorator_list):
+        wraps = machine.evaluate(machine, decorator, frame)
+        if isinstance(wraps, Function):
+            made = machine.apply(machine, wraps, [made], {}, decorator, frame)
+    return made
 
 
 def _import(node: ast.Import | ast.ImportFrom, frame: Frame) -> None:
