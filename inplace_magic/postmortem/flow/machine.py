@@ -126,6 +126,8 @@ class Machine:
     ) -> None:
         self.texts = texts
         self.failing = failing
+        self.doubted: Failing | None = None
+        """The line that raised, while an earlier run of its cell is followed: it can have raised there as well."""
         self.locals_by_code = locals_by_code
         self.events: list[Event] = []
         self.heap: dict[tuple[int, object], Value] = {}

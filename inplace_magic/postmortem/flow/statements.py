@@ -33,7 +33,7 @@ def execute(machine: Machine, block: list[ast.stmt], frame: Frame) -> str | None
 
 
 def _look_for_the_failure(machine: Machine, statement: ast.stmt, frame: Frame) -> None:
-    failing = machine.failing
+    failing = machine.failing or machine.doubted
     if failing is None or frame.filename != failing.filename:
         return
     body = getattr(statement, "body", None)
@@ -42,7 +42,9 @@ def _look_for_the_failure(machine: Machine, statement: ast.stmt, frame: Frame) -
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return
         last = body[0].lineno - 1
-    if statement.lineno <= failing.line <= last:
+    if statement.lineno <= failing.line <= last and machine.failing is None:
+        machine.once = machine.sure = len(machine.frames) > 1  # of a cell itself, the rest may not have run
+    elif statement.lineno <= failing.line <= last:
         machine.remember(frame)
         if not machine.loops and machine.sure and len(machine.frames) == 1:
             raise Stop
