@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType, MemberDescriptorType, MethodType
 from typing import Any
 
@@ -46,12 +47,13 @@ def of_class(kind: type, name: str) -> Any:
     return Missing
 
 
-def unwrapped(function: Any) -> tuple[Any, bool]:
-    """The function that decorators such as ``@torch.no_grad()`` wrap, and whether autograd records what it does."""
+def unwrapped(function: Any, is_users: Callable[[str], bool]) -> tuple[Any, bool]:
+    """The function of the user's that a library's decorators such as ``@torch.no_grad()`` wrap, and whether autograd
+    records what it does."""
     recorded = True
     for _layer in range(8):
         inner = stored(function).get("__wrapped__") if type(function) is FunctionType else None
-        if type(inner) is not FunctionType:
+        if type(inner) is not FunctionType or is_users(function.__code__.co_filename):
             break
         file = function.__code__.co_filename.replace("\\", "/")
         recorded = recorded and not (file.endswith("torch/utils/_contextlib.py") and _switches_off(function))

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from typing import Any
+
 import pytest
 from postmortem.failing import Failed, lines_of, program
+
+from inplace_magic.postmortem import Cells, answer_to
 
 PROGRAMS = {
     "index write": """
@@ -220,3 +226,44 @@ def test_the_answer_says_what_the_error_and_the_graph_say() -> None:
     assert (answer.saved_by, answer.variable) == ("MulBackward0", "x")
     assert answer.error.startswith("RuntimeError: one of the variables needed for gradient computation")
     assert "x.sub_(1).abs_()" in answer.message
+
+
+def test_a_cell_that_ran_before_counts_as_often_as_it_ran() -> None:
+    first = program("probs = torch.sigmoid(torch.randn(8, requires_grad=True))")
+    backward = "probs.sum().backward(retain_graph=True)"
+    failed = Failed(first, "probs.mul_(2)", backward, "probs.add_(1)", backward)
+    answer = failed.certain()
+    assert [(site.cell, site.line) for site in answer.candidates[:1]] == [(2, 1)]
+    assert (answer.expected_version, answer.found_version) == (0, 2)
+
+
+FUNCTION = """
+import torch
+
+def test_gates(scale):
+    gates = torch.sigmoid(torch.randn(3, requires_grad=True))
+    gates *= scale
+    gates.sum().backward()
+"""
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_function_that_a_library_called_is_followed_by_itself(tmp_path: Path, traced: bool) -> None:
+    path = tmp_path / "test_of_mine.py"
+    path.write_text(FUNCTION)
+    names: dict[str, Any] = {}
+    exec(compile(FUNCTION, str(path), "exec"), names)
+    before = sys.gettrace()
+    try:
+        if traced:
+            sys.settrace(lambda *_: None)  # as coverage and debuggers do: then local variables are not read
+        try:
+            names["test_gates"](2.0)
+        except RuntimeError as error:
+            answer = answer_to(error, namespace=names, cells=Cells())
+    finally:
+        sys.settrace(before)
+    assert answer is not None
+    assert answer.certain
+    assert answer.mutation is not None
+    assert (answer.mutation.file, answer.mutation.line) == (str(path), 6)

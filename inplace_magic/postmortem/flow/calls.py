@@ -246,6 +246,9 @@ def _of_module(
         known = machine.heap.get(key)
         machine.heap[key] = Items([*(known.entries if isinstance(known, Items) else ()), given[0]])
         return UNKNOWN
+    if name in ("register_full_backward_hook", "register_backward_hook") and given:
+        machine.backward_hooks.append(given[0])
+        return UNKNOWN
     if name in _THEMSELVES:
         return owner
     if name == "load_state_dict":

@@ -118,6 +118,7 @@ class Machine:
     execute: Callable[[Machine, list[ast.stmt], Frame], str | None]
     evaluate: Callable[[Machine, ast.expr, Frame], Value]
     call_method: Callable[[Machine, Value, str, list[Value], dict[str, Value], Any, Frame], Value]
+    apply: Callable[[Machine, Value, list[Value], dict[str, Value], Any, Frame], Value]
     item: Callable[[Machine, Value, Any, Value, Any, Frame], Value]
 
     def __init__(
@@ -125,6 +126,8 @@ class Machine:
     ) -> None:
         self.texts = texts
         self.failing = failing
+        self.doubted: Failing | None = None
+        """The line that raised, while an earlier run of its cell is followed: it can have raised there as well."""
         self.locals_by_code = locals_by_code
         self.events: list[Event] = []
         self.heap: dict[tuple[int, object], Value] = {}
@@ -139,6 +142,8 @@ class Machine:
         self.once = True
         self.sure = True
         self.loops = 0
+        self.backward_hooks: list[Value] = []
+        """What runs during backward."""
         self.steps = 0
         self.cut = False
         self.frames: list[Frame] = []
@@ -200,7 +205,7 @@ class Machine:
 
     def function_of(self, thing: FunctionType) -> Function | None:
         """A function of the user's that exists; None for a library's."""
-        inner, recorded = unwrapped(thing)
+        inner, recorded = unwrapped(thing, self.texts.is_users)
         found = self.texts.function(inner.__code__)
         if found is None:
             return None
@@ -342,6 +347,7 @@ class Machine:
         for table in (self.heap, self.owners, self.containers, self.children, self._globals):
             table.clear()
         self.frames.clear()
+        self.backward_hooks.clear()
         self.snapshot = None
 
     def find(self, name: str, frame: Frame) -> Value:

@@ -50,6 +50,11 @@ def operation(
         return named["out"]
     if _writes_gradients(name):
         return UNKNOWN
+    if name in _BACKWARD_HOOKS and len(given) > 1:
+        machine.backward_hooks.append(given[1])
+        return UNKNOWN
+    if name == "backward":
+        run_backward_hooks(machine, node, frame)
     if _in_place(name, given, named, library):
         return _written(machine, name, nodes, first, given, named, node, frame, known=is_native or _is_initial(name))
     if name in QUERIES:
@@ -81,6 +86,21 @@ def _is_native(name: str) -> bool:
 def node_kinds() -> frozenset[str]:
     """All nodes of PyTorch's, without ``Backward0``. If ``_functions`` vanishes: no function is known by its name."""
     return frozenset(map(bare_node, dir(getattr(torch._C, "_functions", None))))
+
+
+_BACKWARD_HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
+
+
+def run_backward_hooks(machine: Machine, node: ast.expr, frame: Frame) -> None:
+    """Follows the hooks that the text registered, each of which this backward can have run."""
+    once, sure = machine.once, machine.sure
+    machine.once = machine.sure = False
+    for hook in machine.backward_hooks[:_MOST_HOOKS]:
+        machine.apply(machine, hook, [machine.fresh(), machine.fresh(), machine.fresh()], {}, node, frame)
+    machine.once, machine.sure = once, sure
+
+
+_MOST_HOOKS = 64
 
 
 def _is_initial(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import torch
 
 from inplace_magic.postmortem.failure import Failure, UserFrame
-from inplace_magic.postmortem.flow.calls import call_method
+from inplace_magic.postmortem.flow.calls import apply, call_method
 from inplace_magic.postmortem.flow.expressions import evaluate, item
 from inplace_magic.postmortem.flow.machine import Event, Failing, Frame, Machine, Snapshot, Stop
 from inplace_magic.postmortem.flow.statements import execute
@@ -57,7 +58,7 @@ def follow(failure: Failure, raised: UserFrame | None) -> Flow:
     frames = {(f.code.co_filename, f.code.co_firstlineno): f.names for f in failure.frames if f.names}
     machine = Machine(failure.texts, failing, frames)
     machine.execute, machine.evaluate = execute, evaluate
-    machine.call_method, machine.item = call_method, item
+    machine.apply, machine.call_method, machine.item = apply, call_method, item
     try:
         _programs(machine, failure)
         last = machine.snapshot
@@ -71,10 +72,16 @@ def _programs(machine: Machine, failure: Failure) -> None:
     top = machine.module_env(failure.namespace)
     outermost = next((f for f in failure.frames if f.globals is failure.namespace and not f.names), None)
     try:
-        for filename, tree in failure.texts.programs(outermost.code.co_filename if outermost is not None else None):
+        ran = list(failure.texts.programs(outermost.code.co_filename if outermost is not None else None))
+        failing = machine.failing
+        for number, (filename, tree) in enumerate(ran, 1):
+            machine.failing = failing if number == len(ran) else None
+            machine.doubted = failing if number < len(ran) else None
+            machine.once = machine.sure = True
             frame = Frame(filename, "<module>", top, None)
             machine.frames[:] = [frame]
             execute(machine, tree.body, frame)
+        machine.failing = failing
         if machine.snapshot is None:
             _from_the_frames(machine, failure)
     except Stop:
@@ -84,15 +91,16 @@ def _programs(machine: Machine, failure: Failure) -> None:
 def _from_the_frames(machine: Machine, failure: Failure) -> None:
     """Follows the functions of the traceback themselves, where what called them is not known."""
     for each in failure.frames:
-        found = failure.texts.function(each.code) if each.names else None
+        is_function = bool(each.code.co_flags & inspect.CO_OPTIMIZED)
+        found = failure.texts.function(each.code) if is_function else None
         if found is None:
             continue
-        env = machine.env(machine.module_env(each.globals), each.names)
+        env = machine.env(machine.module_env(each.globals), each.names or None)
         frame = Frame(each.code.co_filename, found.name, env, None)
         arguments = found.node.args
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-            if argument.arg in each.names and not _is_bound(found.node, argument.arg):
-                env.names[argument.arg] = machine.value_of(each.names[argument.arg])
+            known = argument.arg in each.names and not _is_bound(found.node, argument.arg)
+            env.names[argument.arg] = machine.value_of(each.names[argument.arg]) if known else machine.fresh()
         machine.frames[:] = [frame]
         execute(machine, found.node.body, frame)
         if machine.snapshot is not None:

@@ -33,7 +33,7 @@ def execute(machine: Machine, block: list[ast.stmt], frame: Frame) -> str | None
 
 
 def _look_for_the_failure(machine: Machine, statement: ast.stmt, frame: Frame) -> None:
-    failing = machine.failing
+    failing = machine.failing or machine.doubted
     if failing is None or frame.filename != failing.filename:
         return
     body = getattr(statement, "body", None)
@@ -42,7 +42,9 @@ def _look_for_the_failure(machine: Machine, statement: ast.stmt, frame: Frame) -
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return
         last = body[0].lineno - 1
-    if statement.lineno <= failing.line <= last:
+    if statement.lineno <= failing.line <= last and machine.failing is None:
+        machine.once = machine.sure = len(machine.frames) > 1  # of a cell itself, the rest may not have run
+    elif statement.lineno <= failing.line <= last:
         machine.remember(frame)
         if not machine.loops and machine.sure and len(machine.frames) == 1:
             raise Stop
@@ -107,7 +109,12 @@ def _function(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, fr
     values = {name: machine.evaluate(machine, each, frame) for name, each in {**defaults, **given}.items()}
     name = node.name if frame.function == "<module>" else f"{frame.function}.<locals>.{node.name}"
     recorded = not any(word in ast.unparse(each) for each in node.decorator_list for word in _UNRECORDED)
-    return Function(node, frame.filename, name, frame.env, values, recorded=recorded)
+    made: Value = Function(node, frame.filename, name, frame.env, values, recorded=recorded)
+    for decorator in reversed(node.decorator_list):
+        wraps = machine.evaluate(machine, decorator, frame)
+        if isinstance(wraps, Function):
+            made = machine.apply(machine, wraps, [made], {}, decorator, frame)
+    return made
 
 
 def _import(node: ast.Import | ast.ImportFrom, frame: Frame) -> None:

@@ -20,7 +20,7 @@ VIEWS = frozenset(
 SAME = frozenset(
     (
         *("requires_grad_", "retain_grad", "share_memory_", "pin_memory", "cuda", "detach_", "rename_", "as_subclass"),
-        *("_conj", "resolve_conj", "resolve_neg", "register_hook", "__iter__"),
+        *("_conj", "resolve_conj", "resolve_neg", "__iter__"),
     )
 )
 """What gives the tensor itself, or memory of which nothing matters, and counts no write."""
