@@ -12,6 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from inplace_magic.answering.asked import answer
+    from inplace_magic.answering.hooks import install, uninstall
     from inplace_magic.api import analyze, watch
     from inplace_magic.comparing.compare import compare
     from inplace_magic.comparing.comparison import Comparison
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from inplace_magic.hazards import Hazard
     from inplace_magic.proving.why import why
     from inplace_magic.ranks.watched import watched
+    from inplace_magic.record.answer import Answer
     from inplace_magic.record.options import WatchOptions
     from inplace_magic.record.places import Callsite
     from inplace_magic.record.trace import Trace
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _PUBLIC = {
+    "Answer": "record.answer",
     "Callsite": "record.places",
     "CompareError": "errors",
     "Comparison": "comparing.comparison",
@@ -40,14 +44,18 @@ _PUBLIC = {
     "Trace": "record.trace",
     "WatchOptions": "record.options",
     "analyze": "api",
+    "answer": "answering.asked",
     "compare": "comparing.compare",
+    "install": "answering.hooks",
     "schedule": "scheduling",
+    "uninstall": "answering.hooks",
     "watch": "api",
     "watched": "ranks.watched",
     "why": "proving.why",
 }
 
 __all__ = [
+    "Answer",
     "Callsite",
     "CompareError",
     "Comparison",
@@ -60,9 +68,12 @@ __all__ = [
     "Trace",
     "WatchOptions",
     "analyze",
+    "answer",
     "compare",
+    "install",
     "load_ipython_extension",
     "schedule",
+    "uninstall",
     "unload_ipython_extension",
     "watch",
     "watched",

@@ -9,28 +9,32 @@ import argparse
 import os
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from inplace_magic import flags
-from inplace_magic.api import analyze, watch, without_detours
+from inplace_magic import flags, startup
+from inplace_magic.answering import hooks
 from inplace_magic.deliver import say, tell, write
 from inplace_magic.errors import OptionError, ReportFormatError
 from inplace_magic.flags import Options
-from inplace_magic.language import _, checked
+from inplace_magic.language import _, checked, set_language
 from inplace_magic.late_torch import when_imported
 from inplace_magic.ranks.rank import Rank, this_rank
-from inplace_magic.ranks.stopped import SIGTERM, Stopped
-from inplace_magic.ranks.together import tell_together
-from inplace_magic.record.trace import Trace
-from inplace_magic.report import Report
+from inplace_magic.record.options import LEVELS
 from inplace_magic.script import Script, run, script_of
 
+OFF = "off"
+"""The level that watches nothing: an error that nobody handles gets its answer, and the program runs as without us."""
 _USAGE = "python -m inplace_magic [options] (program.py | -m module | report.json) ..."
 
 
 def main(given: list[str]) -> int:
     """Runs the command; gives the exit status, the program's own where it ran."""
     asked = _parser().parse_args(given)
+    is_off = vars(asked).get("level") == OFF
+    if is_off:
+        del asked.level
     try:
         options = Options.of(vars(asked))
         if asked.program.lower().endswith(".json") and not asked.module:
@@ -42,6 +46,8 @@ def main(given: list[str]) -> int:
     except SyntaxError as error:
         _show(error.with_traceback(None))
         return 1
+    if is_off:
+        return _unwatched(script, asked.args, options.watch.lang)
     return _watched(script, asked.args, options, quiet=asked.quiet)
 
 
@@ -55,8 +61,17 @@ def _parser() -> argparse.ArgumentParser:
         ),
         argument_default=argparse.SUPPRESS,
     )
-    flags.add(parser, "level", "save", "raw", "graph", "check_values", "max_events", "lang")
+    (level,), told = flags.settings("level")
+    told["help"] += _("; off: watch nothing, and say of an autograd error what caused it")
+    parser.add_argument(level, **{**told, "metavar": "{" + ",".join((*LEVELS, OFF)) + "}"})
+    flags.add(parser, "save", "raw", "graph", "check_values", "max_events", "lang")
     parser.add_argument("--quiet", action="store_true", default=False, help=_("print nothing where nothing is wrong"))
+    add = _(
+        "load inplace_magic in every new notebook and IPython of yours: writes to IPython's profile, and says where"
+    )
+    parser.add_argument("--startup", action=_Instead, does=startup.add, help=add)
+    remove = _("undo --startup")
+    parser.add_argument("--no-startup", action=_Instead, does=startup.remove, help=remove)
     module = _("run a module, as `python -m` does")
     parser.add_argument("-m", dest="module", action="store_true", default=False, help=module)
     parser.add_argument("program", help=_("the file to run, or with -m the module; or a report saved as JSON"))
@@ -64,8 +79,25 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Instead(argparse.Action):
+    """An option that does something in place of running a program, and says what."""
+
+    def __init__(self, option_strings: list[str], dest: str, *, does: Callable[[], str], **settings: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, **settings)
+        self._does = does
+
+    def __call__(self, parser: argparse.ArgumentParser, *_given: Any) -> None:
+        try:
+            print(self._does())
+        except OptionError as error:
+            parser.exit(2, f"inplace_magic: {error}\n")
+        parser.exit()
+
+
 def _shown(path: str, options: Options) -> int:
     """Shows a saved report, or saves it in another format; gives the exit status."""
+    from inplace_magic.report import Report
+
     try:
         with open(path, "rb") as file:
             report = Report.from_json(file.read())
@@ -82,7 +114,24 @@ def _shown(path: str, options: Options) -> int:
     return 0
 
 
+def _unwatched(script: Script, arguments: list[str], lang: str | None) -> int:
+    """Runs the program alone; what it fails by is shown as Python shows it, and the answer below."""
+    hooks.install()
+    if lang is not None:
+        set_language(lang)
+    error = run(script, arguments)
+    if error is not None and not isinstance(error, SystemExit):
+        _print(error)
+        hooks.tell(error)  # where the program has put a hook of its own in front of ours
+    return _status(error)
+
+
 def _watched(script: Script, arguments: list[str], options: Options, *, quiet: bool) -> int:
+    from inplace_magic.api import analyze, watch
+    from inplace_magic.ranks.stopped import SIGTERM, Stopped
+    from inplace_magic.ranks.together import tell_together
+    from inplace_magic.record.trace import Trace
+
     process, rank, watcher = os.getpid(), this_rank(), watch(options.watch)
     faults: list[str] = []
 
@@ -132,8 +181,16 @@ def _own(path: str, rank: Rank | None) -> str:
 
 
 def _show(error: BaseException) -> None:
-    """As Python shows what nobody caught."""
+    """As Python shows what nobody caught, without what a watch put into it."""
+    from inplace_magic.api import without_detours
+
     without_detours(error)
+    _print(error)
+
+
+def _print(error: BaseException) -> None:
+    """As Python shows what nobody caught."""
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     sys.excepthook(type(error), error, error.__traceback__)
 
 

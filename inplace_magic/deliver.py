@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, use_language
-from inplace_magic.record.options import ShowOptions
-from inplace_magic.report import Report
+
+if TYPE_CHECKING:
+    from inplace_magic.record.options import ShowOptions
+    from inplace_magic.report import Report
 
 MARK = "inplace_magic: "
 """How what this package says of itself begins; by this one tells that an exception has its note."""

@@ -29,6 +29,12 @@ class Ran:
         """The displays that are reports."""
         return [data for data in self.displays if REPORT_WORDS in data.get("text/plain", "")]
 
+    @property
+    def answers(self) -> list[str]:
+        """The displays that are answers to an unwatched failure, as text."""
+        texts = [data.get("text/plain", "") for data in self.displays]
+        return [text for text in texts if text.startswith("inplace_magic: ")]
+
 
 def run_cell(shell: Any, text: str, **settings: Any) -> Ran:
     """Runs a cell as a notebook does, into the history."""

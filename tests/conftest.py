@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -210,6 +211,7 @@ def loaded_shell(shell: InteractiveShell) -> InteractiveShell:
 def hooks_left() -> list[str]:
     """Every mode of torch and every hook of this package that is active now, in words."""
     found = torch_modes() + doors_left() + replaced_functions() + optimizer_hooks()
+    found += [f"{hook} is ours" for hook in (sys.excepthook, threading.excepthook) if _ours(hook)]
     if InteractiveShell.initialized():
         found += shell_hooks(InteractiveShell.instance())
     return found

@@ -48,17 +48,23 @@ def fails(cell: str) -> str:
 
 
 def kinds(cell: Any) -> list[str]:
-    """What a cell's outputs are, in order: ``report`` for ours, else the stream's name or the output's type."""
+    """What a cell's outputs are, in order: ``report`` or ``answer`` for ours, else the stream's name or the output's
+    type."""
     found = []
     for output in cell.outputs:
-        is_report = output.output_type == "display_data" and _shows_report(output.data)
-        found.append("report" if is_report else output.get("name", output.output_type))
+        shown = output.data if output.output_type == "display_data" else {}
+        kind = "answer" if _shows_answer(shown) else "report" if _shows_report(shown) else ""
+        found.append(kind or output.get("name", output.output_type))
     return found
 
 
 def _shows_report(data: dict[str, str]) -> bool:
     """By its words in English, by its page in every language."""
     return REPORT_WORDS in data.get("text/plain", "") or 'class="inplace-magic"' in data.get("text/html", "")
+
+
+def _shows_answer(data: dict[str, str]) -> bool:
+    return data.get("text/plain", "").startswith("inplace_magic: ")
 
 
 def text_of(cell: Any, kind: str) -> str:

@@ -28,6 +28,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "record": {"errors", "language"},
     **{room: GROUND | set(READ_SIDE[:index]) for index, room in enumerate(READ_SIDE)},
     "capture": GROUND | {"source"},
+    # of `capture` it needs how objects of torch's are read without running anybody's code
+    "postmortem": GROUND | {"source", "capture"},
+    "answering": GROUND | {"source", "postmortem", "deliver"},
     "rerun": GROUND | {"source", "capture"},
     "render": GROUND | {"comparing", *READ_SIDE},
     "widgets": GROUND | {"render", *READ_SIDE},
@@ -39,18 +42,33 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recording": GROUND | {"source", "capture", "report"},
     "api": GROUND | {"rerun", "capture", "deliver", "recording", "report", "scheduling", "windows"},
     "comparing": GROUND | {"api", "rerun", *READ_SIDE},
-    "proving": GROUND | {"api", "rerun", *READ_SIDE},
+    "proving": GROUND | {"answering", "api", "rerun", *READ_SIDE},
     "magics": GROUND
-    | {"flags", "news", "deliver", "api", "rerun", "comparing", "proving", "render", "widgets", *READ_SIDE},
+    | {
+        "flags",
+        "answering",
+        "news",
+        "deliver",
+        "api",
+        "rerun",
+        "comparing",
+        "proving",
+        "render",
+        "widgets",
+        *READ_SIDE,
+    },
     "lessons": GROUND | {"api", "magics", "render", *READ_SIDE},
     "script": GROUND,
     "late_torch": set(),
     "ranks": GROUND | {"api", "capture", "deliver", "render", "report"},
-    "command_line": GROUND | {"api", "flags", "report", "deliver", "late_torch", "ranks", "script"},
+    "startup": GROUND,
+    "command_line": GROUND
+    | {"answering", "api", "flags", "report", "deliver", "late_torch", "ranks", "script", "startup"},
     "callbacks": GROUND | {"api", "deliver", "report", "scheduling"},
-    "testing": GROUND | {"api", "deliver", "flags", "render", *READ_SIDE},
+    "testing": GROUND | {"answering", "api", "deliver", "flags", "render", *READ_SIDE},
     "__main__": {"command_line"},
-    "__init__": GROUND | {"api", "scheduling", "comparing", "magics", "proving", "ranks", "report", "hazards"},
+    "__init__": GROUND
+    | {"answering", "api", "scheduling", "comparing", "magics", "proving", "ranks", "report", "hazards"},
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
@@ -93,6 +111,7 @@ MOST_FILES = 24
 """Side by side in one folder."""
 
 UPWARD_INSIDE_FUNCTIONS = {
+    ("record/answer.py", "render"),
     ("report.py", "render"),
     ("report.py", "widgets"),
     ("report.py", "proving"),
@@ -103,11 +122,11 @@ report that is never looked at shall not load one."""
 
 HOME: dict[str, set[str]] = {
     # exercises are torch programs, imported when one is checked; the store is how ranks find each other
-    "torch": {"capture/", "rerun/", "lessons/", "ranks/store.py"},
+    "torch": {"capture/", "postmortem/", "rerun/", "lessons/", "ranks/store.py"},
     "paddle": {"capture/paddle/"},
     "numpy": {"capture/", "rerun/"},
     "executing": {"source/positions.py"},
-    "IPython": {"magics/", "lessons/running.py"},
+    "IPython": {"magics/", "lessons/running.py", "startup.py"},
     "pandas": {"render/tables/frames.py"},
     "graphviz": {"render/graph/"},
     "pygraphviz": {"render/graph/layout.py"},
@@ -263,7 +282,7 @@ def test_each_library_lives_in_its_own_room() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["", ".report", ".hazards", ".analysis", ".render", ".magics", ".widgets", ".lessons"]
+    "module", ["", ".postmortem", ".report", ".hazards", ".analysis", ".render", ".magics", ".widgets", ".lessons"]
 )
 def test_nothing_outside_capture_loads_torch(module: str) -> None:
     heavy = ["torch", "pandas", "graphviz", "ipywidgets"]

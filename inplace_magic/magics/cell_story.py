@@ -74,6 +74,16 @@ class CellStory:
     _fresh: list[Hazard] | None = None
     """What is news of the running cell, where an error left it: told above the traceback, its cards not shown yet."""
 
+    def begin(self) -> None:
+        """Puts the probes on before a cell; when that fails, one line says so and the cell runs unwatched."""
+        try:
+            self.begin_cell()
+        except InplaceMagicError as error:
+            told = _("inplace_magic: this cell is not part of the story of `{magic}`. {error}")
+            print(told.format(magic=STORY_MAGIC, error=error), file=sys.stderr)
+        except Exception as error:  # a boundary: our fault must not cost the user the cell
+            complain(_("this cell runs unwatched, because the watch could not start"), error)
+
     def begin_cell(self) -> None:
         """Puts the probes on.
 
@@ -192,14 +202,3 @@ class CellStory:
         except Exception as error:  # a boundary: the cell has its result already, and keeps it
             complain(_("the story was watched, but no report could be made"), error)
             return None
-
-
-def begin_cell(story: CellStory) -> None:
-    """Puts the probes of a story on before a cell; when that fails, one line says so and the cell runs unwatched."""
-    try:
-        story.begin_cell()
-    except InplaceMagicError as error:
-        told = _("inplace_magic: this cell is not part of the story of `{magic}`. {error}")
-        print(told.format(magic=STORY_MAGIC, error=error), file=sys.stderr)
-    except Exception as error:  # a boundary: our fault must not cost the user the cell
-        complain(_("this cell runs unwatched, because the watch could not start"), error)

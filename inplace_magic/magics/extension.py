@@ -6,29 +6,32 @@ of :class:`~inplace_magic.magics.session.Session` stop it and display the report
 
 from __future__ import annotations
 
-import linecache
 import sys
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
 
-from inplace_magic.deliver import complain
-from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import LANGUAGES, _, set_language
-from inplace_magic.magics.across_cells import story_magic, switch_off
 from inplace_magic.magics.cell_transform import MAGIC
-from inplace_magic.magics.cells import cell_number, run_text
-from inplace_magic.magics.compare import compare_magic
-from inplace_magic.magics.config import config_magic
-from inplace_magic.magics.fix import fix_magic
-from inplace_magic.magics.options import help_of, parse_options, watch_parser
-from inplace_magic.magics.report import report_magic
-from inplace_magic.magics.rerunning import Cells, remembered
-from inplace_magic.magics.session import Active, Session, finish
-from inplace_magic.magics.why import why_magic
+from inplace_magic.magics.session import Session
+from inplace_magic.magics.unwatched import answer_late, failures_before
 
 EVENTS = ("pre_run_cell", "post_execute", "post_run_cell")
+
+MAGICS = (
+    ("cell", "inplace_watch", "watching", "cell_magic"),
+    ("line", "inplace_watch", "across_cells", "story_magic"),
+    ("line", "inplace_report", "report", "report_magic"),
+    ("line", "inplace_config", "config", "config_magic"),
+    ("line", "inplace_why", "why", "why_magic"),
+    ("line", "inplace_fix", "fix", "fix_magic"),
+    ("cell", "inplace_compare", "compare", "compare_magic"),
+    ("line", "inplace_compare", "compare", "compare_magic"),
+)
+"""Kind and name of each magic, and the file of this room and the function in it that make it for a session."""
 
 _sessions: dict[int, Session] = {}
 """By the shell's ``id``; a session holds its shell, so no ``id`` comes twice."""
@@ -46,14 +49,10 @@ def load(shell: Any) -> None:
     shell.input_transformers_cleanup.insert(0, session.transform)
     for event in EVENTS:
         shell.events.register(event, getattr(session, event))
-    _register(session, "cell", "inplace_watch", _cell_magic(session))
-    _register(session, "line", "inplace_watch", story_magic(session))
-    _register(session, "line", "inplace_report", report_magic(session))
-    _register(session, "line", "inplace_config", config_magic(session))
-    _register(session, "line", "inplace_why", why_magic(session))
-    _register(session, "line", "inplace_fix", fix_magic(session))
-    for kind in ("cell", "line"):
-        _register(session, kind, "inplace_compare", compare_magic(session))
+    for kind, name, module, make in MAGICS:
+        _register(session, kind, name, _late(session, module, make))
+    session.failed.update(failures_before(shell))
+    answer_late(shell, session.failed)
 
 
 def unload(shell: Any) -> None:
@@ -61,9 +60,7 @@ def unload(shell: Any) -> None:
     session = _sessions.pop(id(shell), None)
     if session is None:
         return
-    finish(session, None)
-    if session.story is not None:
-        switch_off(session)
+    session.end()
     set_language(LANGUAGES[0])
     transformers = shell.input_transformers_cleanup
     if session.transform in transformers:
@@ -97,43 +94,9 @@ def begin(shell: Any, line: str, key: str) -> None:
         raise UsageError(
             _("`{magic}` is not loaded in this shell; run `%load_ext inplace_magic` first.").format(magic=MAGIC)
         )
-    options = parse_options(shell.var_expand(line, depth=1), defaults=session.defaults)
-    if not session.running:
-        raise UsageError(
-            _("`{magic}` cannot watch a cell that runs silently; run it with silent=False.").format(magic=MAGIC)
-        )
-    if session.active is not None:
-        raise UsageError(
-            _("This cell cannot be watched: the watch of {place} is still running.").format(place=session.active.place)
-        )
-    if session.story is not None and session.story.cell_open:
-        print(
-            _(
-                "inplace_magic: this cell is watched already, by `%inplace_watch on` in {place}; after "
-                "`%inplace_watch off`, `{magic}` gives it a report of its own."
-            ).format(place=session.story.since, magic=MAGIC)
-        )
-        return
-    from inplace_magic.api import watch  # brings torch, which %load_ext must not
+    from inplace_magic.magics import watching
 
-    owner = session.running[-1]
-    frame = sys._getframe(1)
-    filename = frame.f_code.co_filename
-    cell = cell_number(shell, owner, filename)
-    source = session.transform.source(key) or "".join(linecache.getlines(filename))
-    origin = Cells(shell, ((cell, source),))
-    if options.deliver.prove:
-        origin = remembered(origin)
-    session.active = Active(watch(options.watch), options, owner, f"Cell In[{cell}]", origin)
-    try:
-        session.active.watch.start(cell=cell, filename=filename, source=source, frame=frame)
-        session.tracebacks.on()
-    except InplaceMagicError as error:
-        session.active = None
-        raise UsageError(str(error)) from None
-    except Exception as error:  # a boundary: our fault must not cost the user the cell
-        session.active = None
-        complain(_("this cell runs unwatched, because the watch could not start"), error)
+    watching.begin(session, shell.var_expand(line, depth=1), key, sys._getframe(1))
 
 
 def refuse(problem: str) -> NoReturn:
@@ -147,35 +110,26 @@ def refuse(problem: str) -> NoReturn:
 
 def explain(has_code: bool, /) -> None:
     """Prints the help of ``%%inplace_watch``, and that the code below it was not run, where there is some."""
+    from inplace_magic.magics.options import help_of, watch_parser
+
     print(help_of(watch_parser))
     if has_code:
         print(_("The cell was not run: take --help away to run it."))
 
 
-def _cell_magic(session: Session) -> Callable[[str, str], None]:
-    """The registered magic, for ``?`` and completion, and for cells that the input transformer did not see.
+def _late(session: Session, module: str, make: str) -> Callable[..., None]:
+    """A magic whose module is imported when it is called, or asked for its help: most sessions use few of them."""
 
-    Those are ``get_ipython().run_cell_magic(...)``, as scripts exported from notebooks have it, and cells pasted with
-    prompts.
-    """
+    @cache
+    def made() -> Callable[..., None]:
+        function: Callable[..., None] = getattr(import_module(f"{__package__}.{module}"), make)(session)
+        return function
 
-    def inplace_watch(line: str, cell: str) -> None:
-        owner = object()
-        session.running.append(owner)
-        raised: BaseException | None = None
-        try:
-            run_text(session.shell, f"{MAGIC} {line}\n{cell}")
-        except BaseException as error:
-            raised = error
-            raise
-        finally:
-            session.running.remove(owner)
-            if session.active is not None and session.active.owner is owner:
-                finish(session, raised)
-            del raised  # it holds this frame through its traceback
+    def magic(line: str, *cell: str) -> None:
+        made()(line, *cell)
 
-    inplace_watch.__doc__ = help_of(watch_parser)
-    return inplace_watch
+    magic.getdoc = lambda: made().__doc__  # type: ignore[attr-defined]  # `?`, tooltips and completion ask this first
+    return magic
 
 
 def _register(session: Session, kind: str, name: str, function: Callable[..., None]) -> None:

@@ -25,8 +25,6 @@ Put the cell with its fixes into a new cell below, from the last report or, with
 It is not run, and nothing is overwritten. For files, and for other cells, the patch is printed; `git apply` takes it.
 """)
 _NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
-KEPT = 8
-"""Reports of cells that can be asked for by number."""
 
 
 class Host(Protocol):

@@ -1,4 +1,4 @@
-"""One line for the person whose unwatched cell just failed with an error that a watch explains."""
+"""One line for the person whose unwatched cell just failed with an error that a watch explains, and no answer tells."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ def is_explained(raised: BaseException | None) -> bool:
     return hint_for(raised) is not None
 
 
+def is_explained_text(text: str) -> bool:
+    """Whether a watch explains errors of this text."""
+    return _EXPLAINED.search(text) is not None
+
+
 def hint_for(raised: BaseException | None) -> str | None:
     """What helps with errors of PyTorch's and Paddle's about writing in place or a used-up graph, also as another's
     cause; None for other errors.
@@ -47,7 +52,7 @@ def hint_for(raised: BaseException | None) -> str | None:
         if raised is None:
             break
         text = raised.args[0] if isinstance(raised, _KINDS) and raised.args else None
-        if isinstance(text, str) and _EXPLAINED.search(text):
+        if isinstance(text, str) and is_explained_text(text):
             return HINT_FOR_PADDLE if _OF_PADDLE.search(text) else HINT
         raised = raised.__cause__ or (None if raised.__suppress_context__ else raised.__context__)
     return None

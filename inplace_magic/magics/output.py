@@ -41,17 +41,24 @@ def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: boo
             beside_widget=beside_widget,
             told=told,
         )
-        _publish(shell, bundle)
+        publish(shell, bundle)
     except Exception as error:  # a boundary, see above
         complain(_("the report could not be displayed"), error)
 
 
-def _publish(shell: Any, bundle: Mapping[str, str]) -> None:
-    """Displays it; in a terminal, whose text is all that is shown, with lines of its width and its colours."""
+def publish(shell: Any, bundle: Mapping[str, str], *, apart: bool = False) -> None:
+    """Displays it; in a terminal, whose text is all that is shown, with lines of its width and its colours.
+
+    Args:
+        shell: where.
+        bundle: by MIME type.
+        apart: in a terminal, with an empty line above.
+    """
     if sys.stdout is not None and sys.stdout.isatty():
         from inplace_magic.render.terminal import fitted
 
-        bundle = {**bundle, "text/plain": fitted(bundle["text/plain"], sys.stdout)}
+        text = fitted(bundle["text/plain"], sys.stdout)
+        bundle = {**bundle, "text/plain": f"\n{text}" if apart else text}
     shell.display_pub.publish(data=bundle)
 
 
@@ -88,6 +95,6 @@ def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard]) -> None:
 
         with use_language(report.language, report.framework):
             more = _(WHOLE_STORY)
-        _publish(shell, to_card_mimebundle(report, hazards, more=more))
+        publish(shell, to_card_mimebundle(report, hazards, more=more))
     except Exception as error:  # a boundary, see above
         complain(_("a finding could not be displayed"), error)

@@ -12,53 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic.analysis.story import indexed_once
-from inplace_magic.deliver import complain, has_note, write
-from inplace_magic.flags import Options
+from inplace_magic.deliver import complain, write
 from inplace_magic.language import _
-from inplace_magic.magics.cell_story import CellStory, begin_cell
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
-from inplace_magic.magics.fix import KEPT
-from inplace_magic.magics.hint import hint_for
 from inplace_magic.magics.output import show, show_widget
-from inplace_magic.magics.progress import runs_shown
-from inplace_magic.magics.rerunning import Cells
 from inplace_magic.magics.tracebacks import ShortTracebacks
-from inplace_magic.record.options import ShowOptions
-from inplace_magic.source.shells import cell_numbers
+from inplace_magic.magics.unwatched import Failed, failure_of, show_answer
 
 if TYPE_CHECKING:
-    from inplace_magic.api import watch
+    from inplace_magic.flags import Options
+    from inplace_magic.magics.cell_story import CellStory
+    from inplace_magic.magics.watching import Active
+    from inplace_magic.record.options import ShowOptions
     from inplace_magic.report import Report
 
 
+KEPT = 8
+"""Reports of cells that can be asked for by number."""
 MOST_FAILURES = 100
 """Cells of which it is kept that they failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Active:
-    """The watch of one cell, while it runs."""
-
-    watch: watch
-    options: Options
-    owner: object
-    """What ends the watch: the ``ExecutionInfo`` of the running cell, or one call of the cell magic."""
-    place: str
-    origin: Cells | None = None
-    """How the cell can be run again."""
-    report: Report | None = None
-    """Where an error left the cell, made before IPython printed its traceback."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """An unwatched cell that failed."""
-
-    error: str
-    """As ``RuntimeError: text``, cut."""
-    explained: bool
-    """Whether a watch explains such errors."""
 
 
 @dataclass(slots=True, eq=False)
@@ -95,9 +67,9 @@ class Session:
 
     def pre_run_cell(self, info: Any) -> None:
         if not self.running and self.active is not None:
-            finish(self, None)  # its own post_run_cell never came; the next cell must not be watched by it
+            self._finish(None)  # its own post_run_cell never came; the next cell must not be watched by it
         if not self.running and self.story is not None:
-            begin_cell(self.story)
+            self.story.begin()
         self.running.append(info)
 
     def post_execute(self) -> None:
@@ -110,7 +82,7 @@ class Session:
         raised = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
         if self.active is not None:
             if self.active.owner is owner:
-                finish(self, raised)
+                self._finish(raised)
         elif self.story is not None and self.story.cell_open:
             if not self.running:
                 self.story.end_cell(raised)
@@ -118,15 +90,16 @@ class Session:
             self._note_failure(result, raised)
 
     def _note_failure(self, result: Any, raised: BaseException) -> None:
-        """Keeps what an unwatched cell raised, as text; where a watch explains it, one line says how to ask."""
-        number, hint = getattr(result, "execution_count", None), hint_for(raised)
-        if number is not None and isinstance(raised, Exception) and not isinstance(raised, UsageError):
+        """Keeps what an unwatched cell raised, as text, and shows the answer to it."""
+        number = getattr(result, "execution_count", None)
+        if not isinstance(raised, Exception) or isinstance(raised, UsageError):
+            return
+        if number is not None:
             self.failed.pop(number, None)
-            self.failed[number] = Failed(f"{type(raised).__name__}: {_first_line(raised)}", hint is not None)
+            self.failed[number] = failure_of(raised)
             for oldest in tuple(self.failed)[:-MOST_FAILURES]:
                 del self.failed[oldest]
-        if hint is not None and not has_note(raised):
-            print(_(hint))
+        show_answer(self.shell, raised, number)
 
     def verdict_on(self, error: BaseException) -> str:
         """What a watched cell's report says of the error that left it, in one line; empty where it explains nothing."""
@@ -142,6 +115,8 @@ class Session:
             return self.story.verdict_on(error)
         if active is None or not self.running or self.running[-1] is not active.owner:
             return ""
+        from inplace_magic.magics.watching import stopped
+
         report = stopped(self, active, error)
         if report is None:
             self.active = None
@@ -179,6 +154,20 @@ class Session:
         if options.deliver.save is not None:
             write(report, options.deliver.save, options.show)
 
+    def end(self) -> None:
+        """Ends a watch or a story that is on, and shows its report."""
+        self._finish(None)
+        if self.story is not None:
+            from inplace_magic.magics.across_cells import switch_off
+
+            switch_off(self)
+
+    def _finish(self, raised: BaseException | None) -> None:
+        if self.active is not None:
+            from inplace_magic.magics.watching import finish
+
+            finish(self, raised)
+
     def _leave(self, info: Any) -> Any:
         """Takes the cell that ended off the list.
 
@@ -192,57 +181,3 @@ class Session:
         if self.running and (info is None or getattr(self.running[-1], "raw_cell", None) == info.raw_cell):
             return self.running.pop()
         return None
-
-
-def finish(session: Session, raised: BaseException | None) -> None:
-    """Ends the active watch: keeps the report, binds it to the ``--out`` name, displays it and writes ``--save``.
-
-    Args:
-        session: whose watch ends; without an active one nothing happens.
-        raised: what the cell raised.
-    """
-    active, session.active = session.active, None
-    if active is None:
-        return
-    session.tracebacks.off()
-    with indexed_once():
-        report = active.report or stopped(session, active, raised)
-        if report is not None and active.options.deliver.prove:
-            report = proved(report, active.origin and replace(active.origin, snapshot=None))
-        if report is not None:
-            session.deliver(report, active.options)
-
-
-def proved(report: Report, origin: Cells | None) -> Report:
-    """The report with its fixes tried; as it is, and a line that says so, where that failed or was interrupted.
-
-    Args:
-        report: of a cell.
-        origin: how the cell can be run again later.
-    """
-    try:
-        with runs_shown("--prove", origin.shell if origin is not None else None):
-            report = report.prove()
-        return replace(report, origin=origin)  # the copies of before the cell are no longer needed
-    except KeyboardInterrupt:
-        print(_("inplace_magic: interrupted; the fixes were not tried, and your variables are as the cell left them."))
-    except Exception as error:  # a boundary: the cell has its result already, and keeps it
-        complain(_("the fixes could not be tried"), error)
-    return replace(report, origin=origin)
-
-
-def stopped(session: Session, active: Active, raised: BaseException | None) -> Report | None:
-    """Ends a watch and makes its report; None, and a line that says so, where that failed."""
-    shell = session.shell
-    try:
-        report = active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
-        return replace(report, origin=active.origin)
-    except Exception as error:  # a boundary: the cell has its result already, and keeps it
-        complain(_("the cell was watched, but no report could be made"), error)
-        return None
-
-
-def _first_line(error: BaseException) -> str:
-    """The beginning of an error's text; of a text that is none, nothing: no code of the user's is run for it."""
-    text = error.args[0] if error.args else ""
-    return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""

@@ -18,7 +18,7 @@ from inplace_magic.magics.options import Parser, help_of, parse_line
 from inplace_magic.magics.progress import runs_shown
 
 if TYPE_CHECKING:
-    from inplace_magic.magics.session import Failed
+    from inplace_magic.magics.unwatched import Failed
     from inplace_magic.report import Report
 
 NAME = "%inplace_why"
@@ -102,15 +102,19 @@ def _chosen(host: Host, word: str | None) -> int:
                 )
             )
         return int(number[1])
-    known = [number for number, failed in host.failed.items() if failed.explained] or list(host.failed)
-    if not known:
+    if not host.failed:
         raise UsageError(
-            _(
-                "No unwatched cell has failed since `%load_ext inplace_magic`. `%inplace_why 7` runs Cell In[7] again, "
-                "watched and on copies."
-            )
+            _("No unwatched cell of this session has failed. `%inplace_why N` runs Cell In[N] again, watched.")
         )
-    return known[-1]
+    newest = next(reversed(host.failed))
+    known = [number for number, failed in host.failed.items() if failed.explained]
+    if known and known[-1] != newest:
+        told = _(
+            "inplace_magic: this is about Cell In[{number}]. Cell In[{newest}] failed later, for a reason of another "
+            "kind ({error}); `%inplace_why {newest}` asks about it."
+        )
+        print(told.format(number=known[-1], newest=newest, error=host.failed[newest].error))
+    return known[-1] if known else newest
 
 
 def _explain(host: Host, number: int, options: Options, *, allowed: bool) -> None:

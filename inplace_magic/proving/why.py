@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from inplace_magic.answering.raised import last_error
 from inplace_magic.api import analyze
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.hazards import Hazard
@@ -48,7 +49,7 @@ def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
         ... except RuntimeError:
         ...     print(inplace_magic.why().to_text())
     """
-    raised = error or sys.exc_info()[1] or getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    raised = error or last_error()
     if raised is None:
         raise CompareError(_("No error is being handled, and none was left unhandled: there is nothing to explain."))
     try:

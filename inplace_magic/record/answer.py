@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from inplace_magic.record import codec
 from inplace_magic.record.places import Callsite
 
 
@@ -42,3 +44,17 @@ class Answer:
     def mutation(self) -> Callsite | None:
         """The line that caused the error, where it is certain."""
         return self.candidates[0] if self.certain and self.candidates else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON's plain types."""
+        return {**codec.to_plain(self), "mutation": codec.to_plain(self.mutation)}
+
+    def __str__(self) -> str:
+        from inplace_magic.render.answer import text_of
+
+        return text_of(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from inplace_magic.render.answer import to_mimebundle
+
+        return to_mimebundle(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from operator import attrgetter
 
@@ -146,15 +147,31 @@ class Callsite(_Hashed):
 
     @property
     def place(self) -> str:
-        """``Cell In[7], line 4`` or ``model.py:31``, as a reader would say it."""
+        """``Cell In[7], line 4``, ``model.py:31`` or ``cell Hbol, line 2`` (marimo), as a reader would say it."""
         if self.cell is not None:
             return f"Cell In[{self.cell}], line {self.line}"
         if self.file is None:
             return f"line {self.line}"
-        name = self.file.replace("\\", "/").rsplit("/", 1)[-1]
+        name = source_name(self.file)
+        if name != _last_part(self.file):
+            return _("{cell}, line {line}").format(cell=name, line=self.line)
         if self.outdated:
             return _("line {line} of an older version of {file}").format(line=self.line, file=name)
         return f"{name}:{self.line}"
+
+
+def source_name(file: str) -> str:
+    """``model.py``; of a cell of marimo's, which is compiled to a file of its own, ``cell Hbol``."""
+    name = _last_part(file)
+    cell = _OF_MARIMO.fullmatch(name)
+    return name if cell is None else _("cell {name}").format(name=cell[1])
+
+
+_OF_MARIMO = re.compile(r"__marimo__cell_(.+?)_\.py")
+
+
+def _last_part(file: str) -> str:
+    return file.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def where_they_part(*chains: tuple[Callsite, ...]) -> list[Callsite]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from inplace_magic.hazards import Hazard
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from inplace_magic.language import _, ngettext
 from inplace_magic.render import style, words
 from inplace_magic.render.markup import esc, tag
+
+if TYPE_CHECKING:
+    from inplace_magic.hazards import Hazard
 
 MAX_LINES = 40
 """Lines of one diff; the rest is in ``Hazard.diff``."""
@@ -20,7 +25,12 @@ _COLOURS = {
 
 def diff_lines(finding: Hazard) -> list[str]:
     """The diff, at most :data:`MAX_LINES` of it; empty where there is none."""
-    lines = finding.diff.split("\n") if finding.diff else []
+    return lines_of(finding.diff)
+
+
+def lines_of(diff: str) -> list[str]:
+    """As :func:`diff_lines`, of the text of a diff."""
+    lines = diff.split("\n") if diff else []
     more = len(lines) - MAX_LINES
     if more <= 0:
         return lines
@@ -50,7 +60,12 @@ def price(finding: Hazard) -> str:
 
 def to_markup(finding: Hazard) -> str:
     """The diff as HTML; empty where there is none."""
-    lines = diff_lines(finding)
+    return as_markup(finding.diff, {"class_": "inplace-magic-fix"} if is_tried(finding) else {})
+
+
+def as_markup(diff: str, marked: Mapping[str, str]) -> str:
+    """As :func:`to_markup`, of the text of a diff; `marked` are attributes of the element."""
+    lines = lines_of(diff)
     if not lines:
         return ""
     rows = []
@@ -62,5 +77,4 @@ def to_markup(finding: Hazard) -> str:
         f"font-family:{style.CODE_FONTS};font-size:13px;background:{style.CARD};color:{style.INK};"
         f"border:1px solid {style.LINE};padding:2px 8px;margin:4px 0;overflow-x:auto;white-space:pre;line-height:1.35"
     )
-    marked = {"class_": "inplace-magic-fix"} if is_tried(finding) else {}
     return tag("pre", css, "\n".join(rows), **marked)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
+from inplace_magic.record import places
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.render.lettering import printable
-from inplace_magic.render.words import callers
+from inplace_magic.render import lettering, words
+
+if TYPE_CHECKING:
+    from inplace_magic.hazards import Hazard
 
 Role = Literal["overwritten", "saved", "read", "raised", "origin"]
 """What a marked line did: wrote the tensor, saved it for backward, read it for the old one, raised, or made it."""
@@ -62,7 +64,17 @@ def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
     """The finding's listings: the one with the first write, then those of the save, the later writes, the read and the
     error, as they came in time; several cells of a notebook as they were run. The lines of a listing stand as in
     the source."""
-    marks = _marks(hazard, trace)
+    return listings_of(_marks(hazard, trace), trace, hazard.mutation)
+
+
+def listings_of(marks: Sequence[Mark], trace: Trace, first: Callsite | None = None) -> tuple[Excerpt, ...]:
+    """Listings of marked lines.
+
+    Args:
+        marks: as they came in time.
+        trace: which cell was watched, and its text.
+        first: whose listing comes first where the lines are not those of several cells.
+    """
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda mark: _key(mark.site)):
         last = groups[-1][-1].site if groups else None
@@ -73,7 +85,7 @@ def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
     order = {id(mark): place for place, mark in enumerate(marks)}
     cells = {mark.site.cell if mark.site is not None else None for mark in marks}
     if None in cells or len(cells) == 1:
-        order.update({id(mark): -1 for mark in marks if mark.role == "overwritten" and mark.site == hazard.mutation})
+        order.update({id(mark): -1 for mark in marks if mark.role == "overwritten" and mark.site == first})
     groups.sort(key=lambda group: min(order[id(mark)] for mark in group))
     return tuple(_listing(group, trace) for group in groups)
 
@@ -81,34 +93,34 @@ def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
 def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
     cell = trace.cell
     marks: list[Mark] = []
-    wrote, read, origin = map(printable, (hazard.badges.wrote, hazard.badges.read, hazard.badges.origin))
+    wrote, read, origin = map(lettering.printable, (hazard.badges.wrote, hazard.badges.read, hazard.badges.origin))
     if hazard.origin is not None:
-        marks.append(_mark("origin", origin or _("made here"), hazard.origin, cell))
+        marks.append(mark_of("origin", origin or _("made here"), hazard.origin, cell))
     if hazard.saved is not None:
         by = _("by {node}").format(node=hazard.saved_by) if hazard.saved_by else _("for backward")
-        marks.append(_mark("saved", _("saved here"), hazard.saved, cell, by))
+        marks.append(mark_of("saved", _("saved here"), hazard.saved, cell, by))
     if hazard.mutation is not None:
         lost = hazard.saved is not None or hazard.severity == "silent"
         here = wrote or (_("overwritten here") if lost else _("written here"))
         again_here = wrote or (_("overwritten again here") if lost else _("written again here"))
         step = _step(hazard)
         once = len(set(hazard.mutations)) <= 1
-        marks.append(_mark("overwritten", here, hazard.mutation, cell, step if once else ""))
+        marks.append(mark_of("overwritten", here, hazard.mutation, cell, step if once else ""))
         for ways in _by_line(site for site in hazard.mutations if site != hazard.mutation):
-            marks += [_mark("overwritten", again_here, site, cell) for site in ways[:WAYS]]
+            marks += [mark_of("overwritten", again_here, site, cell) for site in ways[:WAYS]]
             if len(ways) > WAYS:
                 more = len(ways) - WAYS
                 said = ngettext("and {count} more way to this line", "and {count} more ways to this line", more)
                 marks[-1] = replace(marks[-1], detail=said.format(count=more))
     if hazard.read is not None:
         here, sees = (read, "") if read else (_("read here"), _("sees the new values"))
-        marks.append(_mark("read", here, hazard.read, cell, sees))
+        marks.append(mark_of("read", here, hazard.read, cell, sees))
     if hazard.freed is not None:
-        marks.append(_mark("read", _("freed here"), hazard.freed, cell, _("by the first backward")))
+        marks.append(mark_of("read", _("freed here"), hazard.freed, cell, _("by the first backward")))
     raised = _raising_call(hazard, trace.calls)
     if raised is not None and raised.callsite is not None:
         name = raised.name.rsplit(".", 1)[-1]
-        marks.append(_mark("raised", _("{call} raised here").format(call=name), raised.callsite, cell))
+        marks.append(mark_of("raised", _("{call} raised here").format(call=name), raised.callsite, cell))
     return marks
 
 
@@ -120,8 +132,9 @@ def _by_line(sites: Iterable[Callsite]) -> list[list[Callsite]]:
     return [list(ways) for ways in lines.values()]
 
 
-def _mark(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:
-    seen = {(caller.place, caller.text): caller for caller in reversed(callers(site, cell))}
+def mark_of(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:
+    """A mark, with the places of the user's own that led to its line, up to the cell that is numbered so."""
+    seen = {(caller.place, caller.text): caller for caller in reversed(words.callers(site, cell))}
     return Mark(role, text, detail, site, tuple(reversed(seen.values())))
 
 
@@ -168,13 +181,35 @@ def _text_of(site: Callsite | None) -> str:
     return _("(an older version of this line ran)") if site.outdated else _("(the source is not there)")
 
 
+def to_lines(excerpt: Excerpt) -> list[str]:
+    """The listing as text, the guilty line marked by ``>``."""
+    lines = [f"{excerpt.source}:"]
+    width = max((len(str(line.number)) for line in excerpt.lines), default=1)
+    code = max((lettering.width(line.text) for line in excerpt.lines), default=0)
+    for line in excerpt.lines:
+        guilty = any(mark.role == "overwritten" for mark in line.marks)
+        head = f"{'>' if guilty else ' '} {line.number:>{width}} | {line.text}"
+        marks = _("; ").join(words.with_detail(mark.text, mark.detail) for mark in line.marks)
+        lines.append(f"{lettering.padded(head, code + width + 5)}  <- {marks}" if marks else head)
+        for mark in line.marks:
+            called = (_called_from(site) for site in mark.via)
+            lines += [f"{' ' * (width + 3)}|   {text}" for text in called]
+    return lines
+
+
+def _called_from(site: Callsite) -> str:
+    if not site.text:
+        return _("called from {place}").format(place=site.place)
+    return _("called from {place}: {code}").format(place=site.place, code=site.text)
+
+
 def source_name(site: Callsite | None) -> str:
     """``Cell In[7]`` or ``model.py``."""
     if site is None:
         return _("unknown place")
     if site.cell is not None:
         return f"Cell In[{site.cell}]"
-    return _("the watched code") if site.file is None else site.file.replace("\\", "/").rsplit("/", 1)[-1]
+    return _("the watched code") if site.file is None else places.source_name(site.file)
 
 
 def _key(site: Callsite | None) -> tuple[int, str, int]:

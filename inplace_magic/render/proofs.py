@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from inplace_magic.hazards import Hazard
+from typing import TYPE_CHECKING
+
 from inplace_magic.language import N_, _, sentences
+from inplace_magic.record.proofs import Proof
 from inplace_magic.render import style
 from inplace_magic.render.markup import esc, prose, tag
+
+if TYPE_CHECKING:
+    from inplace_magic.hazards import Hazard
 
 _WORDS = {
     "proven": ("✓", N_("Proven.")),
@@ -21,6 +26,11 @@ def to_line(finding: Hazard) -> str:
     proof = finding.proof
     if proof is None:
         return ""
+    return in_words(proof)
+
+
+def in_words(proof: Proof) -> str:
+    """What trying a fix showed, in one line."""
     symbol, word = _WORDS[proof.verdict]
     return f"{symbol} {sentences(_(word), proof.reason)}"
 
@@ -30,6 +40,11 @@ def to_markup(finding: Hazard) -> str:
     proof = finding.proof
     if proof is None:
         return ""
+    return as_markup(proof)
+
+
+def as_markup(proof: Proof) -> str:
+    """What trying a fix showed, as HTML."""
     symbol, word = _WORDS[proof.verdict]
     ink = style.GREEN_INK if proof.verdict == "proven" else style.INK
     head = tag("b", f"color:{ink}", esc(f"{symbol} {_(word)} "))

@@ -7,10 +7,12 @@ apart. As text most of them are too pale, so text uses the darkened ``*_INK`` tw
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from inplace_magic.hazards import Severity
 from inplace_magic.language import N_
+
+if TYPE_CHECKING:
+    from inplace_magic.hazards import Severity
 
 ORANGE: Final = "#E69F00"
 SKY: Final = "#56B4E9"

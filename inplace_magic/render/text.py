@@ -7,9 +7,8 @@ from itertools import islice
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, clauses, sentences
-from inplace_magic.record.places import Callsite
 from inplace_magic.render import diffs, lettering, proofs, words
-from inplace_magic.render.excerpt import Excerpt, excerpts
+from inplace_magic.render.excerpt import excerpts, to_lines
 from inplace_magic.render.lines import step_label, step_phrase
 from inplace_magic.render.part import MOST_IN_A_FILE
 from inplace_magic.render.reading import Reading, in_its_language
@@ -86,34 +85,13 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
     title = _("Finding {number}: {severity} ({code})").format(number=number, severity=severity, code=finding.code)
     lines = [f"{title}{words.times(finding.count)}", f"  {finding.message}", ""]
     for excerpt in excerpts(finding, report.trace):
-        lines += [f"  {line}".rstrip() for line in _excerpt(excerpt)]
+        lines += [f"  {line}".rstrip() for line in to_lines(excerpt)]
         lines.append("")
     lines.append("  " + _("Fix: {fix}").format(fix=sentences(finding.fix, diffs.price(finding))))
     lines += [f"    {line}" for line in diffs.diff_lines(finding)]
     if finding.proof is not None:
         lines.append(f"  {proofs.to_line(finding)}")
     return _lines(lines)
-
-
-def _excerpt(excerpt: Excerpt) -> list[str]:
-    lines = [f"{excerpt.source}:"]
-    width = max((len(str(line.number)) for line in excerpt.lines), default=1)
-    code = max((lettering.width(line.text) for line in excerpt.lines), default=0)
-    for line in excerpt.lines:
-        guilty = any(mark.role == "overwritten" for mark in line.marks)
-        head = f"{'>' if guilty else ' '} {line.number:>{width}} | {line.text}"
-        marks = _("; ").join(words.with_detail(mark.text, mark.detail) for mark in line.marks)
-        lines.append(f"{lettering.padded(head, code + width + 5)}  <- {marks}" if marks else head)
-        for mark in line.marks:
-            called = (_called_from(site) for site in mark.via)
-            lines += [f"{' ' * (width + 3)}|   {text}" for text in called]
-    return lines
-
-
-def _called_from(site: Callsite) -> str:
-    if not site.text:
-        return _("called from {place}").format(place=site.place)
-    return _("called from {place}: {code}").format(place=site.place, code=site.text)
 
 
 def _stories(reading: Reading, most: int) -> list[str]:

@@ -7,9 +7,14 @@ import sys
 from typing import Any
 
 
+def running_shell() -> Any:
+    """Return IPython's shell of this process; None where none runs."""
+    return getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+
+
 def cells_so_far() -> dict[str, int]:
     """:func:`cell_numbers` of the shell of this process; empty where none runs."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    shell = running_shell()
     return {} if shell is None else cell_numbers(shell)
 
 
@@ -20,14 +25,24 @@ def cell_numbers(shell: Any) -> dict[str, int]:
     numbers = getattr(shell.compile, "_filename_map", None)
     if numbers is not None:
         return dict(numbers)
+    return {name: number for number, name, _text in cells_in_order(shell)}
+
+
+def cells_in_order(shell: Any) -> list[tuple[int, str, str]]:
+    """Execution count, compiled file name and text as it was typed of each cell of the history, oldest first.
+
+    The shell maps a name to the last number alone, and a cell that ran twice may have one name for both; so names are
+    made again as the shell makes them, of the text.
+    """
     history = shell.history_manager
     if history is None:
-        return {}
-    found = {}
+        return []
+    found = []
     # Code that runs at this moment may be adding a cell to one list before the other.
     for number, (raw, code) in enumerate(zip(history.input_hist_raw, history.input_hist_parsed, strict=False)):
         for end in ("", "\n"):  # history drops the last line break, names are made with it
             name = shell.compile.get_code_name(raw + end, code + end, number)
             if name in linecache.cache:
-                found[name] = number
+                found.append((number, name, raw))
+                break
     return found

@@ -5,6 +5,7 @@
     pytest --inplace-watch                          a failed test shows its finding as a section
     pytest --inplace-watch=ops --inplace-fail-on=silent
     @pytest.mark.inplace_watch(fail_on="silent")    one test, whatever the options
+    pytest --inplace-answer                         no watch: a test that fails by an autograd error shows its cause
     def test_step(inplace_watch): ...; assert not inplace_watch.report.hazards
 """
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "inplace_magic"
 AT_WORK = "inplace_magic at work"
+ANSWERING = "inplace_magic answering"
 """Names under which the plugin, and what it loads when it is used, are registered."""
 
 
@@ -30,11 +32,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     level_help = "watch the body of every test, at level calls (default) or ops; a failed test shows what was found"
     fail_help = "fail tests that pass with a wrong result (silent), or with a warning too (warning)"
     group.addoption("--inplace-watch", nargs="?", const="calls", metavar="LEVEL", help=level_help)
+    answer_help = "watch nothing; a test that fails by an autograd error shows what caused it"
+    group.addoption("--inplace-answer", action="store_true", default=False, help=answer_help)
     group.addoption("--inplace-fail-on", metavar="{" + ",".join(FAIL_ON) + "}", help=fail_help)
     for field in PASSED_ON:
         (flag,), told = flags.settings(field)
         group.addoption(f"--inplace-{flag[2:]}", **{**told, "dest": f"inplace_{field}", "default": None})
     parser.addini("inplace_watch", "as --inplace-watch, e.g. `inplace_watch = calls`", default="")
+    parser.addini("inplace_answer", "as --inplace-answer", type="bool", default=False)
     parser.addini("inplace_fail_on", "as --inplace-fail-on", default="")
 
 
@@ -43,6 +48,10 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{MARKER}(level='calls', fail_on=None): watch the body of this test, as --inplace-watch does for all of them"
     )
     config.addinivalue_line("markers", told)
+    if config.getoption("inplace_answer") or config.getini("inplace_answer"):
+        from inplace_magic.testing.unwatched import Answering
+
+        config.pluginmanager.register(Answering(), ANSWERING)
     if config.getoption("inplace_watch") or config.getini("inplace_watch"):
         _set_to_work(config)
 

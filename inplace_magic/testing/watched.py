@@ -19,11 +19,9 @@ from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, sentences, use_language
 from inplace_magic.record.options import LEVELS, WatchOptions
 from inplace_magic.report import Report
-from inplace_magic.testing.asked import FAIL_ON, MARKER, PASSED_ON
+from inplace_magic.testing.asked import FAIL_ON, MARKER, PASSED_ON, TITLE
 from inplace_magic.testing.bodies import Bodies
 
-TITLE = "inplace_magic"
-"""Of the section of a test, and of the summary's."""
 KEY = pytest.StashKey["Watched"]()
 
 

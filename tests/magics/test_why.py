@@ -248,7 +248,7 @@ def test_what_a_line_magic_runs_is_run_on_copies_too(ip: Any) -> None:
 
 
 def test_an_older_cell_by_its_number_and_none_without_a_failure(ip: Any) -> None:
-    assert "No unwatched cell has failed" in refusal(run_cell(ip, "%inplace_why"))
+    assert "No unwatched cell of this session has failed" in refusal(run_cell(ip, "%inplace_why"))
     run_cell(ip, CELL)
     run_cell(ip, "1 / 0")
     assert why(ip).hazards[0].mutation.cell == 3  # type: ignore[union-attr]

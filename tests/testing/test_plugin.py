@@ -233,3 +233,20 @@ def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path, word: str, se
 def test_installing_the_package_registers_the_plugin() -> None:
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert f'[project.entry-points.pytest11]\ninplace_magic = "{NAME}"\n' in settings
+
+
+@pytest.mark.parametrize("asked", [("--inplace-answer",), ()], ids=["option", "setting"])
+def test_unwatched_tests_show_the_answer_and_run_as_without_us(tmp_path: Path, asked: tuple[str, ...]) -> None:
+    status, output = ran(tmp_path, "-rA", *asked, settings="" if asked else "inplace_answer = true")
+    assert status == 1
+    assert outcomes(output) == PLAIN
+    told = sections(output)
+    answer = "\ninplace_magic: `probs[0] = 0.0` (test_it.py:9"
+    assert {name for name, text in told.items() if answer in text} == {"test_fails", "OldStyle.test_fails_in_a_method"}
+    assert output.count("inplace_magic: ") == 2
+
+
+def test_a_watched_test_shows_its_finding_and_no_answer(tmp_path: Path) -> None:
+    _status, output = ran(tmp_path, "--inplace-watch", "--inplace-answer")
+    assert GUILTY in sections(output)["test_fails"]
+    assert "inplace_magic: `" not in output

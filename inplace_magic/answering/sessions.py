@@ -1,0 +1,68 @@
+"""What is at hand where an error was raised: the names and the cells of the notebook, or those of the script."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from inplace_magic.answering import marimo
+from inplace_magic.postmortem import Cell, Cells
+from inplace_magic.source.shells import cell_numbers, cells_in_order, running_shell
+
+
+def at_hand(error: BaseException, number: int | None = None) -> tuple[Mapping[str, object], Cells]:
+    """Return the user's names, and the cells that had run when an error was raised.
+
+    Args:
+        error: with its traceback.
+        number: execution count of the cell that raised it, where that is known.
+    """
+    shell, names = running_shell(), marimo.namespace()
+    files = list(_files(error))
+    if shell is not None:
+        return shell.user_ns, _cells_of_shell(shell, files, number)
+    if names is not None:
+        return names, _cells_of_marimo(files)
+    return vars(sys.modules["__main__"]), Cells()
+
+
+def failed_cell(error: BaseException) -> int | None:
+    """Return the execution count of the cell that an error left; None where none of this shell's did."""
+    shell = running_shell()
+    numbers = cell_numbers(shell) if shell is not None else {}
+    return next((numbers[name] for name in _files(error) if name in numbers), None)
+
+
+def _files(error: BaseException) -> Iterator[str]:
+    """The compiled file names of a traceback, the outermost first."""
+    step = error.__traceback__
+    while step is not None:
+        yield step.tb_frame.f_code.co_filename
+        step = step.tb_next
+
+
+def _cells_of_shell(shell: Any, files: list[str], number: int | None) -> Cells:
+    """Up to the cell that failed; a cell that ran several times stands there each time."""
+    known = cells_in_order(shell)
+    numbers = cell_numbers(shell)
+    failed = next((name for name in files if name in numbers), None)
+    if failed is None:
+        return Cells(tuple(Cell(name, count, text) for count, name, text in known))
+    if number is None:
+        number = max((count for count, name, _text in known if name == failed), default=numbers[failed])
+    text = next((text for count, _name, text in known if count == number), None)
+    before = tuple(Cell(name, count, typed) for count, name, typed in known if count < number)
+    return Cells((*before, Cell(failed, number, text if text is not None else _cached(failed))))
+
+
+def _cells_of_marimo(files: list[str]) -> Cells:
+    cells = [Cell(name, None, text) for name, text in marimo.cells()]
+    failed = next((name for name in files if any(cell.filename == name for cell in cells)), None)
+    return Cells(tuple(sorted(cells, key=lambda cell: cell.filename == failed)))
+
+
+def _cached(filename: str) -> str:
+    import linecache
+
+    return "".join(linecache.getlines(filename))

@@ -1,0 +1,100 @@
+"""The answer below the traceback of a cell that nobody watched, and what is known of such failures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from inplace_magic.deliver import complain, has_note
+from inplace_magic.language import _
+from inplace_magic.magics.hint import hint_for, is_explained_text
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A cell that failed, unwatched."""
+
+    error: str
+    """As ``RuntimeError: text``, cut."""
+    explained: bool
+    """Whether a watch explains such errors."""
+
+
+def failure_of(error: BaseException) -> Failed:
+    """Return what is kept of a failure: text alone."""
+    return Failed(f"{type(error).__name__}: {_first_line(error)}", hint_for(error) is not None)
+
+
+def show_answer(shell: Any, error: BaseException, number: int | None, *, below: bool = True) -> None:
+    """Display the answer to an error, where there is one; else, where a watch explains it, one line on how to ask.
+
+    Args:
+        shell: where to show it.
+        error: what left the cell.
+        number: execution count of the cell.
+        below: it is shown below that cell.
+    """
+    if has_note(error):
+        return
+    try:
+        from inplace_magic.answering.asked import answer_of
+
+        found = answer_of(error, number)
+        if found is not None:
+            from inplace_magic.magics.output import publish
+            from inplace_magic.render.answer import to_mimebundle
+
+            publish(shell, to_mimebundle(found, below=below), apart=True)
+            return
+    except Exception as fault:  # a boundary: the cell has failed already, and by its own error alone
+        complain(_("the answer could not be shown"), fault)
+    hint = hint_for(error)
+    if hint is not None:
+        print(_(hint))
+
+
+def failures_before(shell: Any) -> dict[int, Failed]:
+    """Return the cells that failed before the extension was loaded, by execution count, oldest first.
+
+    IPython 9 keeps the texts of all errors, every version the last error.
+    """
+    kept = getattr(shell.history_manager, "exceptions", None)
+    texts = kept.items() if isinstance(kept, dict) else ()
+    found = {number: _kept(each) for number, each in texts if each.get("ename") != UsageError.__name__}
+    error = getattr(sys, "last_value", None)
+    if isinstance(error, Exception) and not isinstance(error, UsageError):
+        from inplace_magic.answering.sessions import failed_cell
+
+        number = failed_cell(error)
+        if number is not None:
+            found.pop(number, None)
+            found[number] = failure_of(error)
+    return found
+
+
+def answer_late(shell: Any, failed: dict[int, Failed]) -> None:
+    """Display the answer to the failure that came before the extension was loaded, unless it was shown."""
+    from inplace_magic.answering.asked import is_known
+
+    error = getattr(sys, "last_value", None)
+    if error is None or not failed or is_known(error):
+        return
+    newest = next(reversed(failed))
+    if failed[newest].explained:
+        show_answer(shell, error, newest, below=False)
+
+
+def _kept(stored: Mapping[str, Any]) -> Failed:
+    """A failure from what the shell keeps of it."""
+    text = str(stored.get("evalue", ""))
+    return Failed(f"{stored.get('ename')}: {text.strip().partition(chr(10))[0][:200]}", is_explained_text(text))
+
+
+def _first_line(error: BaseException) -> str:
+    """The beginning of an error's text; of a text that is none, nothing: no code of the user's is run for it."""
+    text = error.args[0] if error.args else ""
+    return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""

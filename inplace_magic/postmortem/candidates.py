@@ -1,0 +1,165 @@
+"""From events to lines: who saved the memory in question, who wrote it afterwards, and whether one line is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from inplace_magic.postmortem.flow.machine import Event, Where
+from inplace_magic.postmortem.flow.run import Flow
+from inplace_magic.postmortem.flow.vocabulary import bare_node
+from inplace_magic.postmortem.graph import Saver
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """An operation that can be the saver, and the writes of what it saved since."""
+
+    node: Saver | None
+    saver: Event
+    writes: tuple[Event, ...]
+    first: tuple[Event, ...]
+    """Those of the writes that can have been the first: up to one that certainly ran."""
+    fits: bool
+    """Whether nothing that is known of the graph speaks against it."""
+    score: int
+    """How much speaks for it."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The lines that can have written, likeliest first."""
+
+    lines: tuple[Where, ...] = ()
+    certain: bool = False
+    saver: Where | None = None
+    node: Saver | None = None
+    """The node that refused, where the suspicions agree on it."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the error and the graph tell."""
+
+    savers: tuple[Saver, ...]
+    """The node that refused; several where the graph leaves it open."""
+    expected: int | None
+    found: int | None
+
+
+def verdict(flow: Flow, asked: Asked) -> Verdict:
+    """Return the lines that fit, held against what the graph knows."""
+    savers: Iterable[Saver | None] = asked.savers or (None,)
+    all_of_them = [each for saver in savers for each in _suspicions(flow, saver, asked)]
+    fitting = [each for each in all_of_them if each.fits]
+    suspicions = sorted(fitting or all_of_them, key=lambda each: -each.score)
+    if not suspicions:
+        return Verdict()
+    best = [each for each in suspicions if each.score == suspicions[0].score]
+    lines = _lines(best, only_first=True) | _lines(suspicions, only_first=True)
+    certain = len(lines) == 1 and bool(fitting) and bool(asked.savers) and flow.reached and not flow.cut
+    certain = certain and all(write.known for each in suspicions for write in each.first)
+    saving = {_key(each.saver.where): each.saver.where for each in suspicions}
+    rest = _lines(suspicions, only_first=False)
+    listed = lines if certain else lines | {key: where for key, where in rest.items() if key not in lines}
+    nodes = {(each.node.name, each.node.memory): each.node for each in suspicions if each.node is not None}
+    return Verdict(
+        tuple(listed.values()),
+        certain,
+        next(iter(saving.values())) if len(saving) == 1 and fitting else None,
+        next(iter(nodes.values())) if len(nodes) == 1 and fitting else None,
+    )
+
+
+def _lines(suspicions: Iterable[Suspicion], *, only_first: bool) -> dict[tuple[str, int], Where]:
+    found: dict[tuple[str, int], Where] = {}
+    for each in suspicions:
+        for write in each.first if only_first else each.writes:
+            found.setdefault(_key(write.where), write.where)
+    return found
+
+
+def _key(where: Where) -> tuple[str, int]:
+    return where.filename, where.node.lineno
+
+
+def _suspicions(flow: Flow, saver: Saver | None, asked: Asked) -> list[Suspicion]:
+    said = flow.identified(saver.memory if saver is not None else None)
+    it = frozenset(number for number, same in said.items() if same)
+    written = {number for event in flow.events for number in event.writes}
+    groups = [it] if it & written else [frozenset((n,)) for n in sorted(written) if said.get(n) is not False]
+    found = [each for group in groups for each in _of_memory(flow, group, saver, asked, said)]
+    beside = [each for each in found if saver is not None and each.saver.reads & flow.numbers(saver.parameters)]
+    return beside or found
+
+
+def _of_memory(
+    flow: Flow, memory: frozenset[int], saver: Saver | None, asked: Asked, said: Mapping[int, bool]
+) -> list[Suspicion]:
+    writes = [event for event in flow.events if event.writes & memory]
+    births = [event for event in flow.events if event.makes & memory]
+    made_here = not any(flow.memory[number] for number in memory)
+    born = births[0] if made_here and births and (not writes or births[0].at < writes[0].at) else None
+    found = []
+    for event in flow.events:
+        if event.writes or not _can_save(event, memory, saver):
+            continue
+        later = [write for write in writes if write.at > event.at]
+        if later:
+            first = _until_sure(later)
+            if asked.expected is not None and asked.found == asked.expected + 1:  # the first is the last as well
+                first = [write for write in first if _is_last_of_kind(write, saver)]
+            fits = _is_of_kind(event, saver) and _counts_fit(event, writes, born, asked) and bool(first)
+            fits = fits and any(_is_last_of_kind(write, saver) for write in _until_sure(later[::-1]))
+            sure = 2 * (saver is not None and event.nodes is not None) + all(said.get(n, False) for n in memory)
+            found.append(Suspicion(saver, event, tuple(later), tuple(first or later[:1]), fits, sure))
+    return found
+
+
+def _can_save(event: Event, memory: frozenset[int], saver: Saver | None) -> bool:
+    """Whether an operation had the memory where its node keeps it: as its own result, or as what it read."""
+    if not event.recorded:
+        return False
+    both = event.reads | event.makes
+    if saver is None or saver.is_output is None:
+        return bool(both & memory)
+    return bool((event.makes if saver.is_output else event.reads) & memory)
+
+
+def _is_of_kind(event: Event, saver: Saver | None) -> bool:
+    return saver is None or event.nodes is None or bare_node(saver.name) in event.nodes
+
+
+def _counts_fit(event: Event, writes: Sequence[Event], born: Event | None, asked: Asked) -> bool:
+    """Whether the versions count as many writes before and after the save as the text has, where each ran once."""
+    if asked.expected is None or asked.found is None:
+        return True
+    before = [write for write in writes if write.at < event.at]
+    later = [write for write in writes if write.at > event.at]
+    if not event.once or any(not write.once or write.bumps is None or len(write.writes) > 1 for write in writes):
+        return True
+    if sum(write.bumps or 0 for write in later) != asked.found - asked.expected:
+        return False
+    if born is None or not born.once or born.nodes is None or len(born.makes) > 1:
+        return True
+    return sum(write.bumps or 0 for write in before) == asked.expected
+
+
+def _until_sure(writes: Sequence[Event]) -> list[Event]:
+    """The writes up to the first that certainly ran."""
+    found = []
+    for write in writes:
+        found.append(write)
+        if write.sure and (write.each or len(write.writes) == 1):
+            break
+    return found
+
+
+def _is_last_of_kind(write: Event, saver: Saver | None) -> bool:
+    """Whether a write can have left the ``grad_fn`` that the tensor has now."""
+    if saver is None or saver.written_by is None or not write.recorded or write.nodes is None:
+        return True
+    return bare_node(saver.written_by) in write.nodes
+
+
+__all__ = ["Asked", "Verdict", "verdict"]

@@ -1,0 +1,71 @@
+"""What a failure left, as plain data: the error, its text, the user's frames of its traceback, names and cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import CodeType, FrameType
+
+from inplace_magic.postmortem.texts import Cell, Cells, Texts
+from inplace_magic.record.places import Callsite
+
+__all__ = ["Cell", "Cells", "Failure", "UserFrame"]
+
+
+@dataclass(frozen=True, eq=False)
+class UserFrame:
+    """A frame of the traceback that runs the user's code."""
+
+    place: Callsite
+    """Where it stood, with its callers."""
+    at: int
+    """Its number among all frames of the traceback."""
+    code: CodeType
+    globals: Mapping[str, object]
+    """The global names of its code."""
+    names: Mapping[str, object]
+    """Its local variables; empty for a module's or a cell's own frame, whose names are the namespace."""
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """An error of PyTorch's or Paddle's, and what is left of the program that raised it."""
+
+    error: BaseException
+    """The error itself; a cause where the user's code raised another one from it."""
+    text: str
+    """Its first argument."""
+    match: re.Match[str]
+    """What the kind's regular expression found in the text."""
+    frames: tuple[UserFrame, ...]
+    """The user's frames of the traceback, the outermost first."""
+    stack: tuple[FrameType, ...]
+    """All frames of the traceback, the libraries' too, the outermost first."""
+    namespace: Mapping[str, object]
+    """The user's global names."""
+    texts: Texts
+    """The user's cells and files."""
+
+    @property
+    def place(self) -> Callsite | None:
+        """The user's line that raised."""
+        return self.frames[-1].place if self.frames else None
+
+    @cached_property
+    def raised(self) -> UserFrame | None:
+        """The user's frame that called PyTorch: of a backward, not the hook or ``backward`` that the engine ran."""
+        engine = [at for at, frame in enumerate(self.stack) if frame.f_code.co_name == "_engine_run_backward"]
+        before = tuple(frame for frame in self.frames if not engine or frame.at < engine[0])
+        return (before or self.frames)[-1] if self.frames else None
+
+    @property
+    def said(self) -> str:
+        """Type and first line of the exception, as Python prints them."""
+        return f"{type(self.error).__name__}: {self.text.strip().partition(chr(10))[0]}"
+
+    @cached_property
+    def scopes(self) -> tuple[Mapping[str, object], ...]:
+        """The names in sight where it was raised: those of the innermost function first, the namespace last."""
+        return (*(frame.names for frame in reversed(self.frames) if frame.names), self.namespace)

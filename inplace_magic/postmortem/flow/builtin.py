@@ -1,0 +1,137 @@
+"""Functions of Python's own that hand tensors on: ``map``, ``zip``, ``getattr``, ``functools.reduce``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from inplace_magic.postmortem.flow.loops import entries_of
+from inplace_magic.postmortem.flow.machine import Frame, Machine
+from inplace_magic.postmortem.flow.values import (
+    NOTHING,
+    UNKNOWN,
+    Constant,
+    Instance,
+    Items,
+    Live,
+    Method,
+    Partial,
+    Tensors,
+    Value,
+    either,
+)
+from inplace_magic.postmortem.flow.vocabulary import IN_PLACE_FUNCTIONS, OPERATORS
+
+_PYTHONS = frozenset(
+    ("builtins", "operator", "_operator", "functools", "_functools", "itertools", "copy", "math", "random")
+)
+
+
+def builtin(
+    machine: Machine,
+    name: str,
+    module: str,
+    given: list[Value],
+    named: dict[str, Value],
+    node: ast.expr,
+    frame: Frame,
+    apply: Callable[..., Value],
+) -> Value | None:
+    """What a function of Python's gives; None where it is none."""
+    if name == "checkpoint" and module.startswith("torch") and given:
+        rest = {key: each for key, each in named.items() if key not in ("use_reentrant", "preserve_rng_state")}
+        return apply(machine, given[0], given[1:], rest, node, frame)
+    if name == "Parameter" and module.startswith("torch") and given:
+        return given[0]
+    if module not in _PYTHONS:
+        return None
+    if name in IN_PLACE_FUNCTIONS and given:
+        nodes = frozenset(OPERATORS[IN_PLACE_FUNCTIONS[name]])
+        machine.in_place(node, frame, nodes, *given)
+        return given[0]
+    lists = [entries_of(machine, each) for each in given]
+    if name == "reduce" and len(given) > 1:
+        entries = [*given[2:], *(lists[1] or [machine.fresh(), machine.fresh()])]
+        total = entries[0] if entries else NOTHING
+        for entry in entries[1:9]:
+            total = apply(machine, given[0], [total, entry], {}, node, frame)
+        return total
+    if name == "map" and len(given) > 1:
+        rows = zip(*(each if each is not None else [machine.fresh()] * 2 for each in lists[1:]), strict=False)
+        return Items([apply(machine, given[0], list(row), {}, node, frame) for row in list(rows)[:16]])
+    if name in ("list", "tuple", "set", "sorted", "reversed", "iter", "frozenset", "deque", "filter"):
+        held = lists[-1] if lists else []
+        if held is None:
+            return machine.fresh()
+        return Items(list(reversed(held)) if name == "reversed" else list(held))
+    if name == "range":
+        return _range(machine, given)
+    if name == "zip":
+        known = [each if each is not None else [machine.fresh(), machine.fresh()] for each in lists]
+        return Items([Items(list(row)) for row in zip(*known, strict=False)])
+    if name == "enumerate" and given:
+        first = lists[0]
+        return None if first is None else Items([Items([Constant(i), each]) for i, each in enumerate(first)])
+    if name == "dict":
+        source = machine.items_of(given[0]) if given else None
+        keys = list(source.keys) if source is not None and source.keys is not None else []
+        entries = list(source.entries) if source is not None and source.keys is not None else []
+        return Items([*entries, *named.values()], [*keys, *named])
+    if name == "getattr" and len(given) > 1:
+        key = given[1]
+        if isinstance(key, Constant) and isinstance(key.value, str):
+            from inplace_magic.postmortem.flow.expressions import attribute
+
+            return attribute(machine, given[0], key.value, node, frame)
+        return Method(given[0], "") if isinstance(given[0], Tensors) else machine.fresh()
+    if name == "setattr" and len(given) > 2:
+        from inplace_magic.postmortem.flow.assigning import set_attribute
+
+        if isinstance(given[1], Constant) and isinstance(given[1].value, str):
+            set_attribute(machine, given[0], given[1].value, given[2])
+        return NOTHING
+    if name == "setitem" and len(given) > 2:
+        machine.write(node, frame, None, given[0])
+        return NOTHING
+    if name == "partial" and given:
+        return Partial(given[0], tuple(given[1:]), tuple(named.items()))
+    if name == "sum" and given:
+        return machine.operation(node, frame, frozenset(("Add",)), *given)
+    if name in ("abs", "pow", "max", "min", "next"):
+        if name == "next":
+            return either(*lists[0]) if lists and lists[0] else machine.fresh()
+        return machine.operation(node, frame, frozenset(("Abs", "Pow")), *given) if _any_tensor(given) else UNKNOWN
+    if name == "vars" and given and isinstance(given[0], (Live, Instance)):
+        return given[0]
+    if name in ("deepcopy", "copy") and given:
+        if name == "copy" and not isinstance(given[0], Tensors):
+            return given[0]
+        return machine.operation(node, frame, frozenset(("Clone",)), *given)
+    if name in ("super", "object", "type"):
+        return Method(machine.find("self", frame) if name == "super" else None, name)
+    return _arithmetic(machine, name, given, node, frame)
+
+
+def _range(machine: Machine, given: list[Value]) -> Value:
+    """The numbers of a short ``range``."""
+    numbers = [each.value for each in given if isinstance(each, Constant) and type(each.value) is int]
+    if len(numbers) == len(given) and 0 < len(numbers) < 4 and 0 not in numbers[2:]:
+        counted = range(*numbers)
+        if len(counted) <= _MOST_NUMBERS:
+            return Items([Constant(number) for number in counted])
+    return machine.fresh()
+
+
+_MOST_NUMBERS = 64
+
+
+def _arithmetic(machine: Machine, name: str, given: list[Value], node: ast.expr, frame: Frame) -> Value:
+    names = {"add": "Add", "sub": "Sub", "mul": "Mult", "truediv": "Div", "matmul": "MatMult", "pow": "Pow"}
+    if name in names and _any_tensor(given):
+        return machine.operation(node, frame, frozenset(OPERATORS[names[name]]), *given)
+    return UNKNOWN
+
+
+def _any_tensor(values: list[Value]) -> Any:
+    return any(isinstance(each, Tensors) for each in values)

@@ -1,0 +1,370 @@
+"""Calls: functions of the user's are followed, those of PyTorch's become events."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import torch
+
+from inplace_magic.postmortem.flow.assigning import assign, same_object, set_attribute, set_item
+from inplace_magic.postmortem.flow.builtin import builtin
+from inplace_magic.postmortem.flow.loops import entries_of
+from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Frame, Machine, Where
+from inplace_magic.postmortem.flow.modules import call_made, call_module, construct, is_module, step, weights_of
+from inplace_magic.postmortem.flow.operations import operation
+from inplace_magic.postmortem.flow.values import (
+    NOTHING,
+    UNKNOWN,
+    Class,
+    Constant,
+    Function,
+    Instance,
+    Items,
+    Live,
+    Method,
+    Partial,
+    Stepping,
+    Tensors,
+    Value,
+    either,
+    parts,
+)
+
+Named = dict[str, Value]
+
+
+def call(machine: Machine, node: ast.Call, frame: Frame) -> Value:
+    """The value of a call."""
+    function = machine.evaluate(machine, node.func, frame)
+    given: list[Value] = []
+    for argument in node.args:
+        value = machine.evaluate(machine, argument, frame)
+        if isinstance(argument, ast.Starred):
+            given += entries_of(machine, value) or [value]
+        else:
+            given.append(value)
+    named: Named = {}
+    for keyword in node.keywords:
+        value = machine.evaluate(machine, keyword.value, frame)
+        if keyword.arg is not None:
+            named[keyword.arg] = value
+        else:
+            items = machine.items_of(value)
+            if items is not None and items.keys is not None:
+                named.update((k, v) for k, v in zip(items.keys, items.entries, strict=False) if isinstance(k, str))
+    return either(*(apply(machine, part, given, named, node, frame) for part in parts(function)))
+
+
+def apply(machine: Machine, function: Value, given: list[Value], named: Named, node: ast.expr, frame: Frame) -> Value:
+    """Calls a value."""
+    machine.tick()
+    if isinstance(function, Function):
+        return _follow(machine, function, given, named, node, frame)
+    if isinstance(function, Method):
+        return _method(machine, function, given, named, node, frame)
+    if isinstance(function, Partial):
+        both = {**dict(function.named), **named}
+        return apply(machine, function.function, [*function.given, *given], both, node, frame)
+    if isinstance(function, (Class, Instance)):
+        if isinstance(function, Class):
+            return _instance(machine, function, given, named, node, frame)
+        for name in ("forward", "__call__"):
+            found = _find_method(machine, function, name, node, frame)
+            if found is not None:
+                return _follow(machine, found, given, named, node, frame)
+        if is_module(function):
+            return call_made(machine, function, given, named, node, frame, apply)
+        return machine.operation(node, frame, None, *given, *named.values())
+    if isinstance(function, Live):
+        return _live(machine, function, given, named, node, frame)
+    return machine.operation(node, frame, None, function, *given, *named.values())
+
+
+def _follow(
+    machine: Machine, function: Function, given: list[Value], named: Named, node: ast.expr, frame: Frame
+) -> Value:
+    """Goes through a function of the user's."""
+    running = sum(each.function == function.name and each.filename == function.filename for each in machine.frames)
+    if len(machine.frames) >= MOST_DEPTH or running > 2:
+        return machine.operation(node, frame, None, *given, *named.values())
+    line = min([function.node.lineno, *(each.lineno for each in getattr(function.node, "decorator_list", ()))])
+    live = machine.locals_by_code.get((function.filename, line))
+    env = machine.env(function.env, live)
+    where = Where(frame.filename, node, frame.function, frame.caller)
+    inner = Frame(function.filename, function.name, env, where)
+    _parameters(machine, function, given, named, inner)
+    recorded, machine.recorded = machine.recorded, machine.recorded and function.recorded
+    machine.frames.append(inner)
+    try:
+        if isinstance(function.node, ast.Lambda):
+            return machine.evaluate(machine, function.node.body, inner)
+        machine.execute(machine, function.node.body, inner)
+    finally:
+        machine.frames.pop()
+        machine.recorded = recorded
+    if inner.yields:
+        return Items(inner.yields)
+    return either(*inner.returns) if inner.returns else NOTHING
+
+
+def _parameters(machine: Machine, function: Function, given: list[Value], named: Named, inner: Frame) -> None:
+    arguments = function.node.args
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    values = [function.receiver, *given] if function.receiver is not None else list(given)
+    bound: dict[str, Value] = dict(zip(names, values, strict=False))
+    rest = [each for each in values[len(names) :] if each is not None]
+    keywords = dict(named)
+    for name in (*names, *(each.arg for each in arguments.kwonlyargs)):
+        if name in keywords:
+            bound[name] = keywords.pop(name)
+        elif name not in bound:
+            bound[name] = function.defaults.get(name, UNKNOWN)
+    if arguments.vararg is not None:
+        bound[arguments.vararg.arg] = Items(rest)
+    if arguments.kwarg is not None:
+        bound[arguments.kwarg.arg] = Items(list(keywords.values()), list(keywords))
+    live = inner.env.live
+    for name, value in bound.items():
+        inner.env.names[name] = same_object(machine, value, live[name]) if live and name in live else value
+
+
+def _find_method(machine: Machine, owner: Value, name: str, node: ast.expr, frame: Frame) -> Function | None:
+    from inplace_magic.postmortem.flow.expressions import attribute
+
+    found = attribute(machine, owner, name, node, frame)
+    return found if isinstance(found, Function) else None
+
+
+def call_method(
+    machine: Machine, owner: Value, name: str, given: list[Value], named: Named, node: ast.expr, frame: Frame
+) -> Value:
+    """``owner.name(…)`` where the user defined it; else an operation that may make anything."""
+    found = _find_method(machine, owner, name, node, frame)
+    if found is not None:
+        return _follow(machine, found, given, named, node, frame)
+    return machine.operation(node, frame, None, owner, *given)
+
+
+def _method(machine: Machine, method: Method, given: list[Value], named: Named, node: ast.expr, frame: Frame) -> Value:
+    base, name = method.base, method.name
+    if isinstance(base, Tensors):
+        return operation(machine, name, [base, *given], named, node, frame)
+    if isinstance(base, Items):
+        return _of_items(machine, base, name, given, node)
+    if base is not None and is_module(base):
+        if name in ("parameters", "buffers"):
+            return Items(weights_of(base))
+        if name in _THEMSELVES:
+            return base
+    if isinstance(base, Stepping) and name == "step":
+        machine.step(node, frame, base.memories)
+        return NOTHING
+    if isinstance(base, Live):
+        items = machine.items_of(base)
+        if items is not None:
+            return _of_items(machine, items, name, given, node)
+        thing = base.thing
+        if isinstance(thing, ModuleType):
+            return operation(machine, name, given, named, node, frame)
+        if name == "step":
+            done = step(machine, base, given, node, frame)
+            if done is not None:
+                return done
+        found = _of_module(machine, base, name, given, named, node, frame)
+        if found is not None:
+            return found
+        if name == "apply" and isinstance(thing, type):
+            forward = _find_method(machine, base, "forward", node, frame)
+            if forward is not None:
+                return _custom(machine, forward, given, node, frame)
+        if name == "__init__":
+            return NOTHING
+    if name.endswith("_") and not name.endswith("__"):
+        machine.write(node, frame, None, *given[:1], bumps=None, known=False)
+    return machine.operation(node, frame, None, *([base] if base is not None else []), *given, *named.values())
+
+
+def _custom(machine: Machine, forward: Function, given: list[Value], node: ast.expr, frame: Frame) -> Value:
+    """``Function.apply``: its forward is not recorded, and its node can keep all that went in and came out."""
+    context = Live(object())
+    machine.owners[id(context.thing)] = context.thing
+    recorded, machine.recorded = machine.recorded, False
+    made = _follow(machine, forward, [context, *given], {}, node, frame)
+    machine.recorded = recorded
+    event = machine.operation(node, frame, None, *given, into=None)
+    if isinstance(made, Tensors):
+        machine.events[-1].makes |= made.memories
+        return made
+    return made if isinstance(made, Items) else event
+
+
+def _of_items(machine: Machine, items: Items, name: str, given: list[Value], node: ast.expr) -> Value:
+    if name in ("append", "appendleft", "add") and given:
+        items.entries.append(given[0])
+    elif name == "insert" and len(given) > 1:
+        items.entries.insert(0, given[1])
+    elif name in ("extend", "extendleft") and given:
+        items.entries += entries_of(machine, given[0]) or []
+    elif name == "update" and given and items.keys is not None:
+        other = machine.items_of(given[0])
+        if other is not None and other.keys is not None:
+            items.keys += other.keys
+            items.entries += other.entries
+    elif name == "items":
+        return Items(
+            [Items([Constant(key), entry]) for key, entry in zip(items.keys or (), items.entries, strict=False)]
+        )
+    elif name == "keys":
+        return Items([Constant(key) for key in items.keys or ()])
+    elif name in ("values", "copy"):
+        return Items(list(items.entries), list(items.keys) if name == "copy" and items.keys is not None else None)
+    elif name in ("get", "pop", "setdefault", "popleft", "popitem", "__getitem__"):
+        key = given[0].value if given and isinstance(given[0], Constant) and given[0].known else None
+        if items.keys is not None and key in items.keys:
+            return items.entries[items.keys.index(key)]
+        return either(*items.entries, *given[1:2]) if items.entries or given[1:2] else NOTHING
+    return NOTHING
+
+
+def _of_module(
+    machine: Machine, owner: Live, name: str, given: list[Value], named: Named, node: ast.expr, frame: Frame
+) -> Value | None:
+    """Methods of a module of PyTorch's that hand out what it holds, or take hooks."""
+    thing = owner.thing
+    if not isinstance(thing, torch.nn.Module):
+        return None
+    if name in ("parameters", "buffers", "named_parameters", "named_buffers", "state_dict"):
+        return _tensors_of(machine, thing, name)
+    if name in ("children", "modules"):
+        return Items([Live(each) for each in _modules_of(thing)[:100]])
+    if name in ("register_forward_hook", "register_forward_pre_hook") and given:
+        key = id(thing), f"<{name}>"
+        machine.owners[id(thing)] = thing
+        known = machine.heap.get(key)
+        machine.heap[key] = Items([*(known.entries if isinstance(known, Items) else ()), given[0]])
+        return UNKNOWN
+    if name in ("register_full_backward_hook", "register_backward_hook") and given:
+        machine.backward_hooks.append(given[0])
+        return UNKNOWN
+    if name in _THEMSELVES:
+        return owner
+    if name == "load_state_dict":
+        held = _tensors_of(machine, thing, "state_dict")
+        machine.write(node, frame, None, *held.entries, bumps=1, recorded=False)
+        return NOTHING
+    if name == "apply" and given:
+        for each in _modules_of(thing)[:100]:
+            apply(machine, given[0], [Live(each)], {}, node, frame)
+        return owner
+    if name == "forward" or name == "__call__":
+        return call_module(machine, thing, given, named, node, frame, apply)
+    return None
+
+
+_THEMSELVES = frozenset(
+    ("train", "eval", "to", "cuda", "cpu", "float", "double", "half", "requires_grad_", "zero_grad", "compile")
+)
+"""Methods of a module that give the module itself."""
+
+
+def _modules_of(module: Any) -> list[Any]:
+    found, seen = [module], {id(module)}
+    for each in found:
+        for child in (each.__dict__.get("_modules") or {}).values():
+            if child is not None and id(child) not in seen:
+                seen.add(id(child))
+                found.append(child)
+    return found
+
+
+def _tensors_of(machine: Machine, module: Any, name: str) -> Items:
+    tables: tuple[str, ...] = {"parameters": ("_parameters",), "named_parameters": ("_parameters",)}.get(
+        name, ("_buffers",)
+    )
+    if name == "state_dict":
+        tables = ("_parameters", "_buffers")
+    waiting, seen = [("", module)], {id(module)}
+    pairs: list[tuple[str, Value]] = []
+    for prefix, each in waiting:
+        for table in tables:
+            for key, tensor in (each.__dict__.get(table) or {}).items():
+                if tensor is not None and len(pairs) < 4000:
+                    set_here = machine.heap.get((id(each), key))
+                    through = "detached" if name == "state_dict" else ""
+                    value = set_here if set_here is not None else machine.live(tensor, through)
+                    pairs.append((f"{prefix}{key}", value))
+        for key, child in (each.__dict__.get("_modules") or {}).items():
+            if child is not None and id(child) not in seen:
+                seen.add(id(child))
+                waiting.append((f"{prefix}{key}.", child))
+    if name.startswith("named_"):
+        return Items([Items([Constant(key), value]) for key, value in pairs])
+    keys: list[object] | None = [key for key, _ in pairs] if name == "state_dict" else None
+    return Items([value for _, value in pairs], keys)
+
+
+def _instance(machine: Machine, kind: Value, given: list[Value], named: Named, node: ast.expr, frame: Frame) -> Value:
+    """An object of a class of the user's, with what its ``__init__`` sets."""
+    made = Instance(kind)
+    start = _find_method(machine, made, "__init__", node, frame)
+    if start is not None:
+        _follow(machine, start, given, named, node, frame)
+        return made
+    for name, value in zip(_fields(kind), given, strict=False):
+        made.attributes[name] = value
+    made.attributes.update(named)
+    return made
+
+
+def _fields(kind: Value) -> list[str]:
+    """The names that a class without a written ``__init__`` gives its arguments: of a dataclass or a named tuple."""
+    if isinstance(kind, Class):
+        return [n.target.id for n in kind.node.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
+    names: Any = type.__getattribute__(kind.thing, "__dict__") if isinstance(kind, Live) else {}
+    listed = names.get("_fields", names.get("__dataclass_fields__", ()))
+    return [each for each in listed if isinstance(each, str)]
+
+
+def _live(machine: Machine, function: Live, given: list[Value], named: Named, node: ast.expr, frame: Frame) -> Value:
+    thing: Any = function.thing
+    kind = type(thing)
+    if kind is MethodType:
+        owner = machine.value_of(thing.__self__)
+        inner = machine.value_of(thing.__func__)
+        if isinstance(inner, Function):
+            return _follow(machine, inner.bound(owner), given, named, node, frame)
+        return _method(machine, Method(owner, thing.__func__.__name__), given, named, node, frame)
+    if kind is functools.partial:
+        fixed = {name: machine.value_of(each) for name, each in thing.keywords.items()}
+        before = [machine.value_of(each) for each in thing.args]
+        return apply(machine, machine.value_of(thing.func), [*before, *given], {**fixed, **named}, node, frame)
+    if isinstance(thing, torch.nn.Module):
+        return call_module(machine, thing, given, named, node, frame, apply)
+    if isinstance(thing, type):
+        made = builtin(machine, thing.__name__, thing.__module__, given, named, node, frame, apply)
+        if made is not None:
+            return made
+        constructed = construct(machine, thing, given, named)
+        if constructed is not None:
+            return constructed
+        if issubclass(thing, tuple) and _fields(function):
+            return Items([*given, *named.values()], list(_fields(function)))
+        return _instance(machine, function, given, named, node, frame)
+    if kind in (FunctionType, BuiltinFunctionType) or callable(thing):
+        name = str(getattr(thing, "__name__", "")) if kind.__module__ in ("builtins", "torch._ops") else ""
+        module = str(getattr(thing, "__module__", "") or "") if name else ""
+        made = builtin(machine, name, module, given, named, node, frame, apply)
+        if made is not None:
+            return made
+        if name:
+            return operation(machine, name, given, named, node, frame, library=thing)
+        found = _find_method(machine, function, "__call__", node, frame)
+        if found is not None:
+            return _follow(machine, found, given, named, node, frame)
+    return machine.operation(node, frame, None, *given, *named.values())
+
+
+__all__ = ["apply", "assign", "call", "call_method", "set_attribute", "set_item"]

@@ -1,0 +1,333 @@
+"""Expressions: which value each stands for, and the operations in it."""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType, ModuleType
+from typing import Any
+
+import torch
+
+from inplace_magic.postmortem.flow.assigning import assign
+from inplace_magic.postmortem.flow.calls import apply, call
+from inplace_magic.postmortem.flow.loops import entries_of, is_counted
+from inplace_magic.postmortem.flow.machine import Frame, Machine, key_of
+from inplace_magic.postmortem.flow.statements import truth
+from inplace_magic.postmortem.flow.values import (
+    UNKNOWN,
+    Class,
+    Constant,
+    Function,
+    Instance,
+    Items,
+    Live,
+    Method,
+    Tensors,
+    Value,
+    either,
+    parts,
+    tensors_in,
+)
+from inplace_magic.postmortem.flow.vocabulary import MAYBE_VIEWS, OPERATORS, PLAIN_ATTRIBUTES, VIEWS, nodes_of
+from inplace_magic.postmortem.reading import Missing, lookup, of_class, stored
+
+
+def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Value:
+    """The value of an expression."""
+    machine.tick()
+    if isinstance(node, ast.Constant):
+        return Constant(node.value)
+    if isinstance(node, ast.Name):
+        return machine.find(node.id, frame)
+    if isinstance(node, ast.Attribute):
+        return attribute(machine, evaluate(machine, node.value, frame), node.attr, node, frame)
+    if isinstance(node, ast.Call):
+        return call(machine, node, frame)
+    if isinstance(node, ast.BinOp):
+        left, right = evaluate(machine, node.left, frame), evaluate(machine, node.right, frame)
+        return _binary(machine, node, type(node.op).__name__, left, right, frame)
+    if isinstance(node, ast.UnaryOp):
+        value = evaluate(machine, node.operand, frame)
+        if isinstance(node.op, ast.Not):
+            decided = truth(value)
+            return UNKNOWN if decided is None else Constant(not decided)
+        if isinstance(value, Constant):
+            negative = isinstance(node.op, ast.USub) and value.known and isinstance(value.value, (int, float))
+            return Constant(-value.value) if negative else UNKNOWN  # type: ignore[operator]  # a number, as asked above
+        return machine.operation(node, frame, frozenset(("Neg",)), value)
+    if isinstance(node, ast.Subscript):
+        owner, index = evaluate(machine, node.value, frame), evaluate(machine, node.slice, frame)
+        return either(*(item(machine, part, node.slice, index, node, frame) for part in parts(owner)))
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return _listed(machine, node.elts, frame)
+    if isinstance(node, ast.Dict):
+        return _dict(machine, node, frame)
+    if isinstance(node, ast.IfExp):
+        decided = truth(evaluate(machine, node.test, frame))
+        if decided is not None:
+            return evaluate(machine, node.body if decided else node.orelse, frame)
+        return either(evaluate(machine, node.body, frame), evaluate(machine, node.orelse, frame))
+    if isinstance(node, ast.BoolOp):
+        return either(*(evaluate(machine, each, frame) for each in node.values))
+    if isinstance(node, ast.Compare):
+        return _compare(machine, node, frame)
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+        return _comprehension(machine, node, frame)
+    if isinstance(node, ast.Lambda):
+        defaults: dict[str, Value] = {}
+        return Function(node, frame.filename, f"{frame.function}.<lambda>", frame.env, defaults)
+    if isinstance(node, ast.NamedExpr):
+        value = evaluate(machine, node.value, frame)
+        assign(machine, node.target, value, frame)
+        return value
+    if isinstance(node, (ast.Starred, ast.Await)):
+        return evaluate(machine, node.value, frame)
+    if isinstance(node, (ast.Yield, ast.YieldFrom)):
+        if node.value is not None:
+            frame.yields.append(evaluate(machine, node.value, frame))
+        return UNKNOWN
+    if isinstance(node, ast.Slice):
+        for part in (node.lower, node.upper, node.step):
+            if part is not None:
+                evaluate(machine, part, frame)
+        return UNKNOWN
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.expr):
+            evaluate(machine, inner, frame)
+    return UNKNOWN
+
+
+def _binary(machine: Machine, node: ast.expr, operator: str, left: Value, right: Value, frame: Frame) -> Value:
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return UNKNOWN
+    sides = machine.items_of(left), machine.items_of(right)
+    if operator == "Add" and all(sides):
+        return Items([entry for side in sides if side is not None for entry in side.entries])
+    if operator == "Mult" and (sides[0] is not None or sides[1] is not None):
+        listed = sides[0] or sides[1]
+        return Items(listed.entries * 2) if listed is not None else UNKNOWN
+    for side in (left, right):
+        if isinstance(side, Instance) or (isinstance(side, Live) and not isinstance(side.thing, (type, ModuleType))):
+            return machine.operation(node, frame, None, left, right)
+    return machine.operation(node, frame, frozenset(OPERATORS.get(operator, ())), left, right)
+
+
+def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Value:
+    values = [evaluate(machine, each, frame) for each in (node.left, *node.comparators)]
+    if len(values) == 2 and all(isinstance(each, Constant) and each.known for each in values):
+        left, right = (each.value for each in values if isinstance(each, Constant))
+        operator = node.ops[0]
+        if isinstance(operator, (ast.Eq, ast.NotEq)):
+            return Constant((left == right) is isinstance(operator, ast.Eq))
+        if isinstance(operator, (ast.Is, ast.IsNot)) and (left is None or right is None):
+            return Constant((left is right) is isinstance(operator, ast.Is))
+    if isinstance(node.ops[0], (ast.Is, ast.IsNot)) and len(values) == 2:
+        sides = [each for each in values if isinstance(each, Constant) and each.known and each.value is None]
+        others = [each for each in values if isinstance(each, (Live, Items, Instance, Function))]
+        if sides and others:
+            return Constant(isinstance(node.ops[0], ast.IsNot))
+    if any(True for each in values for _ in tensors_in(each)):
+        return machine.operation(node, frame, frozenset(), *values)
+    return UNKNOWN
+
+
+def _listed(machine: Machine, nodes: list[ast.expr], frame: Frame) -> Items:
+    entries: list[Value] = []
+    for each in nodes:
+        value = evaluate(machine, each, frame)
+        if isinstance(each, ast.Starred):
+            entries += entries_of(machine, value) or [value]
+        else:
+            entries.append(value)
+    return Items(entries)
+
+
+def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Items:
+    made = Items([], [])
+    for key, each in zip(node.keys, node.values, strict=True):
+        value = evaluate(machine, each, frame)
+        if key is None:
+            inner = machine.items_of(value)
+            if inner is not None and inner.keys is not None and made.keys is not None:
+                made.keys += inner.keys
+                made.entries += inner.entries
+            continue
+        name = evaluate(machine, key, frame)
+        assert made.keys is not None
+        made.keys.append(name.value if isinstance(name, Constant) and name.known else object())
+        made.entries.append(value)
+    return made
+
+
+def _comprehension(
+    machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
+) -> Value:
+    inner = Frame(frame.filename, frame.function, machine.env(frame.env), frame.caller, frame.returns, frame.yields)
+    once = machine.once
+    made: list[Value] = []
+    keys: list[object] = []
+
+    _through(machine, node, inner, node.generators, made, keys)
+    machine.once = once
+    return Items(made, keys if isinstance(node, ast.DictComp) else None)
+
+
+def _through(
+    machine: Machine,
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+    inner: Frame,
+    generators: list[ast.comprehension],
+    made: list[Value],
+    keys: list[object],
+) -> None:
+    """The entries of a comprehension; not within it: a local function that calls itself would keep all that is read,
+    the user's tensors too, until the garbage collector comes."""
+    if not generators:
+        if isinstance(node, ast.DictComp):
+            key = evaluate(machine, node.key, inner)
+            keys.append(key.value if isinstance(key, Constant) and key.known else object())
+            made.append(evaluate(machine, node.value, inner))
+        else:
+            made.append(evaluate(machine, node.elt, inner))
+        return
+    first = generators[0]
+    over = evaluate(machine, first.iter, inner)
+    entries = entries_of(machine, over)
+    machine.once = machine.once and is_counted(machine, over) and not first.ifs
+    for entry in (entries if entries is not None else [machine.fresh(), machine.fresh()])[:64]:
+        assign(machine, first.target, entry, inner)
+        for test in first.ifs:
+            evaluate(machine, test, inner)
+        _through(machine, node, inner, generators[1:], made, keys)
+
+
+def item(machine: Machine, owner: Value, written: ast.expr, index: Value, node: ast.expr, frame: Frame) -> Value:
+    """``owner[index]``."""
+    items = machine.items_of(owner)
+    if items is not None:
+        key = index.value if isinstance(index, Constant) and index.known else None
+        if items.keys is not None and key in items.keys:
+            return items.entries[items.keys.index(key)]
+        if isinstance(written, ast.Slice):
+            return Items(list(items.entries))
+        if type(key) is int and -len(items.entries) <= key < len(items.entries):
+            return items.entries[key]
+        return either(*items.entries) if items.entries else machine.fresh()
+    if isinstance(owner, Tensors):
+        if any(True for _ in tensors_in(index)) and not isinstance(written, ast.Slice):
+            open_kind = isinstance(written, ast.Name)  # it may be a number as well
+            made = machine.operation(node, frame, nodes_of("getitem"), owner, index)
+            return either(made, Tensors(owner.memories, owner.through or "view")) if open_kind else made
+        if isinstance(index, Constant) and index.known and type(index.value) is str:
+            return machine.child(owner, index.value)
+        return Tensors(owner.memories, owner.through or "view")
+    if isinstance(owner, Live):
+        modules = stored(owner.thing).get("_modules")
+        if type(modules) is dict and modules and isinstance(index, Constant) and index.known:
+            listed = list(modules.values())
+            if type(index.value) is int and -len(listed) <= index.value < len(listed):
+                return Live(listed[index.value])
+    if isinstance(owner, (Live, Instance)):
+        return machine.call_method(machine, owner, "__getitem__", [index], {}, node, frame)
+    return machine.fresh()
+
+
+def attribute(machine: Machine, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
+    """``owner.name``."""
+    return either(*(_attribute(machine, part, name, node, frame) for part in parts(owner)))
+
+
+def _attribute(machine: Machine, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
+    if isinstance(owner, Tensors):
+        return _of_tensor(machine, owner, name)
+    if isinstance(owner, Items):
+        if owner.keys is not None and name in owner.keys:
+            return owner.entries[owner.keys.index(name)]
+        return Method(owner, name)
+    key = key_of(owner)
+    if key is not None and (key, name) in machine.heap:
+        return machine.heap[key, name]
+    if isinstance(owner, Instance):
+        if name in owner.attributes:
+            return owner.attributes[name]
+        return _of_kind(machine, owner, owner.kind, name, frame, node)
+    if isinstance(owner, Live):
+        return _of_object(machine, owner, name, frame, node)
+    if isinstance(owner, Class):
+        return _of_kind(machine, owner, owner, name, frame, node)
+    return UNKNOWN if isinstance(owner, Constant) else Method(owner, name)
+
+
+def _of_tensor(machine: Machine, owner: Tensors, name: str) -> Value:
+    if name in PLAIN_ATTRIBUTES:
+        return UNKNOWN
+    if name == "data":
+        return Tensors(owner.memories, "data")
+    if name in ("grad", "_grad"):
+        return machine.child(owner, "grad")
+    if len(owner.memories) == 1 and (next(iter(owner.memories)), name) in machine.children:
+        return machine.children[next(iter(owner.memories)), name]
+    if name in ("T", "mT", "H", "mH", "real", "imag"):
+        return Tensors(owner.memories, owner.through or "view")
+    return Method(owner, name)
+
+
+def _of_object(machine: Machine, owner: Live, name: str, frame: Frame, node: ast.expr) -> Value:
+    thing = owner.thing
+    if isinstance(thing, type):
+        found = of_class(thing, name)
+    elif type(thing) is ModuleType or issubclass(type(thing), ModuleType):
+        found = stored(thing).get(name, Missing)
+        return Method(owner, name) if found is Missing else machine.value_of(found)
+    else:
+        found = lookup(thing, name)
+    if found is Missing:
+        return Method(owner, name)
+    receiver = None if isinstance(thing, type) else owner
+    if not isinstance(thing, type) and name in stored(thing):
+        return machine.value_of(found)
+    if isinstance(thing, torch.nn.Module) and not isinstance(
+        found, (FunctionType, staticmethod, classmethod, property)
+    ):
+        return machine.value_of(found)
+    return _bound(machine, found, receiver, owner, name, frame, node)
+
+
+def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, frame: Frame, node: ast.expr) -> Value:
+    """An attribute of the class of an object."""
+    if isinstance(kind, Live) and isinstance(kind.thing, type):
+        found = of_class(kind.thing, name)
+        return Method(owner, name) if found is Missing else _bound(machine, found, owner, owner, name, frame, node)
+    if isinstance(kind, Class):
+        for statement in kind.node.body:
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
+                static = any(ast.unparse(each) == "staticmethod" for each in statement.decorator_list)
+                full = f"{kind.node.name}.{name}"
+                made = Function(statement, kind.filename, full, kind.env, {})
+                return made if static or owner is kind else made.bound(owner)
+    return Method(owner, name)
+
+
+def _bound(
+    machine: Machine, found: Any, receiver: Value | None, owner: Value, name: str, frame: Frame, node: ast.expr
+) -> Value:
+    if isinstance(found, property):
+        getter = machine.function_of(found.fget) if type(found.fget) is FunctionType else None
+        return apply(machine, getter.bound(receiver), [], {}, node, frame) if getter is not None else machine.fresh()
+    if isinstance(found, (staticmethod, classmethod)):
+        inner = found.__func__
+        function = machine.function_of(inner) if type(inner) is FunctionType else None
+        if function is None:
+            return Method(owner, name)
+        return function if isinstance(found, staticmethod) else function.bound(owner)
+    if type(found) is FunctionType:
+        function = machine.function_of(found)
+        if function is None:
+            return Method(owner, name)
+        return function.bound(receiver) if receiver is not None else function
+    if callable(found) and not isinstance(found, type):
+        return Method(owner, name)
+    return machine.value_of(found)
+
+
+__all__ = ["MAYBE_VIEWS", "VIEWS", "attribute", "evaluate", "item"]

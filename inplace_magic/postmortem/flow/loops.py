@@ -1,0 +1,129 @@
+"""Loops: each pass of one whose entries are known, else two passes."""
+
+from __future__ import annotations
+
+import ast
+
+import torch
+
+from inplace_magic.postmortem.flow.assigning import assign
+from inplace_magic.postmortem.flow.machine import Frame, Machine
+from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Items, Live, Tensors, Value, parts
+
+_MOST_PASSES = 12
+
+
+def follow_for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> str | None:
+    """Goes through a ``for`` loop; up to the pass that failed, where the loop's variable tells it."""
+    value = machine.evaluate(machine, node.iter, frame)
+    entries = entries_of(machine, value)
+    passes: list[Value] = entries if entries is not None else [UNKNOWN, UNKNOWN]
+    exact = entries is not None and is_counted(machine, value) and not _can_break(node)
+    if _fails_inside(machine, node, frame):
+        last = _pass_of(machine, node, passes, frame)
+        exact = exact and last is not None
+        passes = passes if last is None else passes[: last + 1]
+    if len(passes) > _MOST_PASSES:
+        passes, exact = [*passes[: _MOST_PASSES - 2], *passes[-2:]], False
+    once = machine.once
+    machine.once = once and exact
+    machine.loops += 1
+    for entry in passes:
+        assign(machine, node.target, entry if entry is not UNKNOWN else machine.fresh(), frame)
+        if machine.execute(machine, node.body, frame) in ("return", "raise", "break"):
+            break
+    machine.loops -= 1
+    machine.once = once
+    machine.execute(machine, node.orelse, frame)
+    return None
+
+
+def _can_break(node: ast.For | ast.AsyncFor) -> bool:
+    return any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(node))
+
+
+def _fails_inside(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
+    """Whether the line that raised can lie in the loop, or in what it calls."""
+    failing = machine.failing
+    if failing is None or failing.filename != frame.filename or failing.function != frame.function:
+        return True
+    return node.lineno <= failing.line <= (node.end_lineno or node.lineno)
+
+
+def _pass_of(machine: Machine, node: ast.For | ast.AsyncFor, passes: list[Value], frame: Frame) -> int | None:
+    """The pass in which a loop stands, told by what its variable is now; None where that is open."""
+    target, live = node.target, frame.env.live
+    if live is None:
+        return None
+    paths: list[tuple[ast.expr, list[Value]]] = [(target, passes)]
+    if isinstance(target, ast.Tuple):
+        rows = [machine.items_of(entry) for entry in passes]
+        paths = [
+            (each, [row.entries[at] if row is not None and at < len(row.entries) else UNKNOWN for row in rows])
+            for at, each in enumerate(target.elts)
+        ]
+    for name, values in paths:
+        now = live.get(name.id) if isinstance(name, ast.Name) else None
+        if type(now) in (int, str):
+            same = [
+                at
+                for at, value in enumerate(values)
+                if isinstance(value, Constant) and value.known and type(value.value) is type(now) and value.value == now
+            ]
+            if len(same) == 1:
+                return same[0]
+    return 0 if passes and _counts_from_zero(node, frame) else None
+
+
+def _counts_from_zero(node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
+    """Whether a loop over what is not known counts its passes, and stands at the first."""
+    if not isinstance(node.iter, ast.Call) or not isinstance(node.iter.func, ast.Name) or frame.env.live is None:
+        return False
+    counted, target = node.iter.func.id, node.target
+    if counted == "enumerate" and isinstance(target, ast.Tuple):
+        target = target.elts[0]
+    elif counted != "range":
+        return False
+    starts = len(node.iter.args) > 1 or bool(node.iter.keywords)
+    now = frame.env.live.get(target.id) if isinstance(target, ast.Name) else None
+    return not starts and type(now) is int and now == 0
+
+
+def follow_while(machine: Machine, node: ast.While, frame: Frame) -> str | None:
+    """Goes through a ``while`` loop twice."""
+    once, machine.once = machine.once, False
+    machine.loops += 1
+    for _pass in range(2):
+        machine.evaluate(machine, node.test, frame)
+        if machine.execute(machine, node.body, frame) in ("return", "raise", "break"):
+            break
+    machine.loops -= 1
+    machine.once = once
+    return None
+
+
+def is_counted(machine: Machine, value: Value) -> bool:
+    """Whether all that a loop over a value goes through is known."""
+    held = isinstance(value, Live) and isinstance(value.thing, (torch.nn.Sequential, torch.nn.ModuleList))
+    return held or isinstance(value, Items) or (isinstance(value, Live) and machine.items_of(value) is not None)
+
+
+def entries_of(machine: Machine, value: Value) -> list[Value] | None:
+    """What a loop over a value goes through, where it is known."""
+    found: list[Value] = []
+    for part in parts(value):
+        items = machine.items_of(part)
+        if items is not None:
+            keyed = items.keys is not None
+            found += [Constant(key) for key in items.keys or ()] if keyed and _is_dict(part) else items.entries
+        elif isinstance(part, Tensors):
+            found += [Tensors(part.memories, part.through or "view")] * 2
+        elif isinstance(part, Live) and isinstance(part.thing, (torch.nn.Sequential, torch.nn.ModuleList)):
+            found += [Live(each) for each in list(part.thing.__dict__["_modules"].values())[:64]]
+        else:
+            return None
+    return found
+
+
+def _is_dict(value: Value) -> bool:
+    return not isinstance(value, Live) or isinstance(value.thing, dict)

@@ -1,0 +1,233 @@
+"""Modules and optimizers that exist: a forward of the user's is followed, a layer of PyTorch's is one operation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import torch
+
+from inplace_magic.postmortem.flow.machine import Frame, Machine
+from inplace_magic.postmortem.flow.values import (
+    NOTHING,
+    Constant,
+    Instance,
+    Items,
+    Live,
+    Stepping,
+    Tensors,
+    Value,
+    memories_in,
+    parts,
+)
+from inplace_magic.postmortem.flow.vocabulary import MODULE_FUNCTIONS, nodes_of
+from inplace_magic.postmortem.reading import Missing, of_class, stored
+
+_MOST_INSIDE = 500
+"""Modules inside one that are looked at for ``inplace=True``."""
+
+
+def call_module(
+    machine: Machine,
+    module: Any,
+    given: list[Value],
+    named: dict[str, Value],
+    node: ast.expr,
+    frame: Frame,
+    apply: Callable[..., Value],
+) -> Value:
+    """``module(…)``, with its hooks."""
+    for hook in _hooks(machine, module, "register_forward_pre_hook", "_forward_pre_hooks"):
+        _renormalize(machine, hook, module, node, frame)
+        apply(machine, hook, [Live(module), Items(list(given))], {}, node, frame)
+    made = _forward(machine, module, given, named, node, frame, apply)
+    for hook in _hooks(machine, module, "register_forward_hook", "_forward_hooks"):
+        changed = apply(machine, hook, [Live(module), Items(list(given)), made], {}, node, frame)
+        if isinstance(changed, Tensors) and _is_followed(hook):
+            made = changed
+    return made
+
+
+def _is_followed(hook: Value) -> bool:
+    from inplace_magic.postmortem.flow.values import Function
+
+    return isinstance(hook, Function)
+
+
+def _hooks(machine: Machine, module: Any, method: str, table: str) -> list[Value]:
+    """The hooks that the text registered, and those that are there still."""
+    registered = machine.heap.get((id(module), f"<{method}>"))
+    if isinstance(registered, Items):
+        return registered.entries
+    entries = stored(module).get(table)
+    return [machine.value_of(each) for each in list(entries.values())] if isinstance(entries, dict) else []
+
+
+def _renormalize(machine: Machine, hook: Value, module: Any, node: ast.expr, frame: Frame) -> None:
+    """The hook of ``spectral_norm`` as it was before parametrizations writes two buffers."""
+    if isinstance(hook, Live) and type(hook.thing).__name__ == "SpectralNorm":
+        buffers = stored(module).get("_buffers") or {}
+        machine.write(
+            node, frame, None, *(machine.live(each) for each in buffers.values() if each is not None), recorded=False
+        )
+
+
+def _forward(
+    machine: Machine,
+    module: Any,
+    given: list[Value],
+    named: dict[str, Value],
+    node: ast.expr,
+    frame: Frame,
+    apply: Callable[..., Value],
+) -> Value:
+    own = stored(module)
+    forward = own.get("forward", of_class(type(module), "forward"))
+    if type(forward) is FunctionType:
+        function = machine.function_of(forward)
+        if function is not None:
+            receiver = None if "forward" in own else Live(module)
+            return apply(machine, function.bound(receiver), given, named, node, frame)
+    if type(module) is torch.nn.Sequential:
+        value: Value = given[0] if given else NOTHING
+        for child in list(own["_modules"].values()):
+            machine.tick()
+            value = call_module(machine, child, [value], {}, node, frame, apply)
+        return value
+    name = type(module).__name__
+    held = [_held(machine, module, table) for table in ("_parameters", "_buffers")]
+    tensors = [each for table in held for each in table]
+    nodes = nodes_of(MODULE_FUNCTIONS[name]) if name in MODULE_FUNCTIONS else None
+    if type(module).__module__.startswith("torch.nn.modules.") is False:
+        nodes = None
+    if own.get("inplace") is True and given:
+        machine.in_place(node, frame, nodes, given[0])
+        return given[0]
+    if own.get("max_norm") is not None:
+        machine.write(node, frame, None, *tensors[:1], recorded=False)
+    if name == "Identity" or name == "Flatten":
+        return Tensors(memories_in(*given[:1]), "view") if given else NOTHING
+    inside = [each for each in _inside(module) if stored(each).get("inplace") is True]
+    below = [each for child in _inside(module) for each in _held(machine, child, "_parameters")]
+    made = machine.operation(node, frame, nodes, *given, *named.values(), *tensors, *below)
+    if inside:
+        within = machine.operation(node, frame, None, *given)
+        machine.write(node, frame, None, within, bumps=None, known=False)
+    return made
+
+
+def _inside(module: Any) -> list[Any]:
+    found: list[Any] = []
+    seen = {id(module)}
+    waiting = [module]
+    for each in waiting:
+        for child in (stored(each).get("_modules") or {}).values():
+            if child is not None and id(child) not in seen and len(found) < _MOST_INSIDE:
+                seen.add(id(child))
+                found.append(child)
+                waiting.append(child)
+    return found
+
+
+def _held(machine: Machine, module: Any, table: str) -> list[Value]:
+    """A module's own tensors, as the text set them last."""
+    found: list[Value] = []
+    for name, tensor in (stored(module).get(table) or {}).items():
+        if tensor is not None:
+            found.append(machine.heap.get((id(module), name)) or machine.live(tensor))
+    return found
+
+
+def step(machine: Machine, owner: Live, given: list[Value], node: ast.expr, frame: Frame) -> Value | None:
+    """``optimizer.step()``, and ``scaler.step(optimizer)``; None where no optimizer steps."""
+    for value in (owner, *given):
+        for part in parts(value):
+            groups = stored(part.thing).get("param_groups") if isinstance(part, Live) else None
+            if type(groups) is list:
+                tensors = [t for group in groups if type(group) is dict for t in group.get("params", ())]
+                written = (machine.live(tensor).memories for tensor in tensors)
+                machine.step(node, frame, frozenset().union(*written))
+                return NOTHING
+            if isinstance(part, Stepping):
+                machine.step(node, frame, part.memories)
+                return NOTHING
+    return None
+
+
+def construct(machine: Machine, kind: type, given: list[Value], named: dict[str, Value]) -> Value | None:
+    """An object of a class of PyTorch's; None for other classes."""
+    if of_class(kind, "param_groups") is Missing and issubclass(kind, torch.optim.Optimizer):
+        if machine.texts.is_users(_file_of(kind)):
+            return None
+        return Stepping(memories_in(*given[:1], *(named[n] for n in ("params",) if n in named)))
+    module = str(type.__getattribute__(kind, "__module__"))
+    if issubclass(kind, torch.nn.Module):
+        return _made(machine, kind, given, named) if module.startswith("torch.nn.modules.") else None
+    if module.startswith(("torch", "collections", "pathlib")):
+        return machine.fresh() if issubclass(kind, torch.Tensor) else Constant(None, known=False)
+    return None
+
+
+def _made(machine: Machine, kind: type, given: list[Value], named: dict[str, Value]) -> Value:
+    """A layer of PyTorch's that the text made: what it was given, by the names of its parameters, and its weights."""
+    if issubclass(kind, torch.nn.ModuleList):
+        return given[0] if given else Items([])
+    if issubclass(kind, torch.nn.Sequential):
+        return Instance(Live(kind), {_CHILDREN: Items(list(given))})
+    start = of_class(kind, "__init__")
+    names = start.__code__.co_varnames[1 : start.__code__.co_argcount] if type(start) is FunctionType else ()
+    return Instance(Live(kind), {**dict(zip(names, given, strict=False)), **named, _WEIGHTS: machine.fresh()})
+
+
+_CHILDREN, _WEIGHTS = "<children>", "<weights>"
+"""Attributes of a layer that the text made; no name of the user's has these letters."""
+
+
+def is_module(value: Value) -> bool:
+    """Whether the text made it as a module."""
+    kind = value.kind.thing if isinstance(value, Instance) and isinstance(value.kind, Live) else None
+    return isinstance(kind, type) and issubclass(kind, torch.nn.Module)
+
+
+def weights_of(value: Value, depth: int = 6) -> list[Value]:
+    """The tensors of a module that the text made, and of those in it."""
+    found: list[Value] = []
+    entries = list(value.attributes.values()) if isinstance(value, Instance) else []
+    for each in value.entries if isinstance(value, Items) else entries:
+        if isinstance(each, Tensors):
+            found.append(each)
+        elif depth:
+            found += weights_of(each, depth - 1)
+    return found
+
+
+def call_made(
+    machine: Machine,
+    made: Instance,
+    given: list[Value],
+    named: dict[str, Value],
+    node: ast.expr,
+    frame: Frame,
+    apply: Callable[..., Value],
+) -> Value:
+    """Calls a layer of PyTorch's that the text made and that no name leads to any more."""
+    children = made.attributes.get(_CHILDREN)
+    if isinstance(children, Items):
+        value: Value = given[0] if given else NOTHING
+        for child in children.entries:
+            value = apply(machine, child, [value], {}, node, frame)
+        return value
+    name = made.kind.thing.__name__ if isinstance(made.kind, Live) else ""
+    nodes = nodes_of(MODULE_FUNCTIONS[name]) if name in MODULE_FUNCTIONS else None
+    flag = made.attributes.get("inplace")
+    if isinstance(flag, Constant) and flag.known and flag.value and given:
+        machine.in_place(node, frame, nodes, given[0])
+        return given[0]
+    return machine.operation(node, frame, nodes, *given, *named.values(), *weights_of(made))
+
+
+def _file_of(kind: type) -> str:
+    start = of_class(kind, "step")
+    return start.__code__.co_filename if type(start) is FunctionType else ""

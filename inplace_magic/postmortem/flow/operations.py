@@ -1,0 +1,158 @@
+"""What a function or method of PyTorch's does with the memory that it is given, by its name."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from types import FunctionType
+from typing import Any
+
+import torch
+
+from inplace_magic.postmortem.flow.machine import Frame, Machine
+from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Tensors, Value, either, tensors_in
+from inplace_magic.postmortem.flow.vocabulary import (
+    IN_PLACE_SECOND,
+    MAYBE_VIEWS,
+    NODES,
+    QUERIES,
+    SAME,
+    UNCOUNTED,
+    VIEWS,
+    bare_node,
+    nodes_of,
+)
+
+_SEVERAL = frozenset(
+    ("topk", "max", "min", "sort", "median", "mode", "kthvalue", "cummax", "cummin", "svd", "qr", "eigh")
+)
+"""Functions that give several tensors, each on memory of its own."""
+
+
+def operation(
+    machine: Machine,
+    name: str,
+    given: list[Value],
+    named: dict[str, Value],
+    node: ast.expr,
+    frame: Frame,
+    library: Any = None,
+) -> Value:
+    """Notes what a call reads and writes, and gives its result."""
+    first = given[0] if given else next(iter(named.values()), UNKNOWN)
+    nodes: frozenset[str] | None = nodes_of(name)
+    is_native = type(library) is not FunctionType or _is_native(name)
+    if nodes is not None and not (nodes & node_kinds() and (is_native or name.strip("_") in NODES)):
+        nodes = None
+    if "out" in named:
+        machine.operation(node, frame, nodes, *given)
+        machine.write(node, frame, nodes, named["out"], recorded=False)
+        return named["out"]
+    if _writes_gradients(name):
+        return UNKNOWN
+    if name in _BACKWARD_HOOKS and len(given) > 1:
+        machine.backward_hooks.append(given[1])
+        return UNKNOWN
+    if name == "backward":
+        run_backward_hooks(machine, node, frame)
+    if _in_place(name, given, named, library):
+        return _written(machine, name, nodes, first, given, named, node, frame, known=is_native or _is_initial(name))
+    if name in QUERIES:
+        return UNKNOWN
+    if name in SAME:
+        return first
+    if name in ("detach", "detach_"):
+        return either(*(Tensors(each.memories, "detached") for each in tensors_in(first)))
+    if name in VIEWS or name in MAYBE_VIEWS:
+        seen = [Tensors(each.memories, each.through or "view") for each in tensors_in(first)]
+        if name in VIEWS and seen:
+            return either(*seen)
+        made = machine.operation(node, frame, nodes, *given)
+        # the same tensor, a view or a copy
+        return either(Tensors(made.memories | {m for each in seen for m in each.memories}, "view"))
+    if _renormalizes(name, given, named):
+        machine.write(node, frame, None, *(named["weight"],) if "weight" in named else given[1:2], recorded=False)
+    made = machine.operation(node, frame, nodes, *given, *named.values())
+    several = name in _SEVERAL and ("dim" in named or name in ("topk", "sort", "svd", "qr", "eigh") or len(given) > 1)
+    return Tensors(made.memories, several=several)
+
+
+def _is_native(name: str) -> bool:
+    """Whether a Python function of ``torch.nn.functional`` calls the operator of its own name."""
+    return hasattr(torch._C._VariableFunctions, name) or hasattr(torch._C._nn, name)
+
+
+@lru_cache(maxsize=1)
+def node_kinds() -> frozenset[str]:
+    """All nodes of PyTorch's, without ``Backward0``. If ``_functions`` vanishes: no function is known by its name."""
+    return frozenset(map(bare_node, dir(getattr(torch._C, "_functions", None))))
+
+
+_BACKWARD_HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
+
+
+def run_backward_hooks(machine: Machine, node: ast.expr, frame: Frame) -> None:
+    """Follows the hooks that the text registered, each of which this backward can have run."""
+    once, sure = machine.once, machine.sure
+    machine.once = machine.sure = False
+    for hook in machine.backward_hooks[:_MOST_HOOKS]:
+        machine.apply(machine, hook, [machine.fresh(), machine.fresh(), machine.fresh()], {}, node, frame)
+    machine.once, machine.sure = once, sure
+
+
+_MOST_HOOKS = 64
+
+
+def _is_initial(name: str) -> bool:
+    return name in _INITIAL or name.startswith(("xavier", "kaiming"))
+
+
+def _writes_gradients(name: str) -> bool:
+    """``clip_grad_norm_`` and its like, which write no parameter."""
+    return name.startswith(("clip_grad", "clip_grads", "unscale_"))
+
+
+def _in_place(name: str, given: list[Value], named: dict[str, Value], library: Any) -> bool:
+    if name.endswith("_") and not name.endswith("__"):
+        return True
+    flag = named.get("inplace")
+    if flag is None and type(library) is FunctionType:
+        names = library.__code__.co_varnames[: library.__code__.co_argcount]
+        if "inplace" in names and names.index("inplace") < len(given):
+            flag = given[names.index("inplace")]
+    elif flag is None and name in IN_PLACE_SECOND and len(given) > 1:
+        flag = given[1]
+    return isinstance(flag, Constant) and (bool(flag.value) if flag.known else False)
+
+
+def _written(
+    machine: Machine,
+    name: str,
+    nodes: frozenset[str] | None,
+    first: Value,
+    given: list[Value],
+    named: dict[str, Value],
+    node: ast.expr,
+    frame: Frame,
+    *,
+    known: bool,
+) -> Value:
+    if name in UNCOUNTED:
+        return first
+    foreach = name.startswith("_foreach")
+    initial = _is_initial(name)
+    others = [*given[1:], *named.values()]
+    bumps = None if initial else 1
+    for tensors in [first] if not foreach else list(tensors_in(first)):
+        machine.in_place(node, frame, nodes, tensors, *others, bumps=bumps, known=known, recorded=not initial)
+    return first
+
+
+_INITIAL = frozenset(("normal_", "uniform_", "constant_", "zeros_", "ones_", "trunc_normal_", "orthogonal_", "eye_"))
+"""Methods and functions of ``torch.nn.init``: these do not record."""
+
+
+def _renormalizes(name: str, given: list[Value], named: dict[str, Value]) -> bool:
+    """``F.embedding(…, max_norm=…)`` writes the weight."""
+    norm = named.get("max_norm", given[3] if len(given) > 3 else None)
+    return name in ("embedding", "embedding_bag") and norm is not None and getattr(norm, "value", 0) is not None

@@ -1,0 +1,149 @@
+"""A run through the text, from the first cell to the line that raised."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from inplace_magic.postmortem.failure import Failure, UserFrame
+from inplace_magic.postmortem.flow.calls import apply, call_method
+from inplace_magic.postmortem.flow.expressions import evaluate, item
+from inplace_magic.postmortem.flow.machine import Event, Failing, Frame, Machine, Snapshot, Stop
+from inplace_magic.postmortem.flow.statements import execute
+from inplace_magic.postmortem.flow.values import Items, Tensors, Value
+from inplace_magic.postmortem.memory import Memory, memory_of
+from inplace_magic.postmortem.reading import Missing, lookup
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What the text did until the program failed; facts alone."""
+
+    events: tuple[Event, ...]
+    memory: tuple[Memory | None, ...]
+    """By number: of a tensor that existed before the text made any, where it is."""
+    now: Mapping[int, frozenset[Memory]]
+    """By number: where the names and attributes lead that stand for it in the end; those without are left out."""
+    reached: bool
+    """Whether the line that raised was reached."""
+    cut: bool
+    """Whether the run ended at its bound."""
+
+    def identified(self, memory: Memory | None) -> dict[int, bool]:
+        """By number: whether it is this memory, for those that some name tells of."""
+        if memory is None:
+            return {}
+        return {number: memory in led for number, led in self.now.items() if len(led) == 1}
+
+    def numbers(self, memories: Iterable[Memory]) -> frozenset[int]:
+        """The numbers of memory that exists."""
+        wanted = frozenset(memories)
+        return frozenset(number for number, known in enumerate(self.memory) if known in wanted)
+
+
+def follow(failure: Failure, raised: UserFrame | None) -> Flow:
+    """Return the events of the user's text up to the line that raised.
+
+    Args:
+        failure: what is left of the program.
+        raised: the frame that called backward.
+    """
+    failing = None
+    if raised is not None:
+        failing = Failing(raised.code.co_filename, raised.place.line, raised.place.function)
+    frames = {(f.code.co_filename, f.code.co_firstlineno): f.names for f in failure.frames if f.names}
+    machine = Machine(failure.texts, failing, frames)
+    machine.execute, machine.evaluate = execute, evaluate
+    machine.apply, machine.call_method, machine.item = apply, call_method, item
+    try:
+        _programs(machine, failure)
+        last = machine.snapshot
+        events = [e for e in machine.events if last is None or e.at <= last.at]
+        return Flow(tuple(events), tuple(machine.memory), _led(machine, last), last is not None, machine.cut)
+    finally:
+        machine.close()
+
+
+def _programs(machine: Machine, failure: Failure) -> None:
+    top = machine.module_env(failure.namespace)
+    outermost = next((f for f in failure.frames if f.globals is failure.namespace and not f.names), None)
+    try:
+        ran = list(failure.texts.programs(outermost.code.co_filename if outermost is not None else None))
+        failing = machine.failing
+        for number, (filename, tree) in enumerate(ran, 1):
+            machine.failing = failing if number == len(ran) else None
+            machine.doubted = failing if number < len(ran) else None
+            machine.once = machine.sure = True
+            frame = Frame(filename, "<module>", top, None)
+            machine.frames[:] = [frame]
+            execute(machine, tree.body, frame)
+        machine.failing = failing
+        if machine.snapshot is None:
+            _from_the_frames(machine, failure)
+    except Stop:
+        return
+
+
+def _from_the_frames(machine: Machine, failure: Failure) -> None:
+    """Follows the functions of the traceback themselves, where what called them is not known."""
+    for each in failure.frames:
+        is_function = bool(each.code.co_flags & inspect.CO_OPTIMIZED)
+        found = failure.texts.function(each.code) if is_function else None
+        if found is None:
+            continue
+        env = machine.env(machine.module_env(each.globals), each.names or None)
+        frame = Frame(each.code.co_filename, found.name, env, None)
+        arguments = found.node.args
+        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            known = argument.arg in each.names and not _is_bound(found.node, argument.arg)
+            env.names[argument.arg] = machine.value_of(each.names[argument.arg]) if known else machine.fresh()
+        machine.frames[:] = [frame]
+        execute(machine, found.node.body, frame)
+        if machine.snapshot is not None:
+            return
+
+
+def _is_bound(node: Any, name: str) -> bool:
+    """Whether a function gives a parameter another value."""
+    from inplace_magic.source.variables import variables_bound
+
+    return name in variables_bound(node)
+
+
+def _led(machine: Machine, snapshot: Snapshot | None) -> dict[int, frozenset[Memory]]:
+    """Where the names and attributes lead now that stood for each memory as the program failed."""
+    led: dict[int, set[Memory]] = {}
+    for number, known in enumerate(machine.memory):
+        if known is not None:
+            led[number] = {known}
+    for live, names in snapshot.names if snapshot is not None else ():
+        for name, value in names.items():
+            if name in live:
+                _compare(value, live[name], led, 3)
+    for (owner, key), value in snapshot.heap.items() if snapshot is not None else ():
+        thing = machine.owners.get(owner)
+        if thing is not None and isinstance(key, str) and not key.startswith("<"):
+            found = lookup(thing, key)
+            if found is not Missing:
+                _compare(value, found, led, 2)
+    return {number: frozenset(each) for number, each in led.items()}
+
+
+def _compare(value: Value, thing: Any, led: dict[int, set[Memory]], depth: int) -> None:
+    if isinstance(value, Tensors):
+        if len(value.memories) == 1 and value.through != "data" and issubclass(type(thing), torch.Tensor):
+            here = memory_of(thing)
+            if here is not None:
+                led.setdefault(next(iter(value.memories)), set()).add(here)
+    elif isinstance(value, Items) and depth:
+        if type(thing) in (list, tuple) and len(thing) == len(value.entries):
+            for entry, each in zip(value.entries, thing, strict=True):
+                _compare(entry, each, led, depth - 1)
+        elif type(thing) is dict and value.keys is not None:
+            for key, entry in zip(value.keys, value.entries, strict=False):
+                if isinstance(key, (str, int)) and key in thing:
+                    _compare(entry, thing[key], led, depth - 1)

@@ -1,0 +1,90 @@
+"""A saved tensor that was written before backward used it: the node that refused, and who can have written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from inplace_magic.language import _
+from inplace_magic.postmortem import words
+from inplace_magic.postmortem.candidates import Asked, verdict
+from inplace_magic.postmortem.failure import Failure
+from inplace_magic.postmortem.flow.machine import Where
+from inplace_magic.postmortem.flow.run import Flow, follow
+from inplace_magic.postmortem.graph import Refused, Saver, keeps_its_graph, refused, roots_of
+from inplace_magic.postmortem.memory import Holders, holders_in, last_recorded
+from inplace_magic.record.answer import Answer
+from inplace_magic.record.places import Callsite
+
+_MOST_SAVERS = 8
+CODE = "saved-tensor-overwritten"
+
+
+def explain_overwritten(failure: Failure) -> Answer:
+    """Return the line that wrote, where the facts leave one; else those that can have."""
+    found, expected = _number(failure, "found"), _number(failure, "expected")
+    facts = _facts(failure, found)
+    saver = facts.savers[0] if facts.savers and facts.is_sure else None
+    holders = holders_in(failure.scopes)
+    savers = (saver,) if saver is not None else facts.savers[:_MOST_SAVERS]
+    flow = follow(failure, failure.raised)
+    judged = verdict(flow, Asked(tuple(_written_by(each, holders) for each in savers), expected, found))
+    saver = saver or judged.node
+    names = [path for path, _ in holders.get(saver.memory, ())] if saver is not None and saver.memory else []
+    candidates = tuple(_site(failure, line) for line in judged.lines)
+    saved = _site(failure, judged.saver) if judged.saver is not None else None
+    saved_by, variable = saver.name if saver is not None else None, names[0] if names else None
+    return Answer(
+        code=CODE,
+        message=words.overwritten(
+            candidates,
+            saved,
+            certain=judged.certain,
+            saved_by=saved_by,
+            variable=variable,
+            expected=expected,
+            found=found,
+        ),
+        error=failure.said,
+        place=failure.raised.place if failure.raised is not None else failure.place,
+        candidates=candidates,
+        certain=judged.certain,
+        saved=saved,
+        saved_by=saved_by,
+        expected_version=expected,
+        found_version=found,
+        variable=variable,
+        limits=tuple(_limits(facts, flow)),
+    )
+
+
+def _limits(facts: Refused, flow: Flow) -> Iterator[str]:
+    if facts.cut:
+        yield _("The graph has more nodes than may be looked at; the one that refused can lie behind them.")
+    if facts.packed and not facts.savers:
+        yield _("Saved-tensor hooks hide what the nodes of this graph keep.")
+    if flow.cut:
+        yield _("The program is longer than what is followed; writes further on are not known.")
+
+
+def _written_by(saver: Saver, holders: Holders) -> Saver:
+    """The saver of its own result, with what the tensors on that memory say of the last write."""
+    if saver.written_by is not None or saver.memory is None or not saver.is_output:
+        return saver
+    return replace(saver, written_by=last_recorded(tensor for _, tensor in holders.get(saver.memory, ())))
+
+
+def _site(failure: Failure, where: Where) -> Callsite:
+    caller = _site(failure, where.caller) if where.caller is not None else None
+    return failure.texts.site(where.filename, where.node, where.function, caller)
+
+
+def _number(failure: Failure, group: str) -> int | None:
+    text = failure.match[group]
+    return int(text) if text is not None else None
+
+
+def _facts(failure: Failure, found: int | None) -> Refused:
+    text = failure.match["shape"]
+    shape = None if text is None else tuple(int(size) for size in text.split(",") if size.strip())
+    return refused(roots_of(failure.stack), found, shape, retained=keeps_its_graph(failure.stack))

@@ -1,0 +1,150 @@
+"""The user's cells and files as text: which lines there are, in which order cells ran, and places in them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType
+
+from inplace_magic.capture.frames import belongs_to_user, library_folders
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.files import Files, function_of
+from inplace_magic.source.places import Sources
+from inplace_magic.source.statements import innermost, segment, statement_text
+from inplace_magic.source.text import Function, Text, characters, text_of
+
+_MOST_CHARACTERS = 400_000
+"""Of a text that is read."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell that ran."""
+
+    filename: str
+    """The name under which its code was compiled."""
+    number: int | None
+    """Its execution count; None where the notebook has none, as marimo's."""
+    text: str
+    """As it stands in the notebook."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a session.
+
+    Attributes:
+        ran: in the order of their execution, the failing one last; a cell that ran several times stands there each
+            time. Empty for a script.
+    """
+
+    ran: tuple[Cell, ...] = ()
+
+
+class Texts:
+    """The texts of the user's code, read when they are asked for.
+
+    Args:
+        cells: the cells of the session.
+    """
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self._cells = {cell.filename: cell for cell in cells.ran}
+        numbers = {name: cell.number for name, cell in self._cells.items() if cell.number is not None}
+        last = cells.ran[-1] if cells.ran else None
+        self._sources = Sources(
+            last.number if last is not None else None,
+            last.filename if last is not None else None,
+            last.text if last is not None else "",
+            numbers,
+        )
+        self._files = Files(self._cells)
+        self._libraries = library_folders()
+
+    def is_users(self, filename: str) -> bool:
+        """Whether code that was compiled under a name is the user's."""
+        return filename in self._cells or belongs_to_user(filename, self._libraries)
+
+    def is_cell(self, filename: str) -> bool:
+        """Whether it is the name of a cell."""
+        return filename in self._cells
+
+    def locate(self, code: CodeType, lasti: int, caller: Callsite | None) -> Callsite:
+        """The place of an instruction that ran."""
+        return self._sources.locate(code, lasti, caller)
+
+    def text(self, filename: str) -> Text | None:
+        """The text that was compiled under a name; None where it is not known, or no Python."""
+        cell = self._cells.get(filename)
+        found = readable(cell.text) if cell is not None else self._files.file(filename).versions[0]
+        known = bool(found.lines) and sum(map(len, found.lines)) <= _MOST_CHARACTERS
+        return found if known and found.tree is not None else None
+
+    def function(self, code: CodeType) -> Function | None:
+        """The definition of a function of the user's; None where no text that is known is the one that ran."""
+        filename = code.co_filename
+        if not self.is_users(filename):
+            return None
+        text = self.text(filename)
+        if text is None:
+            return None
+        if filename not in self._cells:
+            twin = self._files.twin(code, 0)
+            return function_of(twin.text, twin.code) if twin is not None else None
+        return function_of(text, code)
+
+    def site(self, filename: str, node: ast.expr | ast.stmt, function: str, caller: Callsite | None) -> Callsite:
+        """A place in a text, told by its syntax."""
+        text = self.text(filename)
+        lines = text.lines if text is not None else []
+        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        holding = innermost(text.statements_on(node.lineno), node.lineno, node.col_offset) if text is not None else None
+        cell = self._cells.get(filename)
+        return Callsite(
+            line=node.lineno,
+            text=lines[node.lineno - 1].strip() if 0 < node.lineno <= len(lines) else "",
+            cell=cell.number if cell is not None else None,
+            file=filename if (cell is None or cell.number is None) and not filename.startswith("<") else None,
+            function=function,
+            caller=caller,
+            end_line=end_line,
+            column=characters(lines, node.lineno, node.col_offset),
+            end_column=characters(lines, end_line, end),
+            expression=segment(lines, node.lineno, end_line, node.col_offset, end),
+            statement=statement_text(holding, lines),
+        )
+
+    def programs(self, top: str | None) -> Iterator[tuple[str, ast.Module]]:
+        """What ran outside of functions, in the order in which it ran: the cells, or the script.
+
+        Args:
+            top: the compiled name of the outermost code of the traceback.
+        """
+        names = [cell.filename for cell in self.cells.ran]
+        for name in names if top in self._cells else [*names, *([top] if top is not None else [])]:
+            text = self.text(name)
+            if text is not None and text.tree is not None:
+                yield name, text.tree
+
+
+@lru_cache(maxsize=64)
+def readable(text: str) -> Text:
+    """The text of a cell with its magics and shell commands blanked, so that its lines stay the gutter's."""
+    rows = text.splitlines()
+    if rows and rows[0].lstrip().startswith("%%"):
+        rows[0] = ""
+    plain = tuple(rows)
+    found = text_of(plain)
+    if found.tree is None:
+        found = text_of(tuple(_without_magic(row) for row in plain))
+    return found
+
+
+def _without_magic(row: str) -> str:
+    bare = re.sub(r"^(\s*)[%!?].*", r"\1pass", row)
+    bare = re.sub(r"^(\s*[\w, ]+=\s*)[%!].*", r"\1None", bare)
+    return re.sub(r"^(\s*)[\w.]+\?{1,2}\s*$", r"\1pass", bare)
