@@ -18,15 +18,6 @@ def verdict(report: Report) -> str:
     return lettering.printable(_verdict(report))
 
 
-@in_its_language
-def explanation(report: Report) -> str:
-    """What stands above the traceback of a watched cell: the verdict and where the rest is; empty where the report has
-    nothing to say of the error."""
-    if not any(finding.is_alarm for finding in report.findings):
-        return ""
-    return lettering.printable(_("{verdict} The report is below the traceback.").format(verdict=_verdict(report)))
-
-
 def _verdict(report: Report) -> str:
     serious = [finding for finding in report.findings if finding.is_alarm]
     if serious:

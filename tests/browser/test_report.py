@@ -78,6 +78,26 @@ def test_a_failing_cells_report_is_one_screen_with_all_of_its_picture_in_sight(
     expect(page.locator(f"{REPORT} summary", has_text="Memory by line")).to_be_visible()
 
 
+def test_verdict_and_card_of_a_failing_cell_are_on_the_first_screen_above_the_whole_traceback(
+    show: Show, server: Server
+) -> None:
+    server.write("defaults.ipynb", notebook_of([LOAD.replace("%xmode Minimal\n", ""), SIGMOID]))
+    page = show("defaults.ipynb", viewport={"width": 1400, "height": 1000})  # with the default %xmode
+    run_all(page)
+    page.locator(GRAPH).wait_for()
+
+    cell = page.locator(".jp-Notebook .jp-Cell").nth(1)
+    top, bottom = "cell => cell.getBoundingClientRect().top", "element => element.getBoundingClientRect().bottom"
+    for text in (VERDICT, "overwritten here", "backward raised here", "Fix: "):
+        shown = page.locator(REPORT).get_by_text(text).first
+        assert soon(page, lambda shown=shown: shown.evaluate(bottom) - cell.evaluate(top), lambda at: at < 600) < 600
+    outputs = page.evaluate("jupyterapp.shell.currentWidget.content.model.cells.get(1).toJSON().outputs")
+    (error,) = [output for output in outputs if output["output_type"] == "error"]
+    assert "modified by an inplace operation" in error["evalue"]
+    assert sum("_engine_run_backward" in part for part in error["traceback"]) >= 1, "torch's own frames"
+    assert not any("overwritten" in part for part in error["traceback"])
+
+
 def test_a_click_lights_a_box_and_tells_what_it_is_and_a_second_click_lets_go(lab: Page) -> None:
     node = lab.locator(f"{GRAPH} g.n.guilty").first
     facts = lab.locator(f"{REPORT} .im-facts")
