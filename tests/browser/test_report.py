@@ -302,8 +302,8 @@ def test_nbconvert_with_scripts_shows_the_live_view_and_asks_the_network_for_not
     assert [url for url in asked[1] - asked[0] if not url.startswith(("data:", "blob:"))] == []
 
 
-INSIDE = """svg => {
-  const frame = svg.parentElement.getBoundingClientRect(), box = svg.querySelector(".guilty").getBoundingClientRect();
+INSIDE = """(svg, which) => {
+  const frame = svg.parentElement.getBoundingClientRect(), box = svg.querySelector(which).getBoundingClientRect();
   return box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
 }"""
 LETTERS = """svg => 11 * svg.getScreenCTM().a"""
@@ -325,7 +325,7 @@ def test_a_large_graph_opens_readable_at_the_guilty_box_and_says_that_there_is_m
     page = new_page()
     page.goto((tmp_path / "page.html").as_uri())
     graph, more = page.locator("svg.im-graph"), page.locator(".im-more")
-    assert_soon(page, lambda: graph.evaluate(INSIDE), True)
+    assert_soon(page, lambda: graph.evaluate(INSIDE, ".guilty"), True)
     assert graph.evaluate(LETTERS) >= 7
     expect(more).to_be_visible()
     expect(more).to_contain_text("←")  # a tall one stands in columns
@@ -342,6 +342,57 @@ def test_a_large_graph_opens_readable_at_the_guilty_box_and_says_that_there_is_m
       return box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom;
     }).length"""
     assert_soon(page, lambda: nodes.evaluate_all(outside), 0)
+
+
+UNET = """\
+from torch import nn
+class Double(nn.Sequential):
+    def __init__(self, a, b):
+        super().__init__(nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.Conv2d(b, b, 3, padding=1))
+class UNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down1, self.down2, self.bottom = Double(3, 4), Double(4, 8), Double(8, 16)
+        self.pool, self.up2, self.up1 = nn.MaxPool2d(2), nn.ConvTranspose2d(16, 8, 2, 2), nn.ConvTranspose2d(8, 4, 2, 2)
+        self.join2, self.join1, self.head = Double(16, 8), Double(8, 4), nn.Conv2d(4, 1, 1)
+    def forward(self, x):
+        d1 = self.down1(x)
+        d2 = self.down2(self.pool(d1))
+        u2 = self.join2(torch.cat([d2, self.up2(self.bottom(self.pool(d2)))], 1))
+        return torch.sigmoid(self.head(self.join1(torch.cat([d1, self.up1(u2)], 1))))
+net, x = UNet(), torch.randn(2, 3, 16, 16)"""
+FAILS = "%%inplace_watch\nmask = net(x)\nmask[mask < 0.5] = 0\nmask.mean().backward()"
+WORKS = "%%inplace_watch --open graph\nloss = net(x).mean()\nloss.backward()"
+
+
+def test_of_a_large_model_what_a_finding_names_is_in_sight_and_a_healthy_one_is_an_overview(
+    show: Show, server: Server
+) -> None:
+    server.write("unet.ipynb", notebook_of([LOAD, UNET, WORKS, FAILS]))
+    page = show("unet.ipynb", viewport={"width": 1400, "height": 1000})
+    run_all(page)
+    page.locator(GRAPH).nth(1).wait_for()
+    works, fails = page.locator(REPORT).first, page.locator(REPORT).nth(1)
+    expect(works.locator(".im-more")).to_be_hidden()
+    assert works.locator("g.n").count() <= 14
+    assert works.locator("svg.im-graph").evaluate(LETTERS) >= 7
+
+    graph = fails.locator("svg.im-graph")
+    keys = fails.evaluate("report => [...report.querySelectorAll('g.n')].map(node => node.dataset.k)")
+    lit = [key for key in keys if graph.locator(f'g.n[data-k="{key}"]').text_content().find("here") >= 0]
+    assert len(lit) == 2, "saved here, overwritten here"
+    for key in lit:
+        assert_soon(page, lambda key=key: graph.evaluate(INSIDE, f'.n[data-k="{key}"]'), True)
+    assert graph.evaluate(LETTERS) >= 7
+    assert fails.locator(".im-stage .im-more").count() == 0, "nothing of ours covers the picture"
+
+    height = "graph => graph.getBoundingClientRect().height"
+    before = graph.evaluate(height)
+    fails.get_by_role("button", name="Expand").click()
+    assert_soon(page, lambda: graph.evaluate(height) > 1.5 * before, True)
+    assert graph.evaluate(LETTERS) >= 7
+    fails.get_by_role("button", name="Reduce").click()
+    assert_soon(page, lambda: abs(graph.evaluate(height) - before) < 2, True)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
