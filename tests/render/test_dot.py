@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import torch
 from builders import sigmoid_report
 from render.samples import fine_report, hostile_report, long_report
 
+import inplace_magic
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import MAX_NODES
 from inplace_magic.report import Report
@@ -41,7 +43,7 @@ def test_the_same_report_gives_the_same_text():
 def test_a_mutated_tensor_is_told_without_colour():
     statement = node(sigmoid_report().to_dot(), "T4@v1")
 
-    assert "✎ T4 probs  v0→v1" in statement
+    assert "✎ T4 probs · S4 · v0→v1" in statement
     assert "peripheries=2" in statement
     assert "penwidth=2" in statement
 
@@ -65,6 +67,19 @@ def test_arrows_of_what_is_kept_for_backward_are_dashed():
 def test_addresses_appear_only_when_asked_for():
     assert "data_ptr" not in sigmoid_report().to_dot()
     assert "data_ptr 0x" in sigmoid_report().to_dot(raw=True)
+
+
+def test_raw_numbers_are_those_that_python_and_torch_show():
+    with inplace_magic.watch() as w:
+        x = torch.zeros(3)
+        row = x[:2]
+        row.add_(1)
+    boxes = node(w.report.to_dot(raw=True), "T1@v0"), node(w.report.to_dot(raw=True), "T2@v1")
+    assert "T1 x · S1 · v0" in boxes[0]
+    assert "✎ T2 row · S1 · v0→v1" in boxes[1], "a view says whose memory it has"
+    for tensor, box in zip((x, row), boxes, strict=True):
+        assert f"id {id(tensor)}\\n" in box
+        assert f"data_ptr {hex(tensor.data_ptr())}" in box
 
 
 def test_one_font_name_and_no_list_of_fonts():

@@ -136,11 +136,12 @@ def _made(tensor: TensorVertex, drawing: Drawing, reading: Reading) -> str:
 def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool) -> dict[str, str]:
     facts = tensor.facts
     name = words.tensor_label(tensor.tensor, {tensor.tensor: tail(tensor.name)})
+    storage = f"S{facts.storage}" if facts is not None and facts.storage is not None else ""
+    version = words.version(tensor.version)
     if tensor.mutated:
-        step = words.version_step(tensor.version_before, tensor.version)
-        head = f"{style.EFFECT_SYMBOL['mutated']} {name}  {step}"
-    else:
-        head = f"{name}  {words.version(tensor.version)}"
+        name = f"{style.EFFECT_SYMBOL['mutated']} {name}"
+        version = words.version_step(tensor.version_before, tensor.version)
+    head = " · ".join(part for part in (name, storage, version) if part)
     lines = [head, words.shape(facts)]
     if made:
         lines.append(made)
@@ -151,7 +152,8 @@ def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool) -> dict[st
     elif tensor.origin == "unseen":
         lines.append(_("written unseen by the watch"))
     if raw and facts is not None:
-        lines += [f"id {_hex(facts.python_id)}", f"data_ptr {_hex(facts.data_ptr)}"]
+        numbers = ("id", facts.python_id, str), ("data_ptr", facts.data_ptr, hex)
+        lines += [f"{label} {_('unknown') if number is None else shown(number)}" for label, number, shown in numbers]
     attributes = {"style": "rounded,filled", "fillcolor": style.CARD}
     if tensor.mutated:
         guilty = tensor.key in roles.tensors
@@ -167,11 +169,7 @@ def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool) -> dict[st
 
 
 def _about(tensor: TensorVertex) -> list[str]:
-    facts = tensor.facts
-    if facts is None:
-        return []
-    storage = _("storage S{number}").format(number=facts.storage) if facts.storage is not None else ""
-    return [clauses((facts.device, storage, words.traits(facts)))]
+    return [] if tensor.facts is None else [clauses((tensor.facts.device, words.traits(tensor.facts)))]
 
 
 def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[str, str]:
@@ -240,7 +238,3 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
 def _place(call: CallVertex | None, reading: Reading) -> str:
     known = call is not None and call.site is not None and call.site.line
     return words.place_in(call.site, reading.trace) if call is not None and known else ""
-
-
-def _hex(number: int | None) -> str:
-    return _("unknown") if number is None else hex(number)
