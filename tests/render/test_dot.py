@@ -11,6 +11,7 @@ from render.samples import fine_report, hostile_report, long_report
 
 import inplace_magic
 from inplace_magic.record.trace import Trace
+from inplace_magic.render import style
 from inplace_magic.render.drawing import MAX_NODES
 from inplace_magic.report import Report
 
@@ -129,3 +130,28 @@ def test_a_hostile_name_stays_text():
 
 def test_an_empty_report_has_a_graph():
     assert Report(Trace()).to_dot().startswith("digraph")
+
+
+class Net(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc, self.w = torch.nn.Linear(4, 4), torch.nn.Parameter(torch.ones(4, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.linear(self.fc(x), self.w).relu_()
+
+
+def test_a_module_of_one_operation_stands_by_its_path_and_class_and_parameters_are_told_from_activations():
+    net, x = Net(), torch.zeros(2, 4, requires_grad=True)
+    with inplace_magic.watch() as w:
+        net(x)
+    dot = w.report.to_dot()
+
+    assert "+ net.fc: Linear\\n" in dot
+    assert "+ F.linear\\n" in dot, "a part of `Net`, whose forward does more"
+    named = {name: next(line for line in dot.splitlines() if f" {name} · S" in line) for name in ("net.w", "x")}
+    assert "◆ T" in named["net.w"]
+    assert style.PURPLE_TINT in named["net.w"]
+    assert "◆" not in named["x"], "a leaf that requires grad, and no parameter"
+    assert style.PURPLE_TINT not in named["x"]
+    assert "Violet box ◆: a parameter." in dot
