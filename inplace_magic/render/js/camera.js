@@ -5,8 +5,8 @@
    of the findings in sight, or those of the worst one, as far as they fit at SMALL as small letters, or the guilty box.
    What is cut is said, and one click makes room for it. */
 const NATURAL = 4 / 3, READABLE = 0.9, WHOLE = 0.8, SMALL = 0.65, FARTHEST = 0.05, NEAREST = 8;
-/* Pixels of the stage, and of one whose picture does not fit; a page of its own and a widget have more. */
-const LEAST = 150, ROOM = [270, 560], UNDER_A_FINDING = [230, 340];
+/* Pixels of the stage, and of those tried where the picture does not fit; a page of its own and a widget have more. */
+const LEAST = 150, ROOM = [270, 400, 560], UNDER_A_FINDING = [230, 340];
 const MARGIN = 12;  /* units around the picture that are empty: what cuts only these hides nothing */
 
 /* The picture begins at `top`: what stands above is its legend, which the page shows where it cannot be moved away.
@@ -35,7 +35,7 @@ function camera(svg, top, stage, words, found, more, on) {
     let room;
     for (room of rooms) {
       k = Math.min(room === rooms[0] ? NATURAL : WHOLE, width / w, room / h);
-      if (k >= WHOLE) break;
+      if (k >= (room === rooms[0] ? WHOLE : SMALL)) break;
     }
     self.whole = k >= (rooms[1] ? SMALL : WHOLE);
     if (!self.whole) k = READABLE;
