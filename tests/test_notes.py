@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
 import subprocess
 import sys
 import traceback
@@ -61,6 +62,28 @@ def test_an_error_carries_the_line_the_saver_and_the_fix_in_eight_lines() -> Non
     assert "after `probs = torch.sigmoid(logits)`" in note
     assert "\nFix: " in note
     assert note.count("\n") < 8
+
+
+VSCODES_LINK = re.compile(r"Cell\s*In\s*\[\d+\][\s,]+line \d+")
+"""What VS Code makes a link of, anywhere in the output of an error without its colours; it drops the rest of the line.
+The pattern `cellRegex` of https://github.com/microsoft/vscode/blob/01e0ff54/extensions/notebook-renderers/src/stackTraceHelper.ts
+"""
+
+
+@NOTES
+def test_in_a_cells_error_a_place_is_nothing_that_vscode_makes_a_link_of(loaded_shell: InteractiveShell) -> None:
+    with capture_output():
+        for cell in (
+            "import torch, inplace_magic\ndef clip(x):\n    x.clamp_(0, 0.5)",
+            "with inplace_magic.watch():\n    probs = torch.sigmoid(torch.ones(3, requires_grad=True))\n"
+            "    clip(probs)\n    probs.sum().backward()",
+        ):
+            error = loaded_shell.run_cell(cell, store_history=True).error_in_exec
+    (note,) = error.__notes__
+    assert "(In[1], line 3, in `clip`, called from line 3)" in note
+    assert "(line 2) had saved it" in note
+    assert VSCODES_LINK.search(note) is None
+    assert VSCODES_LINK.search("Cell In[1], line 3"), "the usual way to name a place"
 
 
 @NOTES

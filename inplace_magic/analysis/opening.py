@@ -23,6 +23,8 @@ from inplace_magic.analysis.vertices import TensorVertex
 
 LIMIT = 40
 """Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
+OVERVIEW = 12
+"""The same where nothing is wrong and the reader wants to see how the model is built."""
 _key = attrgetter("key")
 MANY = 38
 """From so many boxes on no further module is opened as the example of its class."""

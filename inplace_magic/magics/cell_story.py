@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,7 +30,6 @@ from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
     from inplace_magic.api import watch
-    from inplace_magic.hazards import Hazard
     from inplace_magic.report import Report
 
 _TOLD_BEFORE = N_("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again.")
@@ -71,8 +70,6 @@ class CellStory:
     news: News = field(default_factory=News)
     pace: Pace = field(default_factory=Pace)
     _made: Report | None = None
-    _fresh: list[Hazard] | None = None
-    """What is news of the running cell, where an error left it: told above the traceback, its cards not shown yet."""
 
     def begin(self) -> None:
         """Puts the probes on before a cell; when that fails, one line says so and the cell runs unwatched."""
@@ -101,34 +98,28 @@ class CellStory:
         self.host.tracebacks.off()
         self.watch.leave()
 
-    def verdict_on(self, error: BaseException) -> str:
-        """What stands above the traceback of an error that a watch explains; empty where no finding does."""
+    def above_traceback(self, error: BaseException) -> None:
+        """Shows the findings that explain an error before IPython prints its traceback."""
         self.watch.leave()
         if not is_explained(error) or self.watch.recorded == self.reported:
-            return ""
-        report = self._fresh_report(error)
-        self._fresh = self.news.of(report) if report is not None else []
-        if report is None or not self._fresh:
-            return _(_TOLD_BEFORE) if self.news.count else ""
-        from inplace_magic.render.verdict import explanation
-
-        return explanation(replace(report, findings=tuple(self._fresh)))
+            return
+        self._show_news(self._fresh_report(error), error)
 
     def end_cell(self, raised: BaseException | None) -> None:
         """Takes the probes off and shows what the cell did wrong, now or when the kernel is idle."""
         self.leave()
         self.cell_open = False
         self.pace.cell_ends()
-        fresh, self._fresh = self._fresh, None
-        if fresh and self._made is not None:
-            show_cards(self.host.shell, self._made, fresh)
         recorded = self.watch.recorded
         if recorded == self.reported:
             return  # nothing new can be found, and a report of a long story takes its time
         if not (is_explained(raised) or self.options.deliver.out is not None or self.pace.can_afford(recorded)):
             self._wait_until_idle()
             return
-        report = self._fresh_report(raised)
+        self._show_news(self._fresh_report(raised), raised)
+
+    def _show_news(self, report: Report | None, raised: BaseException | None) -> None:
+        """Shows the findings of a report that were not shown yet; of an error that leaves nothing new, one line."""
         if report is None:
             return
         fresh = self.news.of(report)
@@ -156,10 +147,7 @@ class CellStory:
         if self.host.story is not self or self.cell_open or self.host.running or self.watch.recorded == self.reported:
             return
         try:
-            report = self._fresh_report(None)
-            fresh = self.news.of(report) if report is not None else []
-            if report is not None and fresh:
-                show_cards(self.host.shell, report, fresh)
+            self._show_news(self._fresh_report(None), None)
         except Exception as error:  # a boundary: the loop is the kernel's
             complain(_("the story was watched, but no report could be made"), error)
 
@@ -181,11 +169,10 @@ class CellStory:
     def at_exit(self) -> None:
         """Python ends, and nobody switched off, as in ``ipython script.ipy``: what was not told yet is said on standard
         error. The cells of a script are run silently, so IPython did not announce their end."""
-        all_is_told = self.watch.recorded == self.reported and not self._fresh
-        if all_is_told or getattr(self.host.shell, "kernel", None) is not None:
+        if self.watch.recorded == self.reported or getattr(self.host.shell, "kernel", None) is not None:
             return
         report = self.end(getattr(sys, "last_value", None))
-        if report is not None and (self._fresh or self.news.of(report)):
+        if report is not None and self.news.of(report):
             tell(report, quiet=True)
 
     def figures(self) -> str:

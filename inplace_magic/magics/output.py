@@ -88,13 +88,13 @@ def show_widget(shell: Any, report: Report, name: str) -> None:
         complain(_("the widget could not be displayed"), error)
 
 
-def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard]) -> None:
-    """Displays some findings of a report as one output."""
+def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard], *, more: str = WHOLE_STORY) -> None:
+    """Displays some findings of a report as one output, with a sentence on where the rest is."""
     try:
         from inplace_magic.render import to_card_mimebundle
 
         with use_language(report.language, report.framework):
-            more = _(WHOLE_STORY)
-        publish(shell, to_card_mimebundle(report, hazards, more=more))
+            told = _(more)
+        publish(shell, to_card_mimebundle(report, hazards, more=told))
     except Exception as error:  # a boundary, see above
         complain(_("a finding could not be displayed"), error)

@@ -1,8 +1,8 @@
 """What one shell has of ours while the extension is loaded: the watch of the running cell, the story, the settings.
 
 IPython tells it when cells begin and end. The ``post_run_cell`` event stops a cell's watch and displays the report,
-after the cell's own output and its own traceback; where an error left the cell, the report is made before IPython
-prints it.
+after the cell's own output. In a notebook, a report that explains the error that left the cell comes before the
+traceback, which is as high as the screen; in a terminal it comes last, since there the end is in sight.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from inplace_magic.deliver import complain, write
-from inplace_magic.language import _
+from inplace_magic.language import N_, _
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
-from inplace_magic.magics.output import show, show_widget
+from inplace_magic.magics.output import show, show_cards, show_widget
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.magics.unwatched import Failed, failure_of, show_answer
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 KEPT = 8
 """Reports of cells that can be asked for by number."""
+BELOW = N_("The report, with its fixes tried, is below the traceback.")
 MOST_FAILURES = 100
 """Cells of which it is kept that they failed."""
 
@@ -56,7 +57,7 @@ class Session:
     """Entries of the shell's magic tables that ours stand in for, to be put back."""
 
     def __post_init__(self) -> None:
-        self.tracebacks = ShortTracebacks(self.shell, self.verdict_on, self.transform.typed)
+        self.tracebacks = ShortTracebacks(self.shell, self.above_traceback, self.transform.typed)
 
     @property
     def last(self) -> tuple[Report, ShowOptions] | None:
@@ -101,31 +102,41 @@ class Session:
                 del self.failed[oldest]
         show_answer(self.shell, raised, number)
 
-    def verdict_on(self, error: BaseException) -> str:
-        """What a watched cell's report says of the error that left it, in one line; empty where it explains nothing."""
+    def above_traceback(self, error: BaseException) -> None:
+        """Shows what explains the error that left a watched cell, before IPython prints its traceback."""
+        if getattr(self.shell, "kernel", None) is None:
+            return
         try:
-            return self._verdict_on(error)
+            from inplace_magic.analysis.story import indexed_once
+
+            with indexed_once():
+                self._above_traceback(error)
+        except KeyboardInterrupt:
+            print(_("inplace_magic: interrupted; `%inplace_report` shows the report."))
         except Exception as fault:  # a boundary: the user's traceback is printed whatever becomes of ours
             complain(_("the report could not be displayed"), fault)
-            return ""
 
-    def _verdict_on(self, error: BaseException) -> str:
+    def _above_traceback(self, error: BaseException) -> None:
         active = self.active
         if active is None and self.story is not None and self.story.cell_open and len(self.running) <= 1:
-            return self.story.verdict_on(error)
+            self.story.above_traceback(error)
+            return
         if active is None or not self.running or self.running[-1] is not active.owner:
-            return ""
+            return
         from inplace_magic.magics.watching import stopped
 
         report = stopped(self, active, error)
         if report is None:
             self.active = None
             self.tracebacks.off()
-            return ""
-        self.active = replace(active, report=report)
-        from inplace_magic.render.verdict import explanation
-
-        return explanation(report)
+            return
+        raised = [finding for finding in report.hazards if finding.raised]
+        whole = bool(raised) and not active.options.deliver.prove
+        self.active = replace(active, report=report, shown=whole)
+        if whole:
+            self.deliver(report, active.options)
+        elif raised:
+            show_cards(self.shell, report, raised, more=BELOW)
 
     def can_begin(self) -> None:
         """Refuses a story inside a cell that is watched on its own."""

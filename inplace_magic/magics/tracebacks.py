@@ -1,4 +1,4 @@
-"""The traceback that IPython prints for a watched cell: below the verdict, without entries that the watch put in."""
+"""The traceback that IPython prints for a watched cell: that of the unwatched one, entry for entry."""
 
 from __future__ import annotations
 
@@ -10,27 +10,6 @@ from types import FrameType
 from typing import Any
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
-COLUMNS = 100
-"""Letters of a line, which a window of JupyterLab with its file browser has room for."""
-NEVER_FIRST = "，。、：；！？）》」』”’"
-"""What does not begin a line of Chinese."""
-_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
-
-
-def in_lines(text: str, columns: int) -> list[str]:
-    """A sentence in lines of at most so many columns, since JupyterLab breaks words of a traceback anywhere.
-
-    Between words, and between letters that are as wide as two; a longer word has a line of its own.
-    """
-    lines, room = [""], columns
-    for word in re.findall(r"[\u2e80-\uffef]|[^\s\u2e80-\uffef]+\s*|\s+", text):
-        wide = sum(2 if letter >= "\u2e80" else 1 for letter in word.rstrip())
-        if wide > room and lines[-1] and word not in NEVER_FIRST:
-            lines.append("")
-            room = columns
-        lines[-1] += word
-        room -= wide + len(word) - len(word.rstrip())
-    return [line.rstrip() for line in lines]
 
 
 class ShortTracebacks:
@@ -38,15 +17,14 @@ class ShortTracebacks:
 
     Args:
         shell: the shell.
-        verdict: called once with the error that left the cell; what it gives stands above the traceback.
+        above: called once with the error that left the cell, before its traceback is printed.
         typed: the line as it was typed, of a line that is a call of ours; None for any other line.
     """
 
-    def __init__(self, shell: Any, verdict: Callable[[BaseException], str], typed: Callable[[str], str | None]) -> None:
+    def __init__(self, shell: Any, above: Callable[[BaseException], None], typed: Callable[[str], str | None]) -> None:
         self._shell = shell
-        self._verdict = verdict
+        self._above = above
         self._typed = typed
-        self._said = ""
         self._replaced: dict[str, tuple[Any, Any]] = {}
         """By the name of a method of the shell: ours, and what the shell's own namespace had there before."""
 
@@ -62,7 +40,8 @@ class ShortTracebacks:
                 from inplace_magic.api import without_detours
 
                 without_detours(error)
-                self._said = "" if _is_running(self._shell) else self._verdict(error)
+                if not _is_running(self._shell):
+                    self._above(error)
             return shown(exc_tuple, *args, **kwargs)
 
         self._stand_in("showtraceback", showtraceback)
@@ -77,7 +56,7 @@ class ShortTracebacks:
 
     def off(self) -> None:
         """Puts the methods back, unless somebody else has put others there meanwhile."""
-        replaced, self._replaced, self._said = self._replaced, {}, ""
+        replaced, self._replaced = self._replaced, {}
         for name, (ours, before) in replaced.items():
             if vars(self._shell).get(name) is not ours:
                 continue
@@ -91,15 +70,10 @@ class ShortTracebacks:
         setattr(self._shell, name, ours)
 
     def _as_typed(self, lines: Any) -> Any:
-        """The printed lines below the verdict, ours as they were typed."""
+        """The printed lines, ours as they were typed."""
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             return lines
-        coloured = any(ANSI.search(line) for line in lines)
-        # Highlighters read the lines above a traceback as Python, as Sphinx does.
-        said = "\n".join(f"# {line}" for line in in_lines(self._said, COLUMNS))
-        head = f"{_BOLD}{said}{_PLAIN}" if coloured else said
-        typed = ["\n".join(self._line(line) for line in part.split("\n")) for part in lines]
-        return [head, *typed] if self._said else typed
+        return ["\n".join(self._line(line) for line in part.split("\n")) for part in lines]
 
     def _line(self, line: str) -> str:
         plain = ANSI.sub("", line)

@@ -41,6 +41,8 @@ class Active:
     """How the cell can be run again."""
     report: Report | None = None
     """Where an error left the cell, made before IPython printed its traceback."""
+    shown: bool = False
+    """It stands above the traceback."""
 
 
 def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
@@ -104,6 +106,8 @@ def finish(session: Session, raised: BaseException | None) -> None:
     if active is None:
         return
     session.tracebacks.off()
+    if active.shown:
+        return
     with indexed_once():
         report = active.report or stopped(session, active, raised)
         if report is not None and active.options.deliver.prove:

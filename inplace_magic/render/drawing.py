@@ -10,7 +10,7 @@ what is next to it, is always drawn.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
@@ -18,6 +18,7 @@ from inplace_magic.analysis.folding import folded
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT, CallGroups, groups_of
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
+from inplace_magic.analysis.tree.initialised import with_initialisations_folded
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
@@ -70,14 +71,17 @@ class Outline:
     captions: list[str]
     tree: CallGroups | None = None
     """The groups that can be folded; None where the graph is small enough to be drawn as it is."""
+    modules: Mapping[str, str] = field(default_factory=dict)
+    """The class of each module, by its path."""
 
 
-def outline_of(whole: AutogradGraph, findings: tuple[Hazard, ...]) -> Outline:
+def outline_of(whole: AutogradGraph, findings: tuple[Hazard, ...], modules: Mapping[str, str] | None = None) -> Outline:
     """Leaves out of a large graph what no drawing of it shows.
 
     Args:
         whole: the graph of the trace.
         findings: what must stay visible.
+        modules: the class of each module, by its path.
     """
     roles = roles_of(whole, findings)
     graph, captions = whole, []
@@ -93,7 +97,8 @@ def outline_of(whole: AutogradGraph, findings: tuple[Hazard, ...]) -> Outline:
     if len(whole) > SMALL:
         reads, writes = _within_calls(graph, roles)
         graph = _moved_into_calls(graph, roles, reads, writes)
-    return Outline(whole, graph, roles, reads, writes, captions, groups_of(graph) if len(graph) > SMALL else None)
+    tree = groups_of(graph) if len(graph) > SMALL else None
+    return Outline(whole, graph, roles, reads, writes, captions, tree, modules or {})
 
 
 def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> Drawing:
@@ -105,7 +110,7 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
         limit: up to how many boxes other groups are opened.
     """
     whole, graph, roles, captions = outline.whole, outline.graph, outline.roles, outline.captions
-    cut = FoldedGraph(graph)
+    cut = with_initialisations_folded(graph, outline.modules, keep=roles.keys, expanded=expanded)
     if outline.tree is not None:
         cut = _folded(outline.tree, roles, expanded, limit)
         if len(cut) > MAX_NODES:

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+import re
+
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext, sentences
 from inplace_magic.render import diffs, lettering, words
@@ -19,6 +21,7 @@ from inplace_magic.render.verdict import is_unexplained, verdict
 from inplace_magic.report import Report
 
 MAX_LINES = 8
+_PLACE_IN_CELL = re.compile(r"Cell In\[(\d+)\], line (\d+)")
 _TELLING = ("error", "silent")
 """Severities that a note is worth; the others are for those who look at a report."""
 
@@ -29,7 +32,7 @@ def to_note(report: Report) -> str:
     nothing to say of it."""
     telling = [finding for finding in report.findings if finding.severity in _TELLING]
     if not telling:
-        return verdict(report) if is_unexplained(report) else ""
+        return _within_an_error(verdict(report), report) if is_unexplained(report) else ""
     first = telling[0]
     lines = [
         lettering.first_sentence(first.message),
@@ -38,7 +41,24 @@ def to_note(report: Report) -> str:
     lines += _changed(first, MAX_LINES - len(lines) - 1)
     if more := len(telling) - 1:
         lines.append(ngettext("{count} more finding.", "{count} more findings.", more).format(count=more))
+    lines = [_within_an_error(line, report) for line in lines]
     return "\n".join(lettering.printable(lettering.shortened(line, words.MAX_TEXT)) for line in lines)
+
+
+def _within_an_error(text: str, report: Report) -> str:
+    """The text with `line 5` for a line of the failing cell, and `In[3], line 5` for one of another cell.
+
+    In the output of an error VS Code makes a link of each `Cell In[3], line 5`, and loses the rest of that line.
+    """
+    last = report.trace.calls[-1].callsite if report.trace.calls else None
+    failing = last.outermost.cell if last is not None else None
+
+    def place(match: re.Match[str]) -> str:
+        cell, line = map(int, match.groups())
+        said = _("line {line}").format(line=line)
+        return said if cell == failing else f"In[{cell}], {said}"
+
+    return _PLACE_IN_CELL.sub(place, text)
 
 
 def _changed(finding: Hazard, room: int) -> list[str]:

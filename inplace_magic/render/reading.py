@@ -110,7 +110,8 @@ class Reading:
     @cached_property
     def outline(self) -> Outline:
         """What of the graph is drawn or folded."""
-        return outline_of(self.graph, self.report.findings)
+        modules = {module.path: module.cls for module in self.trace.module_names}
+        return outline_of(self.graph, self.report.findings, modules)
 
     def drawing(self, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> Drawing:
         """The graph as it is drawn, for its picture and for the script beside it; the arguments are `drawing_of`'s."""

@@ -6,6 +6,7 @@ from inplace_magic.analysis.effects import count_writes
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, listed, ngettext
 from inplace_magic.record.blindness import unseen_work
+from inplace_magic.record.trace import Trace
 from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import in_its_language
 from inplace_magic.render.style import FINE_SYMBOL, SEVERITY_SYMBOL
@@ -18,19 +19,10 @@ def verdict(report: Report) -> str:
     return lettering.printable(_verdict(report))
 
 
-@in_its_language
-def explanation(report: Report) -> str:
-    """What stands above the traceback of a watched cell: the verdict and where the rest is; empty where the report has
-    nothing to say of the error."""
-    if not any(finding.is_alarm for finding in report.findings):
-        return ""
-    return lettering.printable(_("{verdict} The report is below the traceback.").format(verdict=_verdict(report)))
-
-
 def _verdict(report: Report) -> str:
     serious = [finding for finding in report.findings if finding.is_alarm]
     if serious:
-        said = headline(serious[0])
+        said = headline(serious[0], report.trace)
         if more := len(serious) - 1:
             said = ngettext(
                 "{headline} ({count} more finding below.)", "{headline} ({count} more findings below.)", more
@@ -119,8 +111,8 @@ def _unexplained(report: Report, error: str) -> str:
     return f"{SEVERITY_SYMBOL['error']} {said}"
 
 
-def headline(finding: Hazard) -> str:
-    """The finding in one sentence."""
+def headline(finding: Hazard, trace: Trace) -> str:
+    """The finding in one sentence; a line of the watched cell is named without the cell."""
     if finding.saved is None or finding.mutation is None or finding.severity != "error":
         return lettering.first_sentence(finding.message)
     who = f"`{finding.variable}`" if finding.variable else f"T{finding.tensor}" if finding.tensor else _("A tensor")
@@ -135,4 +127,5 @@ def headline(finding: Hazard) -> str:
             "an error."
         )
     )
-    return said.format(tensor=who, write=words.place(finding.mutation), save=words.place(finding.saved))
+    write, save = (words.place_in(site, trace) for site in (finding.mutation, finding.saved))
+    return said.format(tensor=who, write=write, save=save)

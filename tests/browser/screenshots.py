@@ -28,7 +28,7 @@ logits = torch.randn(4, requires_grad=True)
 probs = torch.sigmoid(logits)
 probs[2] = 1.0
 probs.sum().backward()"""
-CELLS = ["%load_ext inplace_magic\n%xmode Minimal\nimport torch", CELL.format(option="")]
+CELLS = ["%load_ext inplace_magic\nimport torch", CELL.format(option="")]
 SETUP = """%load_ext inplace_magic
 import torch
 from torch import nn
@@ -99,13 +99,13 @@ def main() -> None:
             _save("jupyterlab-dark", page, page.locator(REPORT), 900, 250)
             use_theme(page, "JupyterLab Light")
         for name, language in (("first-finding", "en"), ("first-finding.zh", "zh")):
-            load = f"%load_ext inplace_magic\n%inplace_config --lang {language}\n%xmode Minimal"
+            load = f"%load_ext inplace_magic\n%inplace_config --lang {language}"
             server.write(f"{name}.ipynb", notebook_of([load, README]))
             with _page(browser, viewport={"width": 1200, "height": HEIGHT}) as page:
                 open_notebook(page, server.lab(f"{name}.ipynb"))
                 run_all(page)
                 page.locator(f"{REPORT} svg.im-graph").wait_for()
-                _save(name, page, page.locator(".jp-Notebook .jp-Cell").nth(1), 1110)
+                _save(name, page, page.locator(".jp-Notebook .jp-Cell").nth(1), 1012)
         saved = server.read("live.ipynb")
         received = notebook_of([])
         received.cells = saved.cells

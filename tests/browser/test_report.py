@@ -78,6 +78,26 @@ def test_a_failing_cells_report_is_one_screen_with_all_of_its_picture_in_sight(
     expect(page.locator(f"{REPORT} summary", has_text="Memory by line")).to_be_visible()
 
 
+def test_verdict_and_card_of_a_failing_cell_are_on_the_first_screen_above_the_whole_traceback(
+    show: Show, server: Server
+) -> None:
+    server.write("defaults.ipynb", notebook_of([LOAD.replace("%xmode Minimal\n", ""), SIGMOID]))
+    page = show("defaults.ipynb", viewport={"width": 1400, "height": 1000})  # with the default %xmode
+    run_all(page)
+    page.locator(GRAPH).wait_for()
+
+    cell = page.locator(".jp-Notebook .jp-Cell").nth(1)
+    top, bottom = "cell => cell.getBoundingClientRect().top", "element => element.getBoundingClientRect().bottom"
+    for text in (VERDICT, "overwritten here", "backward raised here", "Fix: "):
+        shown = page.locator(REPORT).get_by_text(text).first
+        assert soon(page, lambda shown=shown: shown.evaluate(bottom) - cell.evaluate(top), lambda at: at < 600) < 600
+    outputs = page.evaluate("jupyterapp.shell.currentWidget.content.model.cells.get(1).toJSON().outputs")
+    (error,) = [output for output in outputs if output["output_type"] == "error"]
+    assert "modified by an inplace operation" in error["evalue"]
+    assert sum("_engine_run_backward" in part for part in error["traceback"]) >= 1, "torch's own frames"
+    assert not any("overwritten" in part for part in error["traceback"])
+
+
 def test_a_click_lights_a_box_and_tells_what_it_is_and_a_second_click_lets_go(lab: Page) -> None:
     node = lab.locator(f"{GRAPH} g.n.guilty").first
     facts = lab.locator(f"{REPORT} .im-facts")
@@ -282,8 +302,8 @@ def test_nbconvert_with_scripts_shows_the_live_view_and_asks_the_network_for_not
     assert [url for url in asked[1] - asked[0] if not url.startswith(("data:", "blob:"))] == []
 
 
-INSIDE = """svg => {
-  const frame = svg.parentElement.getBoundingClientRect(), box = svg.querySelector(".guilty").getBoundingClientRect();
+INSIDE = """(svg, which) => {
+  const frame = svg.parentElement.getBoundingClientRect(), box = svg.querySelector(which).getBoundingClientRect();
   return box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
 }"""
 LETTERS = """svg => 11 * svg.getScreenCTM().a"""
@@ -305,7 +325,7 @@ def test_a_large_graph_opens_readable_at_the_guilty_box_and_says_that_there_is_m
     page = new_page()
     page.goto((tmp_path / "page.html").as_uri())
     graph, more = page.locator("svg.im-graph"), page.locator(".im-more")
-    assert_soon(page, lambda: graph.evaluate(INSIDE), True)
+    assert_soon(page, lambda: graph.evaluate(INSIDE, ".guilty"), True)
     assert graph.evaluate(LETTERS) >= 7
     expect(more).to_be_visible()
     expect(more).to_contain_text("←")  # a tall one stands in columns
@@ -322,6 +342,57 @@ def test_a_large_graph_opens_readable_at_the_guilty_box_and_says_that_there_is_m
       return box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom;
     }).length"""
     assert_soon(page, lambda: nodes.evaluate_all(outside), 0)
+
+
+UNET = """\
+from torch import nn
+class Double(nn.Sequential):
+    def __init__(self, a, b):
+        super().__init__(nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.Conv2d(b, b, 3, padding=1))
+class UNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down1, self.down2, self.bottom = Double(3, 4), Double(4, 8), Double(8, 16)
+        self.pool, self.up2, self.up1 = nn.MaxPool2d(2), nn.ConvTranspose2d(16, 8, 2, 2), nn.ConvTranspose2d(8, 4, 2, 2)
+        self.join2, self.join1, self.head = Double(16, 8), Double(8, 4), nn.Conv2d(4, 1, 1)
+    def forward(self, x):
+        d1 = self.down1(x)
+        d2 = self.down2(self.pool(d1))
+        u2 = self.join2(torch.cat([d2, self.up2(self.bottom(self.pool(d2)))], 1))
+        return torch.sigmoid(self.head(self.join1(torch.cat([d1, self.up1(u2)], 1))))
+net, x = UNet(), torch.randn(2, 3, 16, 16)"""
+FAILS = "%%inplace_watch\nmask = net(x)\nmask[mask < 0.5] = 0\nmask.mean().backward()"
+WORKS = "%%inplace_watch --open graph\nloss = net(x).mean()\nloss.backward()"
+
+
+def test_of_a_large_model_what_a_finding_names_is_in_sight_and_a_healthy_one_is_an_overview(
+    show: Show, server: Server
+) -> None:
+    server.write("unet.ipynb", notebook_of([LOAD, UNET, WORKS, FAILS]))
+    page = show("unet.ipynb", viewport={"width": 1400, "height": 1000})
+    run_all(page)
+    page.locator(GRAPH).nth(1).wait_for()
+    works, fails = page.locator(REPORT).first, page.locator(REPORT).nth(1)
+    expect(works.locator(".im-more")).to_be_hidden()
+    assert works.locator("g.n").count() <= 14
+    assert works.locator("svg.im-graph").evaluate(LETTERS) >= 7
+
+    graph = fails.locator("svg.im-graph")
+    keys = fails.evaluate("report => [...report.querySelectorAll('g.n')].map(node => node.dataset.k)")
+    lit = [key for key in keys if graph.locator(f'g.n[data-k="{key}"]').text_content().find("here") >= 0]
+    assert len(lit) == 2, "saved here, overwritten here"
+    for key in lit:
+        assert_soon(page, lambda key=key: graph.evaluate(INSIDE, f'.n[data-k="{key}"]'), True)
+    assert graph.evaluate(LETTERS) >= 7
+    assert fails.locator(".im-stage .im-more").count() == 0, "nothing of ours covers the picture"
+
+    height = "graph => graph.getBoundingClientRect().height"
+    before = graph.evaluate(height)
+    fails.get_by_role("button", name="Expand").click()
+    assert_soon(page, lambda: graph.evaluate(height) > 1.5 * before, True)
+    assert graph.evaluate(LETTERS) >= 7
+    fails.get_by_role("button", name="Reduce").click()
+    assert_soon(page, lambda: abs(graph.evaluate(height) - before) < 2, True)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -46,7 +46,7 @@ def main() -> None:
             cells = page.locator(".jp-Cell")
             cells.nth(2).get_by_role("button", name="Copy the corrected lines").wait_for()
             _save("why-1-fails", page, cells.nth(1))
-            _save("why-2-answers", page, cells.nth(2), 620)
+            _save("why-2-answers", page, cells.nth(2), 800)
             _save("why-3-fixed", page, cells.nth(4))
         browser.close()
 

@@ -20,6 +20,17 @@ logits = torch.ones(3, requires_grad=True) * 2
 probs = torch.sigmoid(logits)
 probs.mul_(2)
 probs.sum().backward()""",
+    "broken, unwatched": """\
+# not watched
+logits = torch.ones(3, requires_grad=True) * 2
+probs = torch.sigmoid(logits)
+probs.mul_(2)
+probs.sum().backward()""",
+    "proven": """\
+%%inplace_watch --prove
+probs = torch.sigmoid(torch.ones(3, requires_grad=True))
+probs.mul_(2)
+probs.sum().backward()""",
     "early failure": "%%inplace_watch  --level ops\nx = torch.ones(2)\nx.add_(torch.ones(3))",
     "bound after a failure": "print([call.callsite.line for call in broken.calls])",
     "last value": "%%inplace_watch\nx = torch.ones(2)\n6 * 7",
@@ -58,9 +69,9 @@ def gutter_lines(cell: Any) -> list[int]:
     return [int(number) for number in re.findall(r"^-+> (\d+)", plain(cell), flags=re.MULTILINE)]
 
 
-def test_a_failing_cell_shows_its_own_traceback_once_and_then_the_report(ran: dict[str, Any]) -> None:
-    assert kinds(ran["broken"]) == ["error", "report"]
-    assert ran["broken"].outputs[0].ename == "RuntimeError"
+def test_what_explains_the_error_stands_above_its_traceback_which_is_there_once(ran: dict[str, Any]) -> None:
+    assert kinds(ran["broken"]) == ["report", "error"]
+    assert ran["broken"].outputs[1].ename == "RuntimeError"
     assert gutter_lines(ran["broken"])[0] == 5
 
 
@@ -69,18 +80,31 @@ def plain(cell: Any) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text_of(cell, "error"))
 
 
-def test_the_verdict_stands_above_the_traceback_and_the_magic_line_in_one_as_it_was_typed(ran: dict[str, Any]) -> None:
-    first, *rest = plain(ran["broken"]).splitlines()
-    assert first.startswith("# ✗ `probs` was overwritten (Cell In[")
-    traceback = next(number for number, line in enumerate(rest) if not line.startswith("# "))
-    assert traceback <= 2, "a verdict of a few lines, as comments"
-    assert set(rest[traceback]) == {"-"}
+def test_the_error_that_a_notebook_stores_is_that_of_the_unwatched_cell_word_for_word(ran: dict[str, Any]) -> None:
+    watched, unwatched = (
+        re.sub(rf"In\[{cell.execution_count}\]", "In[N]", "\n".join(cell.outputs[at].traceback)).split("\n")
+        for cell, at in ((ran["broken"], 1), (ran["broken, unwatched"], 0))
+    )
+    assert [(one, other) for one, other in zip(watched, unwatched, strict=True) if one != other] == [
+        ("      1 %%inplace_watch -o broken", "\x1b[32m      1\x1b[39m \x1b[38;5;66;03m# not watched\x1b[39;00m")
+    ]
+    assert ran["broken"].outputs[1].evalue == ran["broken, unwatched"].outputs[0].evalue
+
+
+def test_the_magic_line_stands_in_a_traceback_as_it_was_typed(ran: dict[str, Any]) -> None:
     assert "      1 %%inplace_watch  --level ops\n" in plain(ran["early failure"])
     assert "inplace_magic" not in plain(ran["early failure"])
 
 
-def test_an_error_that_no_finding_explains_has_the_traceback_that_it_has_unwatched(ran: dict[str, Any]) -> None:
-    assert set(plain(ran["failure in a function"]).splitlines()[0]) == {"-"}
+def test_the_report_comes_last_where_it_does_not_explain_the_error(ran: dict[str, Any]) -> None:
+    assert kinds(ran["early failure"]) == ["error", "report"]
+    assert kinds(ran["failure in a function"]) == ["error", "report"]
+
+
+def test_with_proofs_the_card_is_there_at_once_and_the_report_after_the_traceback(ran: dict[str, Any]) -> None:
+    shown = [kind for kind in kinds(ran["proven"]) if kind not in ("stdout", "stderr")]
+    assert shown == ["report", "error", "report"]
+    assert "Tried" not in text_of(ran["proven"], "report").partition("is below the traceback")[0]
 
 
 def test_the_report_of_a_failing_cell_is_bound(ran: dict[str, Any]) -> None:

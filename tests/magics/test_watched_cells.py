@@ -137,6 +137,24 @@ def test_an_interrupt_that_leaves_the_cells_coroutine_still_ends_the_watch(
     assert run_cell(ip, "y = torch.ones(2)").reports == []
 
 
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, ValueError])
+def test_the_traceback_is_printed_whatever_becomes_of_the_report_above_it(
+    ip: Any, fault: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(**_: object) -> None:
+        raise fault
+
+    vars(ip)["kernel"] = object()  # as in a notebook
+    with monkeypatch.context() as patch:
+        patch.setattr(ip.display_pub, "publish", interrupted)
+        ran = run_cell(ip, BROKEN)
+    del vars(ip)["kernel"]
+    assert "modified by an inplace operation" in str(ran.error)
+    assert "Traceback (most recent call last)" in ran.out
+    assert len(ip.user_ns["report"].hazards) == 1
+    assert len(run_cell(ip, "%inplace_report").reports) == 1
+
+
 def test_a_cell_that_another_cell_runs_does_not_end_the_watch(ip: Any) -> None:
     others = "get_ipython().run_cell('x.add_(1);')\nget_ipython().run_cell('  ')"
     ran = run_cell(ip, f"%%inplace_watch -o r\nx = torch.ones(1)\n{others}\nx.mul_(2);")

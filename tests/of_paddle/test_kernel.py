@@ -1,4 +1,4 @@
-"""Through a real kernel: a cell fails as ever, its report stands below the traceback; unwatched it gets a hint."""
+"""Through a real kernel: a cell fails as ever, its report stands above the traceback; unwatched it gets a hint."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_watched_cell_that_imports_paddle_fails_with_its_own_error_and_a_repor
         allow_errors=True,
         settings=kernel_sockets(),  # its own environment is not that from which kernels are forked
     )
-    assert [kind for kind in kinds(watched) if kind != "stderr"] == ["error", "report"]
+    assert [kind for kind in kinds(watched) if kind != "stderr"] == ["report", "error"]
     assert "(PermissionDenied) Tensor ''" in text_of(watched, "error")
     assert "stand_in" not in text_of(watched, "error")
     assert text_of(asked, "stdout") == "paddle 6 5\n"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import torch
 from builders import sigmoid_report
 from render.samples import fine_report, hostile_report, long_report
 
+import inplace_magic
 from inplace_magic.record.trace import Trace
+from inplace_magic.render import style
 from inplace_magic.render.drawing import MAX_NODES
 from inplace_magic.report import Report
 
@@ -41,7 +44,7 @@ def test_the_same_report_gives_the_same_text():
 def test_a_mutated_tensor_is_told_without_colour():
     statement = node(sigmoid_report().to_dot(), "T4@v1")
 
-    assert "✎ T4 probs  v0→v1" in statement
+    assert "✎ T4 probs · S4 · v0→v1" in statement
     assert "peripheries=2" in statement
     assert "penwidth=2" in statement
 
@@ -65,6 +68,19 @@ def test_arrows_of_what_is_kept_for_backward_are_dashed():
 def test_addresses_appear_only_when_asked_for():
     assert "data_ptr" not in sigmoid_report().to_dot()
     assert "data_ptr 0x" in sigmoid_report().to_dot(raw=True)
+
+
+def test_raw_numbers_are_those_that_python_and_torch_show():
+    with inplace_magic.watch() as w:
+        x = torch.zeros(3)
+        row = x[:2]
+        row.add_(1)
+    boxes = node(w.report.to_dot(raw=True), "T1@v0"), node(w.report.to_dot(raw=True), "T2@v1")
+    assert "T1 x · S1 · v0" in boxes[0]
+    assert "✎ T2 row · S1 · v0→v1" in boxes[1], "a view says whose memory it has"
+    for tensor, box in zip((x, row), boxes, strict=True):
+        assert f"id {id(tensor)}\\n" in box
+        assert f"data_ptr {hex(tensor.data_ptr())}" in box
 
 
 def test_one_font_name_and_no_list_of_fonts():
@@ -114,3 +130,28 @@ def test_a_hostile_name_stays_text():
 
 def test_an_empty_report_has_a_graph():
     assert Report(Trace()).to_dot().startswith("digraph")
+
+
+class Net(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc, self.w = torch.nn.Linear(4, 4), torch.nn.Parameter(torch.ones(4, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.linear(self.fc(x), self.w).relu_()
+
+
+def test_a_module_of_one_operation_stands_by_its_path_and_class_and_parameters_are_told_from_activations():
+    net, x = Net(), torch.zeros(2, 4, requires_grad=True)
+    with inplace_magic.watch() as w:
+        net(x)
+    dot = w.report.to_dot()
+
+    assert "+ net.fc: Linear\\n" in dot
+    assert "+ F.linear\\n" in dot, "a part of `Net`, whose forward does more"
+    named = {name: next(line for line in dot.splitlines() if f" {name} · S" in line) for name in ("net.w", "x")}
+    assert "◆ T" in named["net.w"]
+    assert style.PURPLE_TINT in named["net.w"]
+    assert "◆" not in named["x"], "a leaf that requires grad, and no parameter"
+    assert style.PURPLE_TINT not in named["x"]
+    assert "Violet box ◆: a parameter." in dot

@@ -15,6 +15,7 @@ from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import MAX_NODES, SMALL, drawing_of, outline_of
+from inplace_magic.render.reading import Reading
 from inplace_magic.render.temporaries import without_temporaries
 
 
@@ -177,3 +178,41 @@ def test_opening_more_than_a_picture_can_hold_changes_nothing():
 
     assert {call.key for call in one.graph.calls} == {f"C{i}" for i in range(20)}
     assert drawing_of(outline_of(graph, ()), expanded=keys) == drawing_of(outline_of(graph, ()))
+
+
+def test_what_filled_a_new_module_is_one_box_and_only_what_the_readers_lines_wrote_is_marked():
+    with inplace_magic.watch() as w:
+        conv, line = torch.nn.Conv2d(3, 8, 3), torch.nn.Linear(4, 2)
+        x = torch.zeros(1, 3, 8, 8)
+        h = torch.relu_(x)
+        torch.nn.init.ones_(line.weight)
+        y = conv(h), line(torch.zeros(4))
+    assert y
+    report = w.report
+    drawing = Reading(report).drawing()
+
+    assert {(fold.path, fold.name, fold.initialised) for fold in drawing.folds} == {
+        ("conv", "Conv2d", True),
+        ("line", "Linear", True),
+    }
+    marked = {vertex.name for vertex in drawing.graph.tensors if vertex.mutated}
+    assert marked == {"x", "line.weight"}, "`init.ones_` is a line of the reader's"
+    assert not [vertex for vertex in drawing.graph.tensors if not vertex.name and vertex.origin == "created"][2:], (
+        "the results of `conv` and `line` alone have no name"
+    )
+    assert "⊞ conv: Conv2d, initialised" in report.to_dot()
+    opened = Reading(report).drawing(expanded={fold.key for fold in drawing.folds})
+    assert opened.folds == ()
+    assert {"conv.weight", "conv.bias"} <= {vertex.name for vertex in opened.graph.tensors if vertex.mutated}
+
+
+def test_what_filled_a_module_is_drawn_where_a_finding_is_about_it():
+    with inplace_magic.watch() as w:
+        line = torch.nn.Linear(3, 3)
+        out = line(torch.ones(1, 3, requires_grad=True))
+        line.weight.data.mul_(2)
+        out.sum().backward()
+    drawing = Reading(w.report).drawing()
+    kept = set(drawing.roles.keys)
+    assert kept
+    assert not any(f"C{call}" in kept for fold in drawing.folds for call in fold.calls)

@@ -111,7 +111,7 @@ def test_the_picture_has_the_finding_as_its_alternative_text():
     (graph,) = Elements(to_fragment(sigmoid_report())).graphs
     alt = graph["alt"]
     assert alt is not None
-    assert "`probs` was overwritten (Cell In[7], line 6)" in alt
+    assert "`probs` was overwritten (line 6)" in alt
 
 
 @pytest.mark.parametrize("number", [0, 1], ids=["graph", "timeline"])

@@ -28,8 +28,7 @@ def test_the_whole_text_of_a_cell_with_nothing_wrong(golden):
 
 def test_the_verdict_names_the_tensor_and_both_places():
     assert verdict(sigmoid_report()) == (
-        "✗ `probs` was overwritten (Cell In[7], line 6) after it had been saved for backward (Cell In[7], line 5), so "
-        "backward raised an error."
+        "✗ `probs` was overwritten (line 6) after it had been saved for backward (line 5), so backward raised an error."
     )
 
 

@@ -35,6 +35,8 @@ class Fold:
     site: Callsite | None = None
     lines: tuple[int, int] | None = None
     """First and last line, where all of it lies in one function."""
+    initialised: bool = False
+    """A new module's tensors and what filled them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,13 @@ from inplace_magic.language import N_, _, clauses
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.folds import draw_frames, fold_box
-from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, tail, tooltip_of
+from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, layers_of, tail, tooltip_of
 from inplace_magic.render.part import MOST_IN_A_FILE
 from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
 
+PARAMETER = "◆"
 MAX_GRAD_FNS = 2
 """Autograd nodes that the box of a call names."""
 
@@ -32,6 +33,7 @@ LEGEND = {
     "mutated": N_("Double border ✎: mutated in place."),
     "saved": N_("Dashed arrow: kept for backward."),
     "view": N_("Dotted arrow: same memory."),
+    "parameter": N_("Violet box ◆: a parameter."),
     "fold": N_("Green box ⊞: several calls, not drawn one by one."),
     "frame": N_("Green frame: a module, a function or a loop."),
 }
@@ -91,8 +93,10 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
         dot.graph_attr.update(nslimit="1", nslimit1="1")
     for tensor in shown.tensors:
         dot.node(tensor.key, **_tensor(tensor, roles, _made(tensor, drawing, reading), raw))
+    layers = layers_of(reading.graph.calls)
     for call in shown.calls:
-        dot.node(call.key, **_call(call, roles, _place(call, reading), drawing.notes.get(call.key, [])))
+        title = layers.get(call.key, call.name)
+        dot.node(call.key, **_call(call, title, roles, _place(call, reading), drawing.notes.get(call.key, [])))
     for fold in drawing.folds:
         dot.node(fold.key, **fold_box(fold, reading))
     draw_frames(dot, drawing)
@@ -116,6 +120,7 @@ def _legend(drawing: Drawing) -> list[str]:
     signs |= {call.kind for call in drawing.graph.calls}
     found = (
         ("mutated", any(tensor.mutated for tensor in drawing.graph.tensors)),
+        ("parameter", any(_is_parameter(tensor) for tensor in drawing.graph.tensors)),
         ("fold", bool(drawing.folds)),
         ("frame", bool(drawing.frames)),
     )
@@ -136,11 +141,14 @@ def _made(tensor: TensorVertex, drawing: Drawing, reading: Reading) -> str:
 def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool) -> dict[str, str]:
     facts = tensor.facts
     name = words.tensor_label(tensor.tensor, {tensor.tensor: tail(tensor.name)})
+    storage = f"S{facts.storage}" if facts is not None and facts.storage is not None else ""
+    version = words.version(tensor.version)
+    if _is_parameter(tensor):
+        name = f"{PARAMETER} {name}"
     if tensor.mutated:
-        step = words.version_step(tensor.version_before, tensor.version)
-        head = f"{style.EFFECT_SYMBOL['mutated']} {name}  {step}"
-    else:
-        head = f"{name}  {words.version(tensor.version)}"
+        name = f"{style.EFFECT_SYMBOL['mutated']} {name}"
+        version = words.version_step(tensor.version_before, tensor.version)
+    head = " · ".join(part for part in (name, storage, version) if part)
     lines = [head, words.shape(facts)]
     if made:
         lines.append(made)
@@ -151,7 +159,8 @@ def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool) -> dict[st
     elif tensor.origin == "unseen":
         lines.append(_("written unseen by the watch"))
     if raw and facts is not None:
-        lines += [f"id {_hex(facts.python_id)}", f"data_ptr {_hex(facts.data_ptr)}"]
+        numbers = ("id", facts.python_id, str), ("data_ptr", facts.data_ptr, hex)
+        lines += [f"{label} {_('unknown') if number is None else shown(number)}" for label, number, shown in numbers]
     attributes = {"style": "rounded,filled", "fillcolor": style.CARD}
     if tensor.mutated:
         guilty = tensor.key in roles.tensors
@@ -163,18 +172,20 @@ def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool) -> dict[st
         )
     elif tensor.key in roles.tensors:
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
+    elif _is_parameter(tensor):
+        attributes.update(color=style.PURPLE, fillcolor=style.PURPLE_TINT)
     return {"label": label_of(lines), "tooltip": tooltip_of([head, *_about(tensor)]), **attributes}
 
 
+def _is_parameter(tensor: TensorVertex) -> bool:
+    return tensor.facts is not None and tensor.facts.cls == "Parameter"
+
+
 def _about(tensor: TensorVertex) -> list[str]:
-    facts = tensor.facts
-    if facts is None:
-        return []
-    storage = _("storage S{number}").format(number=facts.storage) if facts.storage is not None else ""
-    return [clauses((facts.device, storage, words.traits(facts)))]
+    return [] if tensor.facts is None else [clauses((tensor.facts.device, words.traits(tensor.facts)))]
 
 
-def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[str, str]:
+def _call(call: CallVertex, title: str, roles: Roles, place: str, notes: list[str]) -> dict[str, str]:
     found = list(dict.fromkeys(call.nodes))
     nodes = ", ".join(found[:MAX_GRAD_FNS]) + (" …" if len(found) > MAX_GRAD_FNS else "")
     symbol = style.KIND_SYMBOL[call.kind] if call.error is None else style.EFFECT_SYMBOL["raised"]
@@ -188,7 +199,7 @@ def _call(call: CallVertex, roles: Roles, place: str, notes: list[str]) -> dict[
         lines.append(": ".join(part for part in (place, code) if part))
         lines.append(", ".join(part for part in (call.name, nodes) if part))
     else:
-        lines = [f"{symbol} {call.name}", ", ".join(part for part in (place, nodes) if part)]
+        lines = [f"{symbol} {title}", ", ".join(part for part in (place, nodes) if part)]
     lines += [lettering.shortened(note, CODE_LENGTH) for note in notes]
     if call.error is not None:
         lines.append(_("raised {error}").format(error=call.error.split(":", 1)[0]))
@@ -240,7 +251,3 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
 def _place(call: CallVertex | None, reading: Reading) -> str:
     known = call is not None and call.site is not None and call.site.line
     return words.place_in(call.site, reading.trace) if call is not None and known else ""
-
-
-def _hex(number: int | None) -> str:
-    return _("unknown") if number is None else hex(number)

@@ -22,7 +22,7 @@ def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
     """Attributes of a fold's box: its name, the number and lines of its calls, its writes and results."""
     lines = [part for part in (heading_of(fold), _extent(fold, reading)) if part]
     lines[0] = f"⊞ {lines[0]}"
-    if fold.mutated:
+    if fold.mutated and not fold.initialised:
         said = ngettext("{count} write in place inside", "{count} writes in place inside", len(fold.mutated))
         lines.append(f"{style.EFFECT_SYMBOL['mutated']} {said.format(count=len(fold.mutated))}")
     for result in fold.results[:MAX_RESULTS]:
@@ -45,6 +45,8 @@ def heading_of(group: Fold | Frame) -> str:
 
 def _name(group: Fold | Frame) -> str:
     where = tail(group.path)
+    if isinstance(group, Fold) and group.initialised:
+        return _("{module}: {cls}, initialised").format(module=where, cls=group.name)
     if isinstance(group, Fold) and group.more and not group.layers:
         named = f"{group.name}, " if group.name else ""
         passes = ngettext("{count} more pass", "{count} more passes", group.passes).format(count=group.passes)

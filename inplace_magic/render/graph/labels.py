@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import ceil
 
+from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.render import lettering
 
 CODE_LENGTH = 44
@@ -51,3 +52,20 @@ def _escaped(lines: Iterable[str]) -> str:
 def tail(name: str) -> str:
     """The end of a long name, which says more than its beginning."""
     return name if len(name) <= CODE_LENGTH else f"…{name[1 - CODE_LENGTH :]}"
+
+
+def layers_of(calls: Sequence[CallVertex]) -> dict[str, str]:
+    """``net.conv1: Conv2d`` for each call that is all that autograd tracks of a module's forward, by the call's key.
+
+    ``F.linear`` in the forward of a model that runs ``F.relu`` too is a part of that model, and keeps its name.
+    """
+    named = [(call, call.rooms[-1]) for call in calls if call.rooms]
+    run: dict[tuple[str, ...], set[str]] = {}
+    for call in calls:
+        if call.nodes:
+            run.setdefault(call.modules, set()).add(call.name)
+    return {
+        call.key: f"{tail(room.path)}: {room.cls}"
+        for call, room in named
+        if room is not None and call.nodes and len(run[call.modules]) == 1
+    }

@@ -19,12 +19,13 @@ function mount(root, state, options) {
   /* The graph. */
   const svg = picture(state.svg), legend = [...svg.children].filter((each) => each.localName === "text");
   const top = legend.length && legend[legend.length - 1].getAttribute("y") - 4;
-  const stage = make("div", { class: "im-stage" }, svg), view = camera(svg, top, stage, words, state.paths.length, on);
+  const stage = make("div", { class: "im-stage" }, svg), more = make("span", { class: "im-more", "aria-hidden": "true" });
+  const view = camera(svg, top, stage, words, state.paths, more, on);
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", words.graph);
   const nodes = [...svg.querySelectorAll(".n")], edges = [...svg.querySelectorAll(".e")];
   const byKey = new Map(nodes.map((node) => [key(node), node]));
-  const first = svg.querySelector(".guilty") || byKey.get(state.first) || nodes[0];
+  const start = svg.querySelector(".guilty") || byKey.get(state.first), first = start || nodes[0];
   const ends = (edge) => [edge.getAttribute("data-f"), edge.getAttribute("data-t")];
   const near = new Map(nodes.map((node) => [key(node), new Set([key(node)])]));
   for (const [from, to] of edges.map(ends)) {
@@ -83,9 +84,14 @@ function mount(root, state, options) {
       if (inside.includes(hit)) tell("onExpand", key(hit));
     }
   });
+  const expand = button(words.expand, words.expand_all, () => {
+    const said = view.expand(start) ? words.reduce : words.expand;
+    expand.textContent = said;
+    expand.setAttribute("aria-label", said);
+  });
   const bar = make("div", { class: "im-bar" }, button("+", words.zoom_in, () => view.zoom(1.25)),
-    button("−", words.zoom_out, () => view.zoom(0.8)), button(words.fit, words.fit_all, view.fit), find, found,
-    make("span", {}, legend.map((each) => each.textContent).join(" ")));
+    button("−", words.zoom_out, () => view.zoom(0.8)), button(words.fit, words.fit_all, view.fit), expand, find, found,
+    more, make("span", {}, legend.map((each) => each.textContent).join(" ")));
   legend.forEach((each) => each.remove());
 
   /* What is selected, the code beside the graph, and the calls in their order. */
@@ -179,9 +185,10 @@ function mount(root, state, options) {
     undo.push(() => { for (const [row] of tables) row.classList.remove("im-hot", "im-past"); });
   }
   root.append(box);
-  const sizes = new ResizeObserver(() => view.resize(first));
+  const fitted = () => { view.resize(start); expand.hidden = view.whole; };
+  const sizes = new ResizeObserver(fitted);
   sizes.observe(stage);
-  view.resize(first);
+  fitted();
   refresh();
   return {
     select(k) { pinned = k !== null && byKey.has(k) ? k : null; if (pinned) view.show(byKey.get(pinned)); refresh(); },

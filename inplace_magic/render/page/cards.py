@@ -69,18 +69,17 @@ def finding_cards(report: Report, *, most: int = FEW_CARDS, told: bool = False) 
 def _cards(findings: Sequence[Hazard], report: Report, most: int, more: str) -> str:
     firsts = {finding.code: finding for finding in reversed(findings[:most])}  # a code is explained once
     cards = [_card(finding, report, explained=firsts[finding.code] is finding) for finding in findings[:most]]
-    lines = [_one_line(finding) for finding in findings[most : most + MAX_LINES]]
+    lines = [_one_line(finding, report) for finding in findings[most : most + MAX_LINES]]
     left = len(findings) - len(cards) - len(lines)
     rest = _sentence(more.format(count=left)) if left else ""
     return "".join(cards) + (tag("ul", "margin:4px 0 10px", *lines) if lines else "") + rest
 
 
-def _one_line(finding: Hazard) -> str:
+def _one_line(finding: Hazard, report: Report) -> str:
     _accent, ink, _tint = style.SEVERITY_COLOURS[finding.severity]
     title = f"{style.SEVERITY_SYMBOL[finding.severity]} {finding.code}{words.times(finding.count)}: "
-    return tag(
-        "li", "", tag("b", f"color:{ink}", esc(title)), prose(lettering.shortened(headline(finding), MAX_HEADLINE))
-    )
+    said = prose(lettering.shortened(headline(finding, report.trace), MAX_HEADLINE))
+    return tag("li", "", tag("b", f"color:{ink}", esc(title)), said)
 
 
 def _card(finding: Hazard, report: Report, *, explained: bool) -> str:

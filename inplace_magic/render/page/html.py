@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, sentences
 from inplace_magic.render import style
@@ -18,7 +19,7 @@ from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards
 from inplace_magic.render.page.embedded import embedded
 from inplace_magic.render.page.explorer import explorer_state, has_copies, page_script
 from inplace_magic.render.page.memory_section import memory_section, saved_section
-from inplace_magic.render.page.opened import PAGE, opened_in
+from inplace_magic.render.page.opened import PAGE, detail_of, opened_in
 from inplace_magic.render.page.packing import packed
 from inplace_magic.render.page.sections import (
     line_calls,
@@ -59,7 +60,8 @@ def fragment_of(
 ) -> str:
     """As :func:`to_fragment`, of a report that is being read already."""
     report, trace = reading.report, reading.report.trace
-    drawn, keys = _picture(reading, raw) if graph and trace.calls else ("", [])
+    limit = detail_of(report) if reading.rows < MANY_ROWS else LIMIT
+    drawn, keys = _picture(reading, raw, limit) if graph and trace.calls else ("", [])
     timeline, marks = _timeline(reading, opened="timeline" in opened) if drawn else ("", [])
     body = (
         verdict_bar(reading),
@@ -77,7 +79,7 @@ def fragment_of(
     if "<img" not in drawn:
         return card(*body)
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
-    state = {**explorer_state(reading), "rows": rows, "unseen": [keys, marks], "beside": beside_widget}
+    state = {**explorer_state(reading, limit=limit), "rows": rows, "unseen": [keys, marks], "beside": beside_widget}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
     return f"{start}{''.join(body)}</div><script>{page_script(copies=has_copies(report))}</script>"
 
@@ -113,10 +115,10 @@ def _title(reading: Reading) -> str:
     return _("Autograd graph") if reading.report.trace.nodes else _("Tensors and calls")
 
 
-def _picture(reading: Reading, raw: bool) -> tuple[str, list[list[str]]]:
+def _picture(reading: Reading, raw: bool, limit: int) -> tuple[str, list[list[str]]]:
     """The graph, or why there is none, and what nobody sees of it; its titles are not needed where its facts are."""
     try:
-        svg = to_svg(dot_of(reading, raw=raw))
+        svg = to_svg(dot_of(reading, raw=raw, limit=limit))
     except InplaceMagicError as error:
         return tag("p", f"color:{style.MUTED_INK}", prose(str(error))), []
     css = f"max-width:100%;height:auto;background:{style.CARD};border:1px solid {style.LINE};border-radius:6px"

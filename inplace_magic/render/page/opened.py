@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from inplace_magic.analysis.effects import is_own_write
+from inplace_magic.analysis.opening import LIMIT, OVERVIEW
 from inplace_magic.record.options import SECTIONS
 from inplace_magic.render.verdict import is_unexplained
 from inplace_magic.report import Report
@@ -28,6 +29,15 @@ def opened_in(report: Report, chosen: Sequence[str] | None) -> Collection[str]:
     if chosen is not None:
         return SECTIONS if "all" in chosen else chosen
     return frozenset() if is_calm(report) else SCREEN
+
+
+def detail_of(report: Report) -> int:
+    """Up to how many boxes groups are opened in a notebook.
+
+    It is an overview of the model where nothing is wrong and no line of the reader's own wrote by itself.
+    """
+    own = any(call.callsite is not None and call.callsite.direct and is_own_write(call) for call in report.trace.calls)
+    return LIMIT if own or any(finding.is_alarm for finding in report.findings) else OVERVIEW
 
 
 def is_calm(report: Report) -> bool:
