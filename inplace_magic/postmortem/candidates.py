@@ -105,7 +105,7 @@ def _of_memory(
         if event.writes or not _can_save(event, memory, saver):
             continue
         later = [write for write in writes if write.at > event.at]
-        if later:
+        if later and (event.hidden or saver is None or saver.name):
             first = _until_sure(later)
             if asked.expected is not None and asked.found == asked.expected + 1:  # the first is the last as well
                 first = [write for write in first if _is_last_of_kind(write, saver)]
@@ -127,6 +127,8 @@ def _can_save(event: Event, memory: frozenset[int], saver: Saver | None) -> bool
 
 
 def _is_of_kind(event: Event, saver: Saver | None) -> bool:
+    if saver is not None and not saver.name:
+        return event.hidden
     return saver is None or event.nodes is None or bare_node(saver.name) in event.nodes
 
 

@@ -71,6 +71,8 @@ class Event:
     """False in a loop or a branch."""
     sure: bool = True
     """False in a branch that may not have run."""
+    hidden: bool = False
+    """Whether its node is within ``CopySlices``, as that of a write of a view is."""
     known: bool = True
     """False where the effect of a function is guessed by its name."""
 
@@ -284,6 +286,7 @@ class Machine:
     ) -> None:
         """An operation in place: it keeps what it reads before it writes, and its result afterwards."""
         self.operation(node, frame, nodes, written, *read, into=Tensors(NO_MEMORY))
+        self.events[-1].hidden = any(each.through == "view" for each in tensors_in(written))
         self.write(node, frame, nodes, written, bumps=bumps, known=known, recorded=recorded)
         if isinstance(written, Tensors):
             self.operation(node, frame, nodes, into=written)
