@@ -35,6 +35,8 @@ class Verdict:
     saver: Where | None = None
     node: Saver | None = None
     """The node that refused, where the suspicions agree on it."""
+    steps: bool = False
+    """Whether the writes are steps of an optimizer."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def verdict(flow: Flow, asked: Asked) -> Verdict:
         certain,
         next(iter(saving.values())) if len(saving) == 1 and fitting else None,
         next(iter(nodes.values())) if len(nodes) == 1 and fitting else None,
+        all(write.each for each in suspicions for write in each.first),
     )
 
 
