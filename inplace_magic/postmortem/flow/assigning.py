@@ -23,7 +23,7 @@ from inplace_magic.postmortem.flow.values import (
     Value,
     parts,
 )
-from inplace_magic.postmortem.flow.vocabulary import OPERATORS, SETITEM
+from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING, OPERATORS, SETITEM
 from inplace_magic.postmortem.reading import Missing, lookup
 
 
@@ -198,6 +198,7 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
         for part in parts(owner):
             if isinstance(part, Tensors):
                 machine.operation(target, frame, names, part, right, into=Tensors(frozenset()))
+                machine.events[-1].hidden = not names <= KEEP_NOTHING
                 set_item(machine, target, part, index, right, frame, also=True)
                 continue
             for entry in parts(machine.item(machine, part, target.slice, index, target, frame)):

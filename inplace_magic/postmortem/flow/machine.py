@@ -25,6 +25,7 @@ from inplace_magic.postmortem.flow.values import (
     memories_in,
     tensors_in,
 )
+from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
 from inplace_magic.postmortem.memory import Memory, memory_of
 from inplace_magic.postmortem.reading import unwrapped
 from inplace_magic.postmortem.texts import Texts
@@ -71,6 +72,8 @@ class Event:
     """False in a loop or a branch."""
     sure: bool = True
     """False in a branch that may not have run."""
+    hidden: bool = False
+    """Whether its node is within ``CopySlices``, as that of a write of a view is."""
     known: bool = True
     """False where the effect of a function is guessed by its name."""
 
@@ -284,6 +287,8 @@ class Machine:
     ) -> None:
         """An operation in place: it keeps what it reads before it writes, and its result afterwards."""
         self.operation(node, frame, nodes, written, *read, into=Tensors(NO_MEMORY))
+        of_view = any(each.through == "view" for each in tensors_in(written))
+        self.events[-1].hidden = of_view and (nodes is None or not nodes <= KEEP_NOTHING)
         self.write(node, frame, nodes, written, bumps=bumps, known=known, recorded=recorded)
         if isinstance(written, Tensors):
             self.operation(node, frame, nodes, into=written)
