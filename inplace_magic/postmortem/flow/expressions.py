@@ -242,7 +242,8 @@ def _attribute(machine: Machine, owner: Value, name: str, node: ast.expr, frame:
             return owner.attributes[name]
         return _of_kind(machine, owner, owner.kind, name, frame, node)
     if isinstance(owner, Live):
-        return _of_object(machine, owner, name, frame, node)
+        found = _of_object(machine, owner, name, frame, node)
+        return UNKNOWN if isinstance(found, Constant) and machine.may_have_changed(name, frame.filename) else found
     if isinstance(owner, Class):
         return _of_kind(machine, owner, owner, name, frame, node)
     return UNKNOWN if isinstance(owner, Constant) else Method(owner, name)

@@ -29,6 +29,7 @@ from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
 from inplace_magic.postmortem.memory import Memory, memory_of
 from inplace_magic.postmortem.reading import unwrapped
 from inplace_magic.postmortem.texts import Texts
+from inplace_magic.source.text import children
 
 MOST_STEPS = 20_000
 """Expressions and statements that are followed."""
@@ -153,6 +154,7 @@ class Machine:
         self._numbers: dict[Memory, int] = {}
         self._globals: dict[int, Env] = {}
         self._envs: list[Env] = []
+        self._set_later: dict[str, frozenset[str] | None] = {}
         self.clock = 0
         self.escapes: list[Event] = []
         """Calls of functions whose text is unknown, with what they were given."""
@@ -355,6 +357,15 @@ class Machine:
         self.backward_hooks.clear()
         self.snapshot = None
 
+    def may_have_changed(self, name: str, filename: str) -> bool:
+        """Whether a number or flag that an object or a module holds now can have been another one before: the text sets
+        an attribute or global name of that name outside of ``__init__``."""
+        if filename not in self._set_later:
+            text = self.texts.text(filename)
+            self._set_later[filename] = set_later(text.tree) if text is not None and text.tree is not None else None
+        names = self._set_later[filename]
+        return names is None or name in names or name == "training"
+
     def find(self, name: str, frame: Frame) -> Value:
         """What a name stands for."""
         env: Env | None = frame.env
@@ -362,10 +373,27 @@ class Machine:
             if name in env.names:
                 return env.names[name]
             if env.live is not None and name in env.live:
-                return self.value_of(env.live[name])
+                value = self.value_of(env.live[name])
+                changed = isinstance(value, Constant) and self.may_have_changed(name, frame.filename)
+                return UNKNOWN if changed else value
             env = env.parent
         found = vars(builtins).get(name, UNKNOWN)
         return found if isinstance(found, Value) else Live(found)
+
+
+def set_later(tree: ast.Module) -> frozenset[str]:
+    """The attributes that a text sets outside of ``__init__``, and the names that its functions set outside."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [tree]
+    for node in waiting:
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            continue
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.attr)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            found.update(node.names)
+        waiting += children(node)
+    return frozenset(found)
 
 
 def key_of(value: Value) -> int | None:
