@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 import torch
 
+from inplace_magic.postmortem.flow.changes import set_later
+from inplace_magic.postmortem.flow.events import Event, Failing, Frame, Snapshot, Stop, Where
 from inplace_magic.postmortem.flow.values import (
     NO_MEMORY,
     UNKNOWN,
@@ -29,84 +30,12 @@ from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
 from inplace_magic.postmortem.memory import Memory, memory_of
 from inplace_magic.postmortem.reading import unwrapped
 from inplace_magic.postmortem.texts import Texts
-from inplace_magic.source.text import children
 
 MOST_STEPS = 20_000
 """Expressions and statements that are followed."""
 MOST_DEPTH = 24
 """Functions inside each other."""
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
-
-
-class Stop(Exception):
-    """The run is over: it came to where the program failed, or to its bound."""
-
-
-@dataclass(frozen=True, eq=False)
-class Where:
-    """A place in the text, and the call that led there."""
-
-    filename: str
-    node: ast.expr | ast.stmt
-    function: str
-    caller: Where | None
-
-
-@dataclass(eq=False)
-class Event:
-    """An operation, or a write."""
-
-    at: int
-    where: Where
-    nodes: frozenset[str] | None
-    """Autograd nodes that it can have made, without ``Backward0``; None: any."""
-    reads: frozenset[int] = NO_MEMORY
-    makes: set[int] = field(default_factory=set)
-    writes: frozenset[int] = NO_MEMORY
-    each: bool = False
-    """Whether all of several were written, as by an optimizer's step; else one of them was."""
-    bumps: int | None = 1
-    """By how many a write moves the version; None where that is open."""
-    recorded: bool = True
-    """Whether autograd can have recorded it."""
-    once: bool = True
-    """False in a loop or a branch."""
-    sure: bool = True
-    """False in a branch that may not have run."""
-    hidden: bool = False
-    """Whether its node is within ``CopySlices``, as that of a write of a view is."""
-    known: bool = True
-    """False where the effect of a function is guessed by its name."""
-
-
-@dataclass(eq=False)
-class Frame:
-    """A function that is being followed."""
-
-    filename: str
-    function: str
-    env: Env
-    caller: Where | None
-    returns: list[Value] = field(default_factory=list)
-    yields: list[Value] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class Snapshot:
-    """What the names stood for as the program failed."""
-
-    names: list[tuple[Mapping[str, object], dict[str, Value]]]
-    heap: dict[tuple[int, object], Value]
-    at: int
-
-
-@dataclass(frozen=True)
-class Failing:
-    """The statement that raised."""
-
-    filename: str
-    line: int
-    function: str
 
 
 class Machine:
@@ -379,21 +308,6 @@ class Machine:
             env = env.parent
         found = vars(builtins).get(name, UNKNOWN)
         return found if isinstance(found, Value) else Live(found)
-
-
-def set_later(tree: ast.Module) -> frozenset[str]:
-    """The attributes that a text sets outside of ``__init__``, and the names that its functions set outside."""
-    found: set[str] = set()
-    waiting: list[ast.AST] = [tree]
-    for node in waiting:
-        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-            continue
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            found.add(node.attr)
-        elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            found.update(node.names)
-        waiting += children(node)
-    return frozenset(found)
 
 
 def key_of(value: Value) -> int | None:
