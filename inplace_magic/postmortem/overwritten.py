@@ -9,7 +9,7 @@ from inplace_magic.language import _
 from inplace_magic.postmortem import words
 from inplace_magic.postmortem.candidates import Asked, verdict
 from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.flow.machine import Where
+from inplace_magic.postmortem.flow.events import Where
 from inplace_magic.postmortem.flow.run import Flow, follow
 from inplace_magic.postmortem.graph import Refused, Saver, keeps_its_graph, refused, roots_of
 from inplace_magic.postmortem.memory import Holders, holders_in, last_recorded

@@ -6,7 +6,8 @@ import ast
 
 import torch
 
-from inplace_magic.postmortem.flow.machine import PLAIN, Frame, Machine, key_of
+from inplace_magic.postmortem.flow.events import Frame
+from inplace_magic.postmortem.flow.machine import PLAIN, Machine, key_of
 from inplace_magic.postmortem.flow.values import (
     UNKNOWN,
     Choice,

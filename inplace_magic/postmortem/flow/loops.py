@@ -7,10 +7,11 @@ import ast
 import torch
 
 from inplace_magic.postmortem.flow.assigning import assign
-from inplace_magic.postmortem.flow.machine import Frame, Machine
+from inplace_magic.postmortem.flow.events import Frame
+from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Items, Live, Tensors, Value, parts
 
-_MOST_PASSES = 12
+_MOST_PASSES = 100
 
 
 def follow_for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> str | None:

@@ -9,10 +9,12 @@ from typing import Any
 
 import torch
 
-from inplace_magic.postmortem.flow.machine import Frame, Machine
+from inplace_magic.postmortem.flow.events import Frame
+from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
     Constant,
+    Function,
     Instance,
     Items,
     Live,
@@ -51,8 +53,6 @@ def call_module(
 
 
 def _is_followed(hook: Value) -> bool:
-    from inplace_magic.postmortem.flow.values import Function
-
     return isinstance(hook, Function)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Any
 
 from inplace_magic.postmortem.flow.assigning import assign, augment
+from inplace_magic.postmortem.flow.events import Frame, Stop
 from inplace_magic.postmortem.flow.loops import follow_for, follow_while
-from inplace_magic.postmortem.flow.machine import Frame, Machine, Stop
+from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
     Class,
@@ -119,8 +121,6 @@ def _function(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, fr
 
 def _import(node: ast.Import | ast.ImportFrom, frame: Frame) -> None:
     """The names of modules that are loaded; at the top of a file they stand in its names anyway."""
-    import sys
-
     if frame.env.live is not None:
         return
     for alias in node.names:
