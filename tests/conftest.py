@@ -48,6 +48,10 @@ SLOW = (
     "tests/situations",  # processes of Python, kernels
     "tests/test_command_line.py",  # processes of Python
     "tests/testing/test_plugin.py",
+    "tests/test_startup.py",  # kernels, processes of Python, as in the next three
+    "tests/postmortem/test_delivery_scripts.py",
+    "tests/postmortem/test_delivery_marimo.py",
+    "tests/postmortem/test_delivery_notebooks.py::test_in_a_kernel",
     "tests/magics/test_across_cells.py::test_in_a_kernel",
     "tests/compare/test_magic.py::test_in_a_kernel",
     "tests/capture/test_beside.py::test_without_other_threads",  # a process of Python, as in the next five

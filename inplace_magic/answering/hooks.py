@@ -51,7 +51,8 @@ def tell(error: BaseException) -> None:
 
         found = None if has_note(error) else answer_of(error)
         if found is not None:
-            say(f"\n{found}")
+            told = _("`python -m inplace_magic {program}` runs it under a watch, which names the line.")
+            say(f"\n{found}" if found.certain else f"\n{found}\n  {told.format(program=sys.argv[0])}")
     except Exception as fault:  # a boundary: the program has ended as it did
         complain(_("the answer could not be shown"), fault)
 

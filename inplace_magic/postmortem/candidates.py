@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from inplace_magic.postmortem.flow.machine import Event, Where
+from inplace_magic.postmortem.flow.events import Event, Where
 from inplace_magic.postmortem.flow.run import Flow
 from inplace_magic.postmortem.flow.vocabulary import bare_node
 from inplace_magic.postmortem.graph import Saver
@@ -35,6 +35,8 @@ class Verdict:
     saver: Where | None = None
     node: Saver | None = None
     """The node that refused, where the suspicions agree on it."""
+    steps: bool = False
+    """Whether the writes are steps of an optimizer."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def verdict(flow: Flow, asked: Asked) -> Verdict:
         certain,
         next(iter(saving.values())) if len(saving) == 1 and fitting else None,
         next(iter(nodes.values())) if len(nodes) == 1 and fitting else None,
+        all(write.each for each in suspicions for write in each.first),
     )
 
 
@@ -105,7 +108,7 @@ def _of_memory(
         if event.writes or not _can_save(event, memory, saver):
             continue
         later = [write for write in writes if write.at > event.at]
-        if later:
+        if later and (event.hidden or saver is None or saver.name):
             first = _until_sure(later)
             if asked.expected is not None and asked.found == asked.expected + 1:  # the first is the last as well
                 first = [write for write in first if _is_last_of_kind(write, saver)]
@@ -127,6 +130,8 @@ def _can_save(event: Event, memory: frozenset[int], saver: Saver | None) -> bool
 
 
 def _is_of_kind(event: Event, saver: Saver | None) -> bool:
+    if saver is not None and not saver.name:
+        return event.hidden
     return saver is None or event.nodes is None or bare_node(saver.name) in event.nodes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from types import FrameType
 from typing import Any
@@ -29,7 +29,7 @@ class Saver:
     """A node that keeps a tensor which was written since; facts alone, no object of the user's."""
 
     name: str
-    """As PyTorch prints it: ``SigmoidBackward0``."""
+    """As PyTorch prints it: ``SigmoidBackward0``; empty for a function within ``CopySlices``, which shows nothing."""
     field: str
     """PyTorch's name for what it saved: ``result``, ``self``, ``mat2``."""
     sequence: int | None
@@ -44,6 +44,8 @@ class Saver:
     @property
     def is_output(self) -> bool | None:
         """Whether it keeps its own result; None where its name for it does not say."""
+        if not self.name:
+            return False
         if self.field.startswith(("result", "output")):
             return True
         return None if self.field.startswith(_EITHER) else False
@@ -137,7 +139,7 @@ def refused(tensors: Iterable[Any], version: int | None, shape: tuple[int, ...] 
         retained: whether this backward lets go of nothing.
     """
     savers: list[Saver] = []
-    packed = False
+    packed = hidden = False
     left = most_nodes()
     count = 0
     for node in nodes_of(tensors, left):
@@ -150,12 +152,15 @@ def refused(tensors: Iterable[Any], version: int | None, shape: tuple[int, ...] 
                 continue
             if shape is None or describe.attempt(lambda t=tensor: tuple(t.shape)) == shape:  # type: ignore[misc]
                 fits.append((field, tensor))
+        hidden = hidden or (not savers and node_name(node) == "CopySlices")
         if fits:
             savers += [_saver(node, field, tensor) for field, tensor in fits]
             if len(savers) >= _MOST_FITTING:
                 break
+    if hidden and savers:
+        savers.append(replace(savers[0], name="", field="", written_by=None, parameters=frozenset()))
     same = len({(saver.name, saver.memory, saver.sequence) for saver in savers}) == 1
-    return Refused(tuple(savers), bool(savers) and (same or not retained), packed, count >= left)
+    return Refused(tuple(savers), bool(savers) and (same or not retained) and not hidden, packed, count >= left)
 
 
 def _saver(node: Any, field: str, tensor: Any) -> Saver:

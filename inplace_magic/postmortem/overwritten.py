@@ -9,7 +9,7 @@ from inplace_magic.language import _
 from inplace_magic.postmortem import words
 from inplace_magic.postmortem.candidates import Asked, verdict
 from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.flow.machine import Where
+from inplace_magic.postmortem.flow.events import Where
 from inplace_magic.postmortem.flow.run import Flow, follow
 from inplace_magic.postmortem.graph import Refused, Saver, keeps_its_graph, refused, roots_of
 from inplace_magic.postmortem.memory import Holders, holders_in, last_recorded
@@ -33,7 +33,7 @@ def explain_overwritten(failure: Failure) -> Answer:
     names = [path for path, _ in holders.get(saver.memory, ())] if saver is not None and saver.memory else []
     candidates = tuple(_site(failure, line) for line in judged.lines)
     saved = _site(failure, judged.saver) if judged.saver is not None else None
-    saved_by, variable = saver.name if saver is not None else None, names[0] if names else None
+    saved_by, variable = (saver.name or None) if saver is not None else None, names[0] if names else None
     return Answer(
         code=CODE,
         message=words.overwritten(
@@ -54,6 +54,7 @@ def explain_overwritten(failure: Failure) -> Answer:
         expected_version=expected,
         found_version=found,
         variable=variable,
+        fix=words.change(candidates[0], steps=judged.steps) if judged.certain else None,
         limits=tuple(_limits(facts, flow)),
     )
 

@@ -40,6 +40,14 @@ def overwritten(
 _MOST_LINES = 4
 
 
+def change(line: Callsite, *, steps: bool) -> str:
+    """Say what to change about the line that wrote; nobody has tried it."""
+    if steps:
+        return _("Compute {loss} anew after {line}.").format(loss=_("the loss"), line=_line(line))
+    told = _("Let {line} give a new tensor instead of writing into the saved one (clone it first).")
+    return told.format(line=_line(line))
+
+
 def _saver(saved: Callsite | None, node: str | None) -> str:
     if saved is not None and node is not None:
         return _("{line} had saved it for its gradient (`{node}`).").format(line=_line(saved), node=node)

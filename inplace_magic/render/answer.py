@@ -10,12 +10,13 @@
       Fix: …
         -h.add_(1)
         +h = h + 1
-      – Not tried. `%inplace_why 3` runs the cell again on copies and tries it.
+      – Not tried. `%inplace_why 3` runs the cell again on copies, watched, and proves a fix.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from inplace_magic.language import _, ngettext
 from inplace_magic.record.answer import Answer
@@ -38,7 +39,8 @@ def text_of(answer: Answer, *, below: bool = False) -> str:
         answer: what to show.
         below: it stands right below the cell that failed, whose lines need no cell's number then.
     """
-    lines = [MARK + (_message_below(answer) if below else answer.message)]
+    answer = _as_below(answer) if below else answer
+    lines = [MARK + answer.message]
     excerpts = _excerpts(answer)
     for excerpt in excerpts:
         shown = to_lines(excerpt)[1 if _is_own(excerpts, answer, below=below) else 0 :]
@@ -53,9 +55,10 @@ def text_of(answer: Answer, *, below: bool = False) -> str:
 
 def html_of(answer: Answer, *, below: bool = False) -> str:
     """Return the answer as a card that an untrusted notebook keeps; the arguments are those of :func:`text_of`."""
+    answer = _as_below(answer) if below else answer
     accent, ink, _tint = style.SEVERITY_COLOURS["error"]
     sign = tag("b", f"color:{ink}", esc(f"{style.SEVERITY_SYMBOL['error']} "))
-    head = tag("div", "margin:0 0 4px", sign, prose(_message_below(answer) if below else answer.message))
+    head = tag("div", "margin:0 0 4px", sign, prose(answer.message))
     excerpts = _excerpts(answer)
     shown = "".join(listing(excerpt, named=not _is_own(excerpts, answer, below=below)) for excerpt in excerpts)
     css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:4px 0"
@@ -75,10 +78,10 @@ def closing(answer: Answer) -> str:
     """Return the sentence on how to have the answer proved; for a cell, with its number."""
     cell = failing_cell(answer)
     if cell is None:
-        return _("– Not tried.") if answer.diff else ""
+        return _("– Not tried.") if answer.fix or answer.diff else ""
     told = _("`%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
-    if answer.diff:
-        told = _("– Not tried: `%inplace_why {number}` runs the cell again on copies and tries it.")
+    if answer.fix or answer.diff:
+        told = _("– Not tried: `%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
     return told.format(number=cell)
 
 
@@ -87,10 +90,15 @@ def failing_cell(answer: Answer) -> int | None:
     return answer.place.outermost.cell if answer.place is not None else None
 
 
-def _message_below(answer: Answer) -> str:
-    """The cause, with ``line 5`` for lines of the cell that failed."""
-    own = rf"Cell In\[{failing_cell(answer)}\], line (\d+)"
-    return re.sub(own, lambda found: _("line {line}").format(line=found[1]), answer.message)
+def _as_below(answer: Answer) -> Answer:
+    """The answer with ``line 5`` in its sentences for lines of the cell that failed."""
+    own = re.compile(rf"Cell In\[{failing_cell(answer)}\], line (\d+)")
+
+    def said(text: str) -> str:
+        return own.sub(lambda found: _("line {line}").format(line=found[1]), text)
+
+    fix = said(answer.fix) if answer.fix else answer.fix
+    return replace(answer, message=said(answer.message), fix=fix, limits=tuple(map(said, answer.limits)))
 
 
 def _remarks(answer: Answer) -> list[str]:

@@ -49,7 +49,7 @@ def test_what_is_certain_stands_with_both_lines_and_a_fix_that_was_not_tried() -
         "    @@ Cell In[3], line 5 @@",
         "    -h.mul_(2)",
         "    +h = h * 2",
-        "  – Not tried: `%inplace_why 3` runs the cell again on copies and tries it.",
+        "  – Not tried: `%inplace_why 3` runs the cell again on copies, watched, and proves a fix.",
     ]
     assert CERTAIN.mutation == WRITE
 

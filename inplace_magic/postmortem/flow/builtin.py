@@ -6,8 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from inplace_magic.postmortem.flow.assigning import set_attribute
+from inplace_magic.postmortem.flow.attributes import attribute
+from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.loops import entries_of
-from inplace_magic.postmortem.flow.machine import Frame, Machine
+from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
     UNKNOWN,
@@ -81,13 +84,9 @@ def builtin(
     if name == "getattr" and len(given) > 1:
         key = given[1]
         if isinstance(key, Constant) and isinstance(key.value, str):
-            from inplace_magic.postmortem.flow.expressions import attribute
-
             return attribute(machine, given[0], key.value, node, frame)
         return Method(given[0], "") if isinstance(given[0], Tensors) else machine.fresh()
     if name == "setattr" and len(given) > 2:
-        from inplace_magic.postmortem.flow.assigning import set_attribute
-
         if isinstance(given[1], Constant) and isinstance(given[1].value, str):
             set_attribute(machine, given[0], given[1].value, given[2])
         return NOTHING

@@ -9,17 +9,19 @@ from typing import Any
 
 import torch
 
-from inplace_magic.postmortem.flow.assigning import assign, same_object, set_attribute, set_item
+from inplace_magic.postmortem.flow.assigning import same_object
+from inplace_magic.postmortem.flow.attributes import attribute
 from inplace_magic.postmortem.flow.builtin import builtin
+from inplace_magic.postmortem.flow.events import Frame, Where
+from inplace_magic.postmortem.flow.holding import THEMSELVES, of_items, of_module
 from inplace_magic.postmortem.flow.loops import entries_of
-from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Frame, Machine, Where
+from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Machine
 from inplace_magic.postmortem.flow.modules import call_made, call_module, construct, is_module, step, weights_of
 from inplace_magic.postmortem.flow.operations import operation
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
     UNKNOWN,
     Class,
-    Constant,
     Function,
     Instance,
     Items,
@@ -32,6 +34,7 @@ from inplace_magic.postmortem.flow.values import (
     either,
     parts,
 )
+from inplace_magic.postmortem.reading import is_a, module_of, name_of
 
 Named = dict[str, Value]
 
@@ -132,8 +135,6 @@ def _parameters(machine: Machine, function: Function, given: list[Value], named:
 
 
 def _find_method(machine: Machine, owner: Value, name: str, node: ast.expr, frame: Frame) -> Function | None:
-    from inplace_magic.postmortem.flow.expressions import attribute
-
     found = attribute(machine, owner, name, node, frame)
     return found if isinstance(found, Function) else None
 
@@ -153,11 +154,11 @@ def _method(machine: Machine, method: Method, given: list[Value], named: Named, 
     if isinstance(base, Tensors):
         return operation(machine, name, [base, *given], named, node, frame)
     if isinstance(base, Items):
-        return _of_items(machine, base, name, given, node)
+        return of_items(machine, base, name, given, node)
     if base is not None and is_module(base):
         if name in ("parameters", "buffers"):
             return Items(weights_of(base))
-        if name in _THEMSELVES:
+        if name in THEMSELVES:
             return base
     if isinstance(base, Stepping) and name == "step":
         machine.step(node, frame, base.memories)
@@ -165,18 +166,18 @@ def _method(machine: Machine, method: Method, given: list[Value], named: Named, 
     if isinstance(base, Live):
         items = machine.items_of(base)
         if items is not None:
-            return _of_items(machine, items, name, given, node)
+            return of_items(machine, items, name, given, node)
         thing = base.thing
-        if isinstance(thing, ModuleType):
+        if is_a(thing, ModuleType):
             return operation(machine, name, given, named, node, frame)
         if name == "step":
             done = step(machine, base, given, node, frame)
             if done is not None:
                 return done
-        found = _of_module(machine, base, name, given, named, node, frame)
+        found = of_module(machine, base, name, given, named, node, frame)
         if found is not None:
             return found
-        if name == "apply" and isinstance(thing, type):
+        if name == "apply" and is_a(thing, type):
             forward = _find_method(machine, base, "forward", node, frame)
             if forward is not None:
                 return _custom(machine, forward, given, node, frame)
@@ -201,111 +202,6 @@ def _custom(machine: Machine, forward: Function, given: list[Value], node: ast.e
     return made if isinstance(made, Items) else event
 
 
-def _of_items(machine: Machine, items: Items, name: str, given: list[Value], node: ast.expr) -> Value:
-    if name in ("append", "appendleft", "add") and given:
-        items.entries.append(given[0])
-    elif name == "insert" and len(given) > 1:
-        items.entries.insert(0, given[1])
-    elif name in ("extend", "extendleft") and given:
-        items.entries += entries_of(machine, given[0]) or []
-    elif name == "update" and given and items.keys is not None:
-        other = machine.items_of(given[0])
-        if other is not None and other.keys is not None:
-            items.keys += other.keys
-            items.entries += other.entries
-    elif name == "items":
-        return Items(
-            [Items([Constant(key), entry]) for key, entry in zip(items.keys or (), items.entries, strict=False)]
-        )
-    elif name == "keys":
-        return Items([Constant(key) for key in items.keys or ()])
-    elif name in ("values", "copy"):
-        return Items(list(items.entries), list(items.keys) if name == "copy" and items.keys is not None else None)
-    elif name in ("get", "pop", "setdefault", "popleft", "popitem", "__getitem__"):
-        key = given[0].value if given and isinstance(given[0], Constant) and given[0].known else None
-        if items.keys is not None and key in items.keys:
-            return items.entries[items.keys.index(key)]
-        return either(*items.entries, *given[1:2]) if items.entries or given[1:2] else NOTHING
-    return NOTHING
-
-
-def _of_module(
-    machine: Machine, owner: Live, name: str, given: list[Value], named: Named, node: ast.expr, frame: Frame
-) -> Value | None:
-    """Methods of a module of PyTorch's that hand out what it holds, or take hooks."""
-    thing = owner.thing
-    if not isinstance(thing, torch.nn.Module):
-        return None
-    if name in ("parameters", "buffers", "named_parameters", "named_buffers", "state_dict"):
-        return _tensors_of(machine, thing, name)
-    if name in ("children", "modules"):
-        return Items([Live(each) for each in _modules_of(thing)[:100]])
-    if name in ("register_forward_hook", "register_forward_pre_hook") and given:
-        key = id(thing), f"<{name}>"
-        machine.owners[id(thing)] = thing
-        known = machine.heap.get(key)
-        machine.heap[key] = Items([*(known.entries if isinstance(known, Items) else ()), given[0]])
-        return UNKNOWN
-    if name in ("register_full_backward_hook", "register_backward_hook") and given:
-        machine.backward_hooks.append(given[0])
-        return UNKNOWN
-    if name in _THEMSELVES:
-        return owner
-    if name == "load_state_dict":
-        held = _tensors_of(machine, thing, "state_dict")
-        machine.write(node, frame, None, *held.entries, bumps=1, recorded=False)
-        return NOTHING
-    if name == "apply" and given:
-        for each in _modules_of(thing)[:100]:
-            apply(machine, given[0], [Live(each)], {}, node, frame)
-        return owner
-    if name == "forward" or name == "__call__":
-        return call_module(machine, thing, given, named, node, frame, apply)
-    return None
-
-
-_THEMSELVES = frozenset(
-    ("train", "eval", "to", "cuda", "cpu", "float", "double", "half", "requires_grad_", "zero_grad", "compile")
-)
-"""Methods of a module that give the module itself."""
-
-
-def _modules_of(module: Any) -> list[Any]:
-    found, seen = [module], {id(module)}
-    for each in found:
-        for child in (each.__dict__.get("_modules") or {}).values():
-            if child is not None and id(child) not in seen:
-                seen.add(id(child))
-                found.append(child)
-    return found
-
-
-def _tensors_of(machine: Machine, module: Any, name: str) -> Items:
-    tables: tuple[str, ...] = {"parameters": ("_parameters",), "named_parameters": ("_parameters",)}.get(
-        name, ("_buffers",)
-    )
-    if name == "state_dict":
-        tables = ("_parameters", "_buffers")
-    waiting, seen = [("", module)], {id(module)}
-    pairs: list[tuple[str, Value]] = []
-    for prefix, each in waiting:
-        for table in tables:
-            for key, tensor in (each.__dict__.get(table) or {}).items():
-                if tensor is not None and len(pairs) < 4000:
-                    set_here = machine.heap.get((id(each), key))
-                    through = "detached" if name == "state_dict" else ""
-                    value = set_here if set_here is not None else machine.live(tensor, through)
-                    pairs.append((f"{prefix}{key}", value))
-        for key, child in (each.__dict__.get("_modules") or {}).items():
-            if child is not None and id(child) not in seen:
-                seen.add(id(child))
-                waiting.append((f"{prefix}{key}.", child))
-    if name.startswith("named_"):
-        return Items([Items([Constant(key), value]) for key, value in pairs])
-    keys: list[object] | None = [key for key, _ in pairs] if name == "state_dict" else None
-    return Items([value for _, value in pairs], keys)
-
-
 def _instance(machine: Machine, kind: Value, given: list[Value], named: Named, node: ast.expr, frame: Frame) -> Value:
     """An object of a class of the user's, with what its ``__init__`` sets."""
     made = Instance(kind)
@@ -328,6 +224,11 @@ def _fields(kind: Value) -> list[str]:
     return [each for each in listed if isinstance(each, str)]
 
 
+def _name(thing: Any) -> str:
+    """The name of a function of Python's or PyTorch's; empty for another object that can be called."""
+    return str(getattr(thing, "__name__", "")) if module_of(type(thing)) in ("builtins", "torch._ops") else ""
+
+
 def _live(machine: Machine, function: Live, given: list[Value], named: Named, node: ast.expr, frame: Frame) -> Value:
     thing: Any = function.thing
     kind = type(thing)
@@ -336,15 +237,15 @@ def _live(machine: Machine, function: Live, given: list[Value], named: Named, no
         inner = machine.value_of(thing.__func__)
         if isinstance(inner, Function):
             return _follow(machine, inner.bound(owner), given, named, node, frame)
-        return _method(machine, Method(owner, thing.__func__.__name__), given, named, node, frame)
+        return _method(machine, Method(owner, _name(thing.__func__)), given, named, node, frame)
     if kind is functools.partial:
         fixed = {name: machine.value_of(each) for name, each in thing.keywords.items()}
         before = [machine.value_of(each) for each in thing.args]
         return apply(machine, machine.value_of(thing.func), [*before, *given], {**fixed, **named}, node, frame)
-    if isinstance(thing, torch.nn.Module):
+    if is_a(thing, torch.nn.Module):
         return call_module(machine, thing, given, named, node, frame, apply)
-    if isinstance(thing, type):
-        made = builtin(machine, thing.__name__, thing.__module__, given, named, node, frame, apply)
+    if is_a(thing, type):
+        made = builtin(machine, name_of(thing), module_of(thing), given, named, node, frame, apply)
         if made is not None:
             return made
         constructed = construct(machine, thing, given, named)
@@ -354,7 +255,7 @@ def _live(machine: Machine, function: Live, given: list[Value], named: Named, no
             return Items([*given, *named.values()], list(_fields(function)))
         return _instance(machine, function, given, named, node, frame)
     if kind in (FunctionType, BuiltinFunctionType) or callable(thing):
-        name = str(getattr(thing, "__name__", "")) if kind.__module__ in ("builtins", "torch._ops") else ""
+        name = _name(thing)
         module = str(getattr(thing, "__module__", "") or "") if name else ""
         made = builtin(machine, name, module, given, named, node, frame, apply)
         if made is not None:
@@ -365,6 +266,3 @@ def _live(machine: Machine, function: Live, given: list[Value], named: Named, no
         if found is not None:
             return _follow(machine, found, given, named, node, frame)
     return machine.operation(node, frame, None, *given, *named.values())
-
-
-__all__ = ["apply", "assign", "call", "call_method", "set_attribute", "set_item"]

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import ast
-from types import FunctionType, ModuleType
-from typing import Any
-
-import torch
+from types import ModuleType
 
 from inplace_magic.postmortem.flow.assigning import assign
-from inplace_magic.postmortem.flow.calls import apply, call
+from inplace_magic.postmortem.flow.attributes import attribute
+from inplace_magic.postmortem.flow.calls import call
+from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.loops import entries_of, is_counted
-from inplace_magic.postmortem.flow.machine import Frame, Machine, key_of
+from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.statements import truth
 from inplace_magic.postmortem.flow.values import (
     UNKNOWN,
-    Class,
     Constant,
     Function,
     Instance,
     Items,
     Live,
-    Method,
     Tensors,
     Value,
     either,
     parts,
     tensors_in,
 )
-from inplace_magic.postmortem.flow.vocabulary import MAYBE_VIEWS, OPERATORS, PLAIN_ATTRIBUTES, VIEWS, nodes_of
-from inplace_magic.postmortem.reading import Missing, lookup, of_class, stored
+from inplace_magic.postmortem.flow.vocabulary import OPERATORS, nodes_of
+from inplace_magic.postmortem.reading import is_a, stored
 
 
 def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Value:
@@ -66,9 +63,10 @@ def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Value:
         decided = truth(evaluate(machine, node.test, frame))
         if decided is not None:
             return evaluate(machine, node.body if decided else node.orelse, frame)
-        return either(evaluate(machine, node.body, frame), evaluate(machine, node.orelse, frame))
+        return _one_of(machine, [node.body, node.orelse], frame)
     if isinstance(node, ast.BoolOp):
-        return either(*(evaluate(machine, each, frame) for each in node.values))
+        first = evaluate(machine, node.values[0], frame)
+        return either(first, _one_of(machine, node.values[1:], frame))
     if isinstance(node, ast.Compare):
         return _compare(machine, node, frame)
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
@@ -97,6 +95,15 @@ def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Value:
     return UNKNOWN
 
 
+def _one_of(machine: Machine, nodes: list[ast.expr], frame: Frame) -> Value:
+    """Expressions of which nobody knows which one ran."""
+    once, sure = machine.once, machine.sure
+    machine.once = machine.sure = False
+    values = [evaluate(machine, each, frame) for each in nodes]
+    machine.once, machine.sure = once, sure
+    return either(*values)
+
+
 def _binary(machine: Machine, node: ast.expr, operator: str, left: Value, right: Value, frame: Frame) -> Value:
     if isinstance(left, Constant) and isinstance(right, Constant):
         return UNKNOWN
@@ -107,7 +114,7 @@ def _binary(machine: Machine, node: ast.expr, operator: str, left: Value, right:
         listed = sides[0] or sides[1]
         return Items(listed.entries * 2) if listed is not None else UNKNOWN
     for side in (left, right):
-        if isinstance(side, Instance) or (isinstance(side, Live) and not isinstance(side.thing, (type, ModuleType))):
+        if isinstance(side, Instance) or (isinstance(side, Live) and not is_a(side.thing, (type, ModuleType))):
             return machine.operation(node, frame, None, left, right)
     return machine.operation(node, frame, frozenset(OPERATORS.get(operator, ())), left, right)
 
@@ -230,104 +237,3 @@ def item(machine: Machine, owner: Value, written: ast.expr, index: Value, node: 
     if isinstance(owner, (Live, Instance)):
         return machine.call_method(machine, owner, "__getitem__", [index], {}, node, frame)
     return machine.fresh()
-
-
-def attribute(machine: Machine, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
-    """``owner.name``."""
-    return either(*(_attribute(machine, part, name, node, frame) for part in parts(owner)))
-
-
-def _attribute(machine: Machine, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
-    if isinstance(owner, Tensors):
-        return _of_tensor(machine, owner, name)
-    if isinstance(owner, Items):
-        if owner.keys is not None and name in owner.keys:
-            return owner.entries[owner.keys.index(name)]
-        return Method(owner, name)
-    key = key_of(owner)
-    if key is not None and (key, name) in machine.heap:
-        return machine.heap[key, name]
-    if isinstance(owner, Instance):
-        if name in owner.attributes:
-            return owner.attributes[name]
-        return _of_kind(machine, owner, owner.kind, name, frame, node)
-    if isinstance(owner, Live):
-        return _of_object(machine, owner, name, frame, node)
-    if isinstance(owner, Class):
-        return _of_kind(machine, owner, owner, name, frame, node)
-    return UNKNOWN if isinstance(owner, Constant) else Method(owner, name)
-
-
-def _of_tensor(machine: Machine, owner: Tensors, name: str) -> Value:
-    if name in PLAIN_ATTRIBUTES:
-        return UNKNOWN
-    if name == "data":
-        return Tensors(owner.memories, "data")
-    if name in ("grad", "_grad"):
-        return machine.child(owner, "grad")
-    if len(owner.memories) == 1 and (next(iter(owner.memories)), name) in machine.children:
-        return machine.children[next(iter(owner.memories)), name]
-    if name in ("T", "mT", "H", "mH", "real", "imag"):
-        return Tensors(owner.memories, owner.through or "view")
-    return Method(owner, name)
-
-
-def _of_object(machine: Machine, owner: Live, name: str, frame: Frame, node: ast.expr) -> Value:
-    thing = owner.thing
-    if isinstance(thing, type):
-        found = of_class(thing, name)
-    elif type(thing) is ModuleType or issubclass(type(thing), ModuleType):
-        found = stored(thing).get(name, Missing)
-        return Method(owner, name) if found is Missing else machine.value_of(found)
-    else:
-        found = lookup(thing, name)
-    if found is Missing:
-        return Method(owner, name)
-    receiver = None if isinstance(thing, type) else owner
-    if not isinstance(thing, type) and name in stored(thing):
-        return machine.value_of(found)
-    if isinstance(thing, torch.nn.Module) and not isinstance(
-        found, (FunctionType, staticmethod, classmethod, property)
-    ):
-        return machine.value_of(found)
-    return _bound(machine, found, receiver, owner, name, frame, node)
-
-
-def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, frame: Frame, node: ast.expr) -> Value:
-    """An attribute of the class of an object."""
-    if isinstance(kind, Live) and isinstance(kind.thing, type):
-        found = of_class(kind.thing, name)
-        return Method(owner, name) if found is Missing else _bound(machine, found, owner, owner, name, frame, node)
-    if isinstance(kind, Class):
-        for statement in kind.node.body:
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
-                static = any(ast.unparse(each) == "staticmethod" for each in statement.decorator_list)
-                full = f"{kind.node.name}.{name}"
-                made = Function(statement, kind.filename, full, kind.env, {})
-                return made if static or owner is kind else made.bound(owner)
-    return Method(owner, name)
-
-
-def _bound(
-    machine: Machine, found: Any, receiver: Value | None, owner: Value, name: str, frame: Frame, node: ast.expr
-) -> Value:
-    if isinstance(found, property):
-        getter = machine.function_of(found.fget) if type(found.fget) is FunctionType else None
-        return apply(machine, getter.bound(receiver), [], {}, node, frame) if getter is not None else machine.fresh()
-    if isinstance(found, (staticmethod, classmethod)):
-        inner = found.__func__
-        function = machine.function_of(inner) if type(inner) is FunctionType else None
-        if function is None:
-            return Method(owner, name)
-        return function if isinstance(found, staticmethod) else function.bound(owner)
-    if type(found) is FunctionType:
-        function = machine.function_of(found)
-        if function is None:
-            return Method(owner, name)
-        return function.bound(receiver) if receiver is not None else function
-    if callable(found) and not isinstance(found, type):
-        return Method(owner, name)
-    return machine.value_of(found)
-
-
-__all__ = ["MAYBE_VIEWS", "VIEWS", "attribute", "evaluate", "item"]

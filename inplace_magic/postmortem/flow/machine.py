@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 import torch
 
+from inplace_magic.postmortem.flow.changes import set_later
+from inplace_magic.postmortem.flow.events import Event, Failing, Frame, Snapshot, Stop, Where
 from inplace_magic.postmortem.flow.values import (
     NO_MEMORY,
     UNKNOWN,
@@ -25,8 +26,9 @@ from inplace_magic.postmortem.flow.values import (
     memories_in,
     tensors_in,
 )
+from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
 from inplace_magic.postmortem.memory import Memory, memory_of
-from inplace_magic.postmortem.reading import unwrapped
+from inplace_magic.postmortem.reading import is_a, unwrapped
 from inplace_magic.postmortem.texts import Texts
 
 MOST_STEPS = 20_000
@@ -34,75 +36,6 @@ MOST_STEPS = 20_000
 MOST_DEPTH = 24
 """Functions inside each other."""
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
-
-
-class Stop(Exception):
-    """The run is over: it came to where the program failed, or to its bound."""
-
-
-@dataclass(frozen=True, eq=False)
-class Where:
-    """A place in the text, and the call that led there."""
-
-    filename: str
-    node: ast.expr | ast.stmt
-    function: str
-    caller: Where | None
-
-
-@dataclass(eq=False)
-class Event:
-    """An operation, or a write."""
-
-    at: int
-    where: Where
-    nodes: frozenset[str] | None
-    """Autograd nodes that it can have made, without ``Backward0``; None: any."""
-    reads: frozenset[int] = NO_MEMORY
-    makes: set[int] = field(default_factory=set)
-    writes: frozenset[int] = NO_MEMORY
-    each: bool = False
-    """Whether all of several were written, as by an optimizer's step; else one of them was."""
-    bumps: int | None = 1
-    """By how many a write moves the version; None where that is open."""
-    recorded: bool = True
-    """Whether autograd can have recorded it."""
-    once: bool = True
-    """False in a loop or a branch."""
-    sure: bool = True
-    """False in a branch that may not have run."""
-    known: bool = True
-    """False where the effect of a function is guessed by its name."""
-
-
-@dataclass(eq=False)
-class Frame:
-    """A function that is being followed."""
-
-    filename: str
-    function: str
-    env: Env
-    caller: Where | None
-    returns: list[Value] = field(default_factory=list)
-    yields: list[Value] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class Snapshot:
-    """What the names stood for as the program failed."""
-
-    names: list[tuple[Mapping[str, object], dict[str, Value]]]
-    heap: dict[tuple[int, object], Value]
-    at: int
-
-
-@dataclass(frozen=True)
-class Failing:
-    """The statement that raised."""
-
-    filename: str
-    line: int
-    function: str
 
 
 class Machine:
@@ -150,6 +83,7 @@ class Machine:
         self._numbers: dict[Memory, int] = {}
         self._globals: dict[int, Env] = {}
         self._envs: list[Env] = []
+        self._set_later: dict[str, frozenset[str] | None] = {}
         self.clock = 0
         self.escapes: list[Event] = []
         """Calls of functions whose text is unknown, with what they were given."""
@@ -238,11 +172,12 @@ class Machine:
             return self.containers[id(thing)]
         if kind in (list, tuple):
             made = Items([self.value_of(each) for each in thing[:200]])
-        elif isinstance(thing, dict):
+        elif is_a(thing, dict):
             pairs = list(dict.items(thing))[:200]
-            made = Items([self.value_of(each) for _, each in pairs], [key for key, _ in pairs])
+            keys = [key if type(key) in PLAIN else object() for key, _ in pairs]
+            made = Items([self.value_of(each) for _, each in pairs], keys)
         else:
-            fields = type.__getattribute__(kind, "__dict__").get("_fields") if isinstance(thing, tuple) else None
+            fields = type.__getattribute__(kind, "__dict__").get("_fields") if is_a(thing, tuple) else None
             if type(fields) is not tuple:
                 return None
             made = Items([self.value_of(each) for each in tuple.__iter__(thing)], list(fields))
@@ -284,6 +219,8 @@ class Machine:
     ) -> None:
         """An operation in place: it keeps what it reads before it writes, and its result afterwards."""
         self.operation(node, frame, nodes, written, *read, into=Tensors(NO_MEMORY))
+        of_view = any(each.through == "view" for each in tensors_in(written))
+        self.events[-1].hidden = of_view and (nodes is None or not nodes <= KEEP_NOTHING)
         self.write(node, frame, nodes, written, bumps=bumps, known=known, recorded=recorded)
         if isinstance(written, Tensors):
             self.operation(node, frame, nodes, into=written)
@@ -350,6 +287,15 @@ class Machine:
         self.backward_hooks.clear()
         self.snapshot = None
 
+    def may_have_changed(self, name: str, filename: str) -> bool:
+        """Whether a number or flag that an object or a module holds now can have been another one before: the text sets
+        an attribute or global name of that name outside of ``__init__``."""
+        if filename not in self._set_later:
+            text = self.texts.text(filename)
+            self._set_later[filename] = set_later(text.tree) if text is not None and text.tree is not None else None
+        names = self._set_later[filename]
+        return names is None or name in names or name == "training"
+
     def find(self, name: str, frame: Frame) -> Value:
         """What a name stands for."""
         env: Env | None = frame.env
@@ -357,7 +303,9 @@ class Machine:
             if name in env.names:
                 return env.names[name]
             if env.live is not None and name in env.live:
-                return self.value_of(env.live[name])
+                value = self.value_of(env.live[name])
+                changed = isinstance(value, Constant) and self.may_have_changed(name, frame.filename)
+                return UNKNOWN if changed else value
             env = env.parent
         found = vars(builtins).get(name, UNKNOWN)
         return found if isinstance(found, Value) else Live(found)

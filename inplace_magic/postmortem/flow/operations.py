@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-from inplace_magic.postmortem.flow.machine import Frame, Machine
+from inplace_magic.postmortem.flow.events import Frame
+from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Tensors, Value, either, tensors_in
 from inplace_magic.postmortem.flow.vocabulary import (
     IN_PLACE_SECOND,

@@ -11,12 +11,14 @@ import torch
 
 from inplace_magic.postmortem.failure import Failure, UserFrame
 from inplace_magic.postmortem.flow.calls import apply, call_method
+from inplace_magic.postmortem.flow.events import Event, Failing, Frame, Snapshot, Stop
 from inplace_magic.postmortem.flow.expressions import evaluate, item
-from inplace_magic.postmortem.flow.machine import Event, Failing, Frame, Machine, Snapshot, Stop
+from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.statements import execute
 from inplace_magic.postmortem.flow.values import Items, Tensors, Value
 from inplace_magic.postmortem.memory import Memory, memory_of
 from inplace_magic.postmortem.reading import Missing, lookup
+from inplace_magic.source.variables import variables_bound
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,6 @@ def _from_the_frames(machine: Machine, failure: Failure) -> None:
 
 def _is_bound(node: Any, name: str) -> bool:
     """Whether a function gives a parameter another value."""
-    from inplace_magic.source.variables import variables_bound
-
     return name in variables_bound(node)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Any
 
 from inplace_magic.postmortem.flow.assigning import assign, augment
+from inplace_magic.postmortem.flow.events import Frame, Stop
 from inplace_magic.postmortem.flow.loops import follow_for, follow_while
-from inplace_magic.postmortem.flow.machine import Frame, Machine, Stop
+from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
     Class,
@@ -17,6 +19,7 @@ from inplace_magic.postmortem.flow.values import (
     Value,
     either,
 )
+from inplace_magic.postmortem.reading import is_a
 
 _UNRECORDED = ("no_grad", "inference_mode")
 
@@ -70,7 +73,7 @@ def _statement(machine: Machine, node: ast.stmt, frame: Frame) -> str | None:
         frame.env.names[node.name] = _function(machine, node, frame)
     elif isinstance(node, ast.ClassDef):
         live = frame.env.live.get(node.name) if frame.env.live is not None else None
-        known: Value = Live(live) if isinstance(live, type) else Class(node, frame.filename, frame.env)
+        known: Value = Live(live) if is_a(live, type) else Class(node, frame.filename, frame.env)
         frame.env.names[node.name] = known
     elif isinstance(node, (ast.Import, ast.ImportFrom)):
         _import(node, frame)
@@ -119,8 +122,6 @@ def _function(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, fr
 
 def _import(node: ast.Import | ast.ImportFrom, frame: Frame) -> None:
     """The names of modules that are loaded; at the top of a file they stand in its names anyway."""
-    import sys
-
     if frame.env.live is not None:
         return
     for alias in node.names:

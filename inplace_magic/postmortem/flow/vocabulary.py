@@ -85,6 +85,8 @@ IN_PLACE_FUNCTIONS = {
     "ifloordiv": "FloorDiv",
 }
 """Functions of ``operator`` that write their first argument."""
+KEEP_NOTHING = frozenset(("Add", "Sub", "Rsub", "Neg", "Zero", "Fill", "Copy", "CopyBackwards", "CopySlices"))
+"""Nodes that keep no tensor."""
 SETITEM = frozenset(("CopySlices", "IndexPut", "Copy", "Fill", "MaskedFill", "IndexFill"))
 """Nodes of ``x[i] = y``."""
 
