@@ -207,10 +207,14 @@ def _in_a_loop(history: History, frame: int, loop: ast.AST, nodes: dict[int, Any
     for name in names:
         owner, _dot, attribute = name.rpartition(".")
         if owner and attribute.isidentifier() and history.binding(name, frame) is None:
-            for bound in history.of_attribute(attribute):
-                if bound.value is not None and not isinstance(bound.value, ast.Constant):
-                    yield _Way("carried", name, bound.step, place)
-                    break
+            given = [bound for bound in history.of_attribute(attribute) if not isinstance(bound.value, ast.Constant)]
+            reading = [bound for bound in given if bound.value is not None and _names(bound.value, attribute)]
+            for bound in reading or given:
+                yield _Way("carried", name, bound.step, place)
+
+
+def _names(value: ast.expr, attribute: str) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == attribute for node in ast.walk(value))
 
 
 def _behind(tensors: list[Any]) -> dict[int, Any]:
