@@ -11,6 +11,21 @@ class Missing:
     """What stands for an attribute that an object does not keep."""
 
 
+def is_a(thing: Any, kinds: type | tuple[type, ...]) -> bool:
+    """``isinstance`` by the type alone: the real one asks an object for its ``__class__``."""
+    return issubclass(type(thing), kinds)
+
+
+def name_of(kind: type) -> str:
+    """The name of a class, whatever its metaclass says."""
+    return str(type.__dict__["__name__"].__get__(kind))
+
+
+def module_of(kind: type) -> str:
+    """The module of a class, whatever its metaclass says."""
+    return str(type.__dict__["__module__"].__get__(kind))
+
+
 def stored(thing: Any) -> dict[str, Any]:
     """The attributes that an object keeps in its ``__dict__``."""
     try:

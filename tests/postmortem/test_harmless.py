@@ -122,8 +122,21 @@ def test_no_code_of_the_users_runs() -> None:
             def items(self): raise AssertionError
             def __getitem__(self, key): raise AssertionError
         class Kind(metaclass=Meta): pass
+        class Key:
+            def __eq__(self, other): raise AssertionError
+            __hash__ = object.__hash__
         hostile, odd = Hostile(), Odd(a=1)
-        held = [hostile, odd]
+        held = [hostile, odd, {Key(): 1}]
+        def touch(*things):
+            for thing in things:
+                kind, other = Kind, thing
+            return kind
+        if False:
+            touch(hostile.x, hostile + 1, hostile[0], len(hostile), odd["a"], odd.get("b"), Kind().x, held[2]["a"])
+        def later():
+            hostile.x = hostile(1).y
+            chosen = hostile if hostile == odd else Kind
+            return Kind(hostile), hostile.step(), [each for each in hostile], held[2].get("a"), chosen
         class Net(nn.Module):
             @property
             def secret(self): raise AssertionError
@@ -132,6 +145,8 @@ def test_no_code_of_the_users_runs() -> None:
                 h += 1
                 return h
         net = Net()
+        if torch.rand(1) > 2:
+            later()
         y = net(torch.rand(3, requires_grad=True))
         y.sum().backward()
     """)

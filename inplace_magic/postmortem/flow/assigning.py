@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import torch
 
@@ -25,7 +26,7 @@ from inplace_magic.postmortem.flow.values import (
     parts,
 )
 from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING, OPERATORS, SETITEM
-from inplace_magic.postmortem.reading import Missing, lookup
+from inplace_magic.postmortem.reading import Missing, is_a, lookup
 
 
 def assign(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> None:
@@ -59,7 +60,7 @@ def bind(machine: Machine, name: str, value: Value, frame: Frame) -> None:
     env.names[name] = value
 
 
-def same_object(machine: Machine, value: Value, live: object, depth: int = 4) -> Value:
+def same_object(machine: Machine, value: Value, live: Any, depth: int = 4) -> Value:
     """The object that a name leads to in the end, where it can be the one that the text just made."""
     kind = type(live)
     if not depth or kind in PLAIN or (isinstance(value, Live) and value.thing is live):
@@ -79,7 +80,7 @@ def same_object(machine: Machine, value: Value, live: object, depth: int = 4) ->
         return Live(live)
     if isinstance(value, Items):
         held: list[object] = []
-        if isinstance(live, dict):
+        if is_a(live, dict):
             held = list(dict.values(live))
         elif isinstance(live, (list, tuple)) and kind in (list, tuple):
             held = list(live)
@@ -89,7 +90,7 @@ def same_object(machine: Machine, value: Value, live: object, depth: int = 4) ->
     return value
 
 
-def _set_as_made(machine: Machine, made: Instance, live: object, depth: int) -> None:
+def _set_as_made(machine: Machine, made: Instance, live: Any, depth: int) -> None:
     """What the text set an object's attributes to, told of the object itself: its tensors, whose memory only the text
     tells; of all else what is there in the end."""
     machine.owners[id(live)] = live

@@ -25,7 +25,7 @@ from inplace_magic.postmortem.flow.values import (
     parts,
 )
 from inplace_magic.postmortem.flow.vocabulary import PLAIN_ATTRIBUTES
-from inplace_magic.postmortem.reading import Missing, lookup, of_class, stored
+from inplace_magic.postmortem.reading import Missing, is_a, lookup, of_class, stored
 
 
 def attribute(machine: Machine, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
@@ -71,7 +71,7 @@ def _of_tensor(machine: Machine, owner: Tensors, name: str) -> Value:
 
 def _of_object(machine: Machine, owner: Live, name: str, frame: Frame, node: ast.expr) -> Value:
     thing = owner.thing
-    if isinstance(thing, type):
+    if is_a(thing, type):
         found = of_class(thing, name)
     elif type(thing) is ModuleType or issubclass(type(thing), ModuleType):
         found = stored(thing).get(name, Missing)
@@ -80,19 +80,17 @@ def _of_object(machine: Machine, owner: Live, name: str, frame: Frame, node: ast
         found = lookup(thing, name)
     if found is Missing:
         return Method(owner, name)
-    receiver = None if isinstance(thing, type) else owner
-    if not isinstance(thing, type) and name in stored(thing):
+    receiver = None if is_a(thing, type) else owner
+    if not is_a(thing, type) and name in stored(thing):
         return machine.value_of(found)
-    if isinstance(thing, torch.nn.Module) and not isinstance(
-        found, (FunctionType, staticmethod, classmethod, property)
-    ):
+    if is_a(thing, torch.nn.Module) and not is_a(found, (FunctionType, staticmethod, classmethod, property)):
         return machine.value_of(found)
     return _bound(machine, found, receiver, owner, name, frame, node)
 
 
 def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, frame: Frame, node: ast.expr) -> Value:
     """An attribute of the class of an object."""
-    if isinstance(kind, Live) and isinstance(kind.thing, type):
+    if isinstance(kind, Live) and is_a(kind.thing, type):
         found = of_class(kind.thing, name)
         return Method(owner, name) if found is Missing else _bound(machine, found, owner, owner, name, frame, node)
     if isinstance(kind, Class):
@@ -108,24 +106,24 @@ def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, frame: Fram
 def _bound(
     machine: Machine, found: Any, receiver: Value | None, owner: Value, name: str, frame: Frame, node: ast.expr
 ) -> Value:
-    if isinstance(found, property):
+    if is_a(found, property):
         getter = machine.function_of(found.fget) if type(found.fget) is FunctionType else None
         return (
             machine.apply(machine, getter.bound(receiver), [], {}, node, frame)
             if getter is not None
             else machine.fresh()
         )
-    if isinstance(found, (staticmethod, classmethod)):
+    if is_a(found, (staticmethod, classmethod)):
         inner = found.__func__
         function = machine.function_of(inner) if type(inner) is FunctionType else None
         if function is None:
             return Method(owner, name)
-        return function if isinstance(found, staticmethod) else function.bound(owner)
+        return function if is_a(found, staticmethod) else function.bound(owner)
     if type(found) is FunctionType:
         function = machine.function_of(found)
         if function is None:
             return Method(owner, name)
         return function.bound(receiver) if receiver is not None else function
-    if callable(found) and not isinstance(found, type):
+    if callable(found) and not is_a(found, type):
         return Method(owner, name)
     return machine.value_of(found)

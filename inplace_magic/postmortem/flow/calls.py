@@ -34,6 +34,7 @@ from inplace_magic.postmortem.flow.values import (
     either,
     parts,
 )
+from inplace_magic.postmortem.reading import is_a, module_of, name_of
 
 Named = dict[str, Value]
 
@@ -167,7 +168,7 @@ def _method(machine: Machine, method: Method, given: list[Value], named: Named, 
         if items is not None:
             return of_items(machine, items, name, given, node)
         thing = base.thing
-        if isinstance(thing, ModuleType):
+        if is_a(thing, ModuleType):
             return operation(machine, name, given, named, node, frame)
         if name == "step":
             done = step(machine, base, given, node, frame)
@@ -176,7 +177,7 @@ def _method(machine: Machine, method: Method, given: list[Value], named: Named, 
         found = of_module(machine, base, name, given, named, node, frame)
         if found is not None:
             return found
-        if name == "apply" and isinstance(thing, type):
+        if name == "apply" and is_a(thing, type):
             forward = _find_method(machine, base, "forward", node, frame)
             if forward is not None:
                 return _custom(machine, forward, given, node, frame)
@@ -223,6 +224,11 @@ def _fields(kind: Value) -> list[str]:
     return [each for each in listed if isinstance(each, str)]
 
 
+def _name(thing: Any) -> str:
+    """The name of a function of Python's or PyTorch's; empty for another object that can be called."""
+    return str(getattr(thing, "__name__", "")) if module_of(type(thing)) in ("builtins", "torch._ops") else ""
+
+
 def _live(machine: Machine, function: Live, given: list[Value], named: Named, node: ast.expr, frame: Frame) -> Value:
     thing: Any = function.thing
     kind = type(thing)
@@ -231,15 +237,15 @@ def _live(machine: Machine, function: Live, given: list[Value], named: Named, no
         inner = machine.value_of(thing.__func__)
         if isinstance(inner, Function):
             return _follow(machine, inner.bound(owner), given, named, node, frame)
-        return _method(machine, Method(owner, thing.__func__.__name__), given, named, node, frame)
+        return _method(machine, Method(owner, _name(thing.__func__)), given, named, node, frame)
     if kind is functools.partial:
         fixed = {name: machine.value_of(each) for name, each in thing.keywords.items()}
         before = [machine.value_of(each) for each in thing.args]
         return apply(machine, machine.value_of(thing.func), [*before, *given], {**fixed, **named}, node, frame)
-    if isinstance(thing, torch.nn.Module):
+    if is_a(thing, torch.nn.Module):
         return call_module(machine, thing, given, named, node, frame, apply)
-    if isinstance(thing, type):
-        made = builtin(machine, thing.__name__, thing.__module__, given, named, node, frame, apply)
+    if is_a(thing, type):
+        made = builtin(machine, name_of(thing), module_of(thing), given, named, node, frame, apply)
         if made is not None:
             return made
         constructed = construct(machine, thing, given, named)
@@ -249,7 +255,7 @@ def _live(machine: Machine, function: Live, given: list[Value], named: Named, no
             return Items([*given, *named.values()], list(_fields(function)))
         return _instance(machine, function, given, named, node, frame)
     if kind in (FunctionType, BuiltinFunctionType) or callable(thing):
-        name = str(getattr(thing, "__name__", "")) if kind.__module__ in ("builtins", "torch._ops") else ""
+        name = _name(thing)
         module = str(getattr(thing, "__module__", "") or "") if name else ""
         made = builtin(machine, name, module, given, named, node, frame, apply)
         if made is not None:

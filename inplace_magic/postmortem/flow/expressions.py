@@ -26,7 +26,7 @@ from inplace_magic.postmortem.flow.values import (
     tensors_in,
 )
 from inplace_magic.postmortem.flow.vocabulary import OPERATORS, nodes_of
-from inplace_magic.postmortem.reading import stored
+from inplace_magic.postmortem.reading import is_a, stored
 
 
 def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Value:
@@ -114,7 +114,7 @@ def _binary(machine: Machine, node: ast.expr, operator: str, left: Value, right:
         listed = sides[0] or sides[1]
         return Items(listed.entries * 2) if listed is not None else UNKNOWN
     for side in (left, right):
-        if isinstance(side, Instance) or (isinstance(side, Live) and not isinstance(side.thing, (type, ModuleType))):
+        if isinstance(side, Instance) or (isinstance(side, Live) and not is_a(side.thing, (type, ModuleType))):
             return machine.operation(node, frame, None, left, right)
     return machine.operation(node, frame, frozenset(OPERATORS.get(operator, ())), left, right)
 

@@ -12,6 +12,7 @@ from inplace_magic.postmortem.flow.loops import entries_of
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.modules import call_module
 from inplace_magic.postmortem.flow.values import NOTHING, UNKNOWN, Constant, Items, Live, Value, either
+from inplace_magic.postmortem.reading import is_a
 
 Named = dict[str, Value]
 
@@ -49,7 +50,7 @@ def of_module(
 ) -> Value | None:
     """Methods of a module of PyTorch's that hand out what it holds, or take hooks."""
     thing = owner.thing
-    if not isinstance(thing, torch.nn.Module):
+    if not is_a(thing, torch.nn.Module):
         return None
     if name in ("parameters", "buffers", "named_parameters", "named_buffers", "state_dict"):
         return _tensors_of(machine, thing, name)

@@ -10,6 +10,7 @@ from inplace_magic.postmortem.flow.assigning import assign
 from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Items, Live, Tensors, Value, parts
+from inplace_magic.postmortem.reading import is_a
 
 _MOST_PASSES = 100
 
@@ -105,7 +106,7 @@ def follow_while(machine: Machine, node: ast.While, frame: Frame) -> str | None:
 
 def is_counted(machine: Machine, value: Value) -> bool:
     """Whether all that a loop over a value goes through is known."""
-    held = isinstance(value, Live) and isinstance(value.thing, (torch.nn.Sequential, torch.nn.ModuleList))
+    held = isinstance(value, Live) and is_a(value.thing, (torch.nn.Sequential, torch.nn.ModuleList))
     return held or isinstance(value, Items) or (isinstance(value, Live) and machine.items_of(value) is not None)
 
 
@@ -119,7 +120,7 @@ def entries_of(machine: Machine, value: Value) -> list[Value] | None:
             found += [Constant(key) for key in items.keys or ()] if keyed and _is_dict(part) else items.entries
         elif isinstance(part, Tensors):
             found += [Tensors(part.memories, part.through or "view")] * 2
-        elif isinstance(part, Live) and isinstance(part.thing, (torch.nn.Sequential, torch.nn.ModuleList)):
+        elif isinstance(part, Live) and is_a(part.thing, (torch.nn.Sequential, torch.nn.ModuleList)):
             found += [Live(each) for each in list(part.thing.__dict__["_modules"].values())[:64]]
         else:
             return None
@@ -127,4 +128,4 @@ def entries_of(machine: Machine, value: Value) -> list[Value] | None:
 
 
 def _is_dict(value: Value) -> bool:
-    return not isinstance(value, Live) or isinstance(value.thing, dict)
+    return not isinstance(value, Live) or is_a(value.thing, dict)

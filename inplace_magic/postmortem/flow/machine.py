@@ -28,7 +28,7 @@ from inplace_magic.postmortem.flow.values import (
 )
 from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
 from inplace_magic.postmortem.memory import Memory, memory_of
-from inplace_magic.postmortem.reading import unwrapped
+from inplace_magic.postmortem.reading import is_a, unwrapped
 from inplace_magic.postmortem.texts import Texts
 
 MOST_STEPS = 20_000
@@ -172,11 +172,12 @@ class Machine:
             return self.containers[id(thing)]
         if kind in (list, tuple):
             made = Items([self.value_of(each) for each in thing[:200]])
-        elif isinstance(thing, dict):
+        elif is_a(thing, dict):
             pairs = list(dict.items(thing))[:200]
-            made = Items([self.value_of(each) for _, each in pairs], [key for key, _ in pairs])
+            keys = [key if type(key) in PLAIN else object() for key, _ in pairs]
+            made = Items([self.value_of(each) for _, each in pairs], keys)
         else:
-            fields = type.__getattribute__(kind, "__dict__").get("_fields") if isinstance(thing, tuple) else None
+            fields = type.__getattribute__(kind, "__dict__").get("_fields") if is_a(thing, tuple) else None
             if type(fields) is not tuple:
                 return None
             made = Items([self.value_of(each) for each in tuple.__iter__(thing)], list(fields))

@@ -25,7 +25,7 @@ from inplace_magic.postmortem.flow.values import (
     parts,
 )
 from inplace_magic.postmortem.flow.vocabulary import MODULE_FUNCTIONS, nodes_of
-from inplace_magic.postmortem.reading import Missing, of_class, stored
+from inplace_magic.postmortem.reading import Missing, is_a, module_of, name_of, of_class, stored
 
 _MOST_INSIDE = 500
 """Modules inside one that are looked at for ``inplace=True``."""
@@ -67,7 +67,7 @@ def _hooks(machine: Machine, module: Any, method: str, table: str) -> list[Value
 
 def _renormalize(machine: Machine, hook: Value, module: Any, node: ast.expr, frame: Frame) -> None:
     """The hook of ``spectral_norm`` as it was before parametrizations writes two buffers."""
-    if isinstance(hook, Live) and type(hook.thing).__name__ == "SpectralNorm":
+    if isinstance(hook, Live) and name_of(type(hook.thing)) == "SpectralNorm":
         buffers = stored(module).get("_buffers") or {}
         machine.write(
             node, frame, None, *(machine.live(each) for each in buffers.values() if each is not None), recorded=False
@@ -96,11 +96,11 @@ def _forward(
             machine.tick()
             value = call_module(machine, child, [value], {}, node, frame, apply)
         return value
-    name = type(module).__name__
+    name = name_of(type(module))
     held = [_held(machine, module, table) for table in ("_parameters", "_buffers")]
     tensors = [each for table in held for each in table]
     nodes = nodes_of(MODULE_FUNCTIONS[name]) if name in MODULE_FUNCTIONS else None
-    if type(module).__module__.startswith("torch.nn.modules.") is False:
+    if not module_of(type(module)).startswith("torch.nn.modules."):
         nodes = None
     if own.get("inplace") is True and given:
         machine.in_place(node, frame, nodes, given[0])
@@ -162,7 +162,7 @@ def construct(machine: Machine, kind: type, given: list[Value], named: dict[str,
         if machine.texts.is_users(_file_of(kind)):
             return None
         return Stepping(memories_in(*given[:1], *(named[n] for n in ("params",) if n in named)))
-    module = str(type.__getattribute__(kind, "__module__"))
+    module = module_of(kind)
     if issubclass(kind, torch.nn.Module):
         return _made(machine, kind, given, named) if module.startswith("torch.nn.modules.") else None
     if module.startswith(("torch", "collections", "pathlib")):
@@ -188,7 +188,7 @@ _CHILDREN, _WEIGHTS = "<children>", "<weights>"
 def is_module(value: Value) -> bool:
     """Whether the text made it as a module."""
     kind = value.kind.thing if isinstance(value, Instance) and isinstance(value.kind, Live) else None
-    return isinstance(kind, type) and issubclass(kind, torch.nn.Module)
+    return kind is not None and is_a(kind, type) and issubclass(kind, torch.nn.Module)
 
 
 def weights_of(value: Value, depth: int = 6) -> list[Value]:
@@ -219,7 +219,7 @@ def call_made(
         for child in children.entries:
             value = apply(machine, child, [value], {}, node, frame)
         return value
-    name = made.kind.thing.__name__ if isinstance(made.kind, Live) else ""
+    name = name_of(made.kind.thing) if isinstance(made.kind, Live) else ""
     nodes = nodes_of(MODULE_FUNCTIONS[name]) if name in MODULE_FUNCTIONS else None
     flag = made.attributes.get("inplace")
     if isinstance(flag, Constant) and flag.known and flag.value and given:

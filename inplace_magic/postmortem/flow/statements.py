@@ -19,6 +19,7 @@ from inplace_magic.postmortem.flow.values import (
     Value,
     either,
 )
+from inplace_magic.postmortem.reading import is_a
 
 _UNRECORDED = ("no_grad", "inference_mode")
 
@@ -72,7 +73,7 @@ def _statement(machine: Machine, node: ast.stmt, frame: Frame) -> str | None:
         frame.env.names[node.name] = _function(machine, node, frame)
     elif isinstance(node, ast.ClassDef):
         live = frame.env.live.get(node.name) if frame.env.live is not None else None
-        known: Value = Live(live) if isinstance(live, type) else Class(node, frame.filename, frame.env)
+        known: Value = Live(live) if is_a(live, type) else Class(node, frame.filename, frame.env)
         frame.env.names[node.name] = known
     elif isinstance(node, (ast.Import, ast.ImportFrom)):
         _import(node, frame)

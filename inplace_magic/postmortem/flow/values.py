@@ -36,11 +36,17 @@ class Constant(Value):
     known: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Live(Value):
     """An object that exists still."""
 
     thing: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Live) and other.thing is self.thing  # and not what the user's class says
+
+    def __hash__(self) -> int:
+        return id(self.thing)
 
 
 @dataclass(eq=False, slots=True)
