@@ -61,21 +61,21 @@ def show_widget(shell: Any, report: Report, name: str) -> None:
     Args:
         shell: where to show it.
         report: what to show.
-        name: the variable that holds the widget, or shall; empty for none. A widget that is there takes the report in
-            and is shown where it stands already.
+        name: the variable that holds the widget, or shall; empty for none. A widget that is there takes the report in.
+            It is displayed each time: a front end has cleared the output of a cell that runs again.
     """
     try:
         from IPython.display import display
 
         from inplace_magic.widgets.report_widget import ReportWidget
 
-        known = shell.user_ns.get(name)
-        if isinstance(known, ReportWidget) and known.comm is not None:
-            known.add(report)
-            return
-        widget = ReportWidget(report)
-        if name:
-            shell.user_ns[name] = widget
+        widget = shell.user_ns.get(name)
+        if isinstance(widget, ReportWidget) and widget.comm is not None:
+            widget.add(report)
+        else:
+            widget = ReportWidget(report)
+            if name:
+                shell.user_ns[name] = widget
         display(widget)  # type: ignore[no-untyped-call]  # IPython leaves it without annotations
     except Exception as error:  # a boundary, see above
         complain(_("the widget could not be displayed"), error)
