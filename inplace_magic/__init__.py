@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from inplace_magic.comparing.comparison import Comparison
     from inplace_magic.errors import CompareError, CopyError, InplaceMagicError, OptionError, ReportFormatError
     from inplace_magic.hazards import Hazard
+    from inplace_magic.last import last_report
     from inplace_magic.proving.why import why
     from inplace_magic.ranks.watched import watched
     from inplace_magic.record.options import WatchOptions
@@ -41,6 +42,7 @@ _PUBLIC = {
     "WatchOptions": "record.options",
     "analyze": "api",
     "compare": "comparing.compare",
+    "last_report": "last",
     "schedule": "scheduling",
     "watch": "api",
     "watched": "ranks.watched",
@@ -61,6 +63,7 @@ __all__ = [
     "WatchOptions",
     "analyze",
     "compare",
+    "last_report",
     "load_ipython_extension",
     "schedule",
     "unload_ipython_extension",
@@ -77,7 +80,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PUBLIC})
+    return [*__all__, "__version__"]
 
 
 def load_ipython_extension(shell: Any) -> None:

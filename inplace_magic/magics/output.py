@@ -5,8 +5,7 @@ A fault of ours never reaches the user's cell, whose result stands already: it i
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.deliver import complain
@@ -32,6 +31,7 @@ def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: boo
     """
     try:
         from inplace_magic.render import to_mimebundle
+        from inplace_magic.render.terminal import publish
 
         bundle = to_mimebundle(
             report,
@@ -41,18 +41,9 @@ def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: boo
             beside_widget=beside_widget,
             told=told,
         )
-        _publish(shell, bundle)
+        publish(shell, bundle)
     except Exception as error:  # a boundary, see above
         complain(_("the report could not be displayed"), error)
-
-
-def _publish(shell: Any, bundle: Mapping[str, str]) -> None:
-    """Displays it; in a terminal, whose text is all that is shown, with lines of its width and its colours."""
-    if sys.stdout is not None and sys.stdout.isatty():
-        from inplace_magic.render.terminal import fitted
-
-        bundle = {**bundle, "text/plain": fitted(bundle["text/plain"], sys.stdout)}
-    shell.display_pub.publish(data=bundle)
 
 
 def show_widget(shell: Any, report: Report, name: str) -> None:
@@ -85,9 +76,10 @@ def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard]) -> None:
     """Displays some findings of a report as one output."""
     try:
         from inplace_magic.render import to_card_mimebundle
+        from inplace_magic.render.terminal import publish
 
         with use_language(report.language, report.framework):
             more = _(WHOLE_STORY)
-        _publish(shell, to_card_mimebundle(report, hazards, more=more))
+        publish(shell, to_card_mimebundle(report, hazards, more=more))
     except Exception as error:  # a boundary, see above
         complain(_("a finding could not be displayed"), error)

@@ -16,6 +16,7 @@ from inplace_magic.analysis.story import indexed_once
 from inplace_magic.deliver import complain, has_note, write
 from inplace_magic.flags import Options
 from inplace_magic.language import _
+from inplace_magic.last import note
 from inplace_magic.magics.cell_story import CellStory, begin_cell
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
 from inplace_magic.magics.fix import KEPT
@@ -159,8 +160,10 @@ class Session:
                 _("`{magic}` watches this cell; write `%inplace_watch on` into a cell of its own.").format(magic=MAGIC)
             )
 
-    def keep(self, report: Report, options: Options) -> None:
-        """Makes a report the last one and binds it to the ``--out`` name."""
+    def keep(self, report: Report, options: Options) -> Report:
+        """Makes a report the last one and binds it to the ``--out`` name, which it then knows."""
+        report = replace(report, name=options.deliver.out or "")
+        note(report)
         self._last = report, options.show
         if report.trace.cell is not None:
             self.by_cell.pop(report.trace.cell, None)
@@ -169,10 +172,11 @@ class Session:
                 del self.by_cell[oldest]
         if options.deliver.out is not None:
             self.shell.user_ns[options.deliver.out] = report
+        return report
 
     def deliver(self, report: Report, options: Options, *, told: bool = False) -> None:
         """Keeps a report, displays it, its findings folded where they were told before, and writes ``--save``."""
-        self.keep(report, options)
+        report = self.keep(report, options)
         show(self.shell, report, options.show, beside_widget=options.deliver.widget is not None, told=told)
         if options.deliver.widget is not None:
             show_widget(self.shell, report, options.deliver.widget)

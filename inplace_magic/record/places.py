@@ -145,16 +145,22 @@ class Callsite(_Hashed):
         )
 
     @property
+    def holder(self) -> str:
+        """``Cell In[7]`` or ``model.py``; empty for the block of a watch that lies in neither."""
+        if self.cell is not None:
+            return f"Cell In[{self.cell}]"
+        return "" if self.file is None else self.file.replace("\\", "/").rsplit("/", 1)[-1]
+
+    @property
     def place(self) -> str:
         """``Cell In[7], line 4`` or ``model.py:31``, as a reader would say it."""
         if self.cell is not None:
-            return f"Cell In[{self.cell}], line {self.line}"
+            return f"{self.holder}, line {self.line}"
         if self.file is None:
             return f"line {self.line}"
-        name = self.file.replace("\\", "/").rsplit("/", 1)[-1]
         if self.outdated:
-            return _("line {line} of an older version of {file}").format(line=self.line, file=name)
-        return f"{name}:{self.line}"
+            return _("line {line} of an older version of {file}").format(line=self.line, file=self.holder)
+        return f"{self.holder}:{self.line}"
 
 
 def where_they_part(*chains: tuple[Callsite, ...]) -> list[Callsite]:

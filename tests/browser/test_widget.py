@@ -130,8 +130,9 @@ def test_the_report_of_a_second_cell_joins_the_same_widget(lab: Page) -> None:
 def test_a_cell_that_runs_a_second_time_shows_its_report_and_its_widget_again(
     new_page: OpenPage, show: Show, server: Server, front_end: str
 ) -> None:
-    server.write("again.ipynb", notebook_of([LOAD, SECOND]))
-    page = show("again.ipynb") if front_end == "lab" else in_notebook_7(new_page, server, "again.ipynb")
+    name = f"again_in_{front_end}.ipynb"
+    server.write(name, notebook_of([LOAD, SECOND]))
+    page = show(name) if front_end == "lab" else in_notebook_7(new_page, server, name)
     run_all(page)
     for runs in (1, 2, 3):
         outputs = page.locator(".jp-Cell").nth(1).locator(".jp-OutputArea-output")

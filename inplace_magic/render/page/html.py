@@ -7,6 +7,7 @@ the ``data-state`` of the fragment; where scripts may not run, the pictures stay
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, sentences
@@ -74,12 +75,26 @@ def fragment_of(
         saved_section(reading, opened="saved" in opened),
         sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
-    if "<img" not in drawn:
-        return card(*body)
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
-    state = {**explorer_state(reading), "rows": rows, "unseen": [keys, marks], "beside": beside_widget}
-    start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
-    return f"{start}{''.join(body)}</div><script>{page_script(copies=has_copies(report))}</script>"
+    return _live(reading, "".join(body), drawn, rows=rows, unseen=[keys, marks], beside=beside_widget)
+
+
+@in_its_language
+def to_picture(report: Report) -> str:
+    """The graph alone, to stand in a notebook's output."""
+    reading = Reading(report, most=MOST_IN_A_NOTEBOOK)
+    drawn, keys = _picture(reading, raw=False) if report.trace.calls else (prose(reading.verdict), [])
+    return _live(reading, drawn, drawn, rows={"lines": [], "tensors": []}, unseen=[keys, []], beside=False)
+
+
+def _live(reading: Reading, body: str, drawn: str, **state: Any) -> str:
+    """A card with what makes a live view of the picture in it, where one could be drawn."""
+    if "<img" not in drawn:
+        return card(body)
+    start = (
+        f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed({**explorer_state(reading), **state})}">'
+    )
+    return f"{start}{body}</div><script>{page_script(copies=has_copies(reading.report))}</script>"
 
 
 def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:

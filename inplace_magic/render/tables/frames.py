@@ -19,6 +19,7 @@ from inplace_magic.render.tables.memory_rows import (
     LINE_COLUMNS,
     OP_COLUMNS,
     SAVED_COLUMNS,
+    SHORT_COLUMNS,
     Row,
     call_rows,
     layout,
@@ -99,6 +100,13 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     if view not in _ROWS:
         raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(FrameView)))}.")
     return frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
+
+
+@in_english
+def memory_frame(report: Report) -> pd.DataFrame:
+    """Memory by line, the columns of the table that page and text show."""
+    rows = [{name: row[column] for name, column in SHORT_COLUMNS.items()} for row in line_rows(Reading(report))]
+    return frame_of(rows, SHORT_COLUMNS)
 
 
 def frame_of(rows: Sequence[Row], columns: Iterable[str]) -> pd.DataFrame:
