@@ -43,7 +43,7 @@ def running_cell(shell: Any, info: Any) -> int:
 
 
 def value_is_used(shell: Any) -> bool:
-    """Whether what a magic gives goes anywhere, as in ``r = %inplace_report``; a statement of its own has no use for it.
+    """True if what a magic gives is used, as in ``r = %inplace_report``; a statement of its own has no use for it.
 
     Told from the instruction that comes next: a statement drops the value, or hands it to what displays it.
     """
@@ -56,7 +56,7 @@ def value_is_used(shell: Any) -> bool:
 
 
 def _frames(shell: Any) -> list[FrameType]:
-    """The frames of cells that this is called from, the cell that runs last."""
+    """The frames of cells that this is called from, the innermost first."""
     found = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

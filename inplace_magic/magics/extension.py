@@ -178,7 +178,7 @@ def _cell_magic(session: Session) -> Callable[[str, str], None]:
     return inplace_watch
 
 
-def _register(session: Session, kind: str, name: str, function: Callable[..., None]) -> None:
+def _register(session: Session, kind: str, name: str, function: Callable[..., object]) -> None:
     manager = session.shell.magics_manager
     for table in (manager.magics[kind], vars(manager.user_magics)):
         session.replaced.append((table, name, table.get(name)))

@@ -143,7 +143,8 @@ def _memory(reading: Reading, most: int) -> list[str]:
     rows = memory_words.line_table(reading, most)
     if not rows:
         return []
-    table = align([memory_words.header(), *rows], range(3, 8))
+    code_last = [(line, *rest, code) for line, code, *rest in (memory_words.header(), *rows)]
+    table = align(code_last, range(2, 7))
     more = _left_out(len(reading.memory) - len(rows), words.of_report(reading.report, "memory"))
     return [*table, *more, *memory_words.peak_sentences(reading)]
 

@@ -10,17 +10,21 @@
 
 from __future__ import annotations
 
+import os
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from inplace_magic import flags
+from inplace_magic.record.options import LEVELS
 from inplace_magic.testing.asked import FAIL_ON, MARKER, PASSED_ON
 
 if TYPE_CHECKING:
     from inplace_magic.testing.watched import Watched
 
 NAME = "inplace_magic"
+OPTION = "--inplace-watch"
 AT_WORK = "inplace_magic at work"
 """Names under which the plugin, and what it loads when it is used, are registered."""
 
@@ -29,13 +33,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup(NAME, "in-place writes")
     level_help = "watch the body of every test, at level calls (default) or ops; a failed test shows what was found"
     fail_help = "fail tests that pass with a wrong result (silent), or with a warning too (warning)"
-    group.addoption("--inplace-watch", nargs="?", const="calls", metavar="LEVEL", help=level_help)
+    group.addoption(OPTION, nargs="?", const="calls", metavar="LEVEL", help=level_help)
     group.addoption("--inplace-fail-on", metavar="{" + ",".join(FAIL_ON) + "}", help=fail_help)
     for field in PASSED_ON:
         (flag,), told = flags.settings(field)
         group.addoption(f"--inplace-{flag[2:]}", **{**told, "dest": f"inplace_{field}", "default": None})
     parser.addini("inplace_watch", "as --inplace-watch, e.g. `inplace_watch = calls`", default="")
     parser.addini("inplace_fail_on", "as --inplace-fail-on", default="")
+
+
+def pytest_load_initial_conftests(args: list[str]) -> None:
+    """Lets ``--inplace-watch test_step.py`` be an option and a file: pytest would take the file for its level."""
+    for at, (option, word) in enumerate(pairwise(args)):
+        if option == OPTION and word not in LEVELS and os.path.exists(word.partition("::")[0]):
+            args[at] = f"{OPTION}={LEVELS[0]}"
 
 
 def pytest_configure(config: pytest.Config) -> None:

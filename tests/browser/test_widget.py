@@ -105,10 +105,10 @@ def test_values_are_asked_for_while_the_tensor_lives_and_unknown_afterwards(lab:
     expect(lab.locator(f"{WIDGET} g.im-on")).to_have_attribute("data-k", key)
     button = lab.get_by_role("button", name="Values now")
     button.click()
-    expect(lab.locator(f"{WIDGET} > [role=status]")).to_contain_text("loss holds now (v0)")
+    expect(lab.locator(f"{WIDGET} .im-facts")).to_contain_text("loss holds now (v0)")
     run_cell(lab, 3, "del loss, y")
     button.click()
-    expect(lab.locator(f"{WIDGET} > [role=status]")).to_contain_text("values unknown")
+    expect(lab.locator(f"{WIDGET} .im-facts")).to_contain_text("values unknown")
     run_cell(lab, 3, "view.selected = None")
 
 
@@ -165,7 +165,7 @@ def test_a_saved_widget_opens_again_in_another_kernel_and_says_what_it_cannot(
     graph = page.locator(f"{WIDGET} svg.im-graph")
     graph.scroll_into_view_if_needed()
     assert_drawn(graph)
-    expect(page.locator(f"{WIDGET} > [role=status]")).to_contain_text("No kernel answers")
+    expect(page.locator(f"{WIDGET} > .im-bar [role=status]")).to_contain_text("No kernel answers")
     expect(page.get_by_label("Detail")).to_be_disabled()
     node = page.locator(f"{WIDGET} g.n").first
     node.click()

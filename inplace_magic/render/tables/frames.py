@@ -6,6 +6,7 @@ string is empty. The columns of each view are the keys of :data:`COLUMNS`, which
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -99,7 +100,13 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     """
     if view not in _ROWS:
         raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(FrameView)))}.")
-    return frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
+    trace = report.trace
+    if view == "ops" and trace.level != "ops" and trace.calls:
+        warnings.warn(f"Level {trace.level!r} records no operators: watch with `--level ops`.", stacklevel=4)
+    frame = frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
+    if trace.discarded:
+        frame.attrs["calls"] = f"{len(trace.calls):,} of {len(trace.calls) + trace.discarded:,} were kept"
+    return frame
 
 
 @in_english
