@@ -156,12 +156,8 @@ class Report:
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None, *, indent: int | None = None) -> str:
-        """:meth:`to_dict` as text; non-finite numbers are written as ``NaN`` and ``Infinity``.
-
-        Args:
-            path: a file to write it to as well.
-            indent: as for :func:`json.dumps`.
-        """
+        """:meth:`to_dict` as text, and written to a file where there is a ``path``; non-finite numbers are written as
+        ``NaN`` and ``Infinity``."""
         return self._written(json.dumps(self.to_dict(), indent=indent, ensure_ascii=False), path)
 
     @classmethod
@@ -267,12 +263,8 @@ class Report:
         return self.to_frame("saved")
 
     def save(self, path: str | os.PathLike[str], *, raw: bool = False, graph: bool = True) -> Path:
-        """Write the report to a file and return its path.
-
-        Args:
-            path: its suffix picks the format: ``.html``, ``.svg``, ``.png``, ``.dot``, ``.json`` or ``.csv``.
-            raw: show raw ``id`` and ``data_ptr`` in the picture too.
-            graph: draw the autograd graph.
+        """Write the report to a file and return its path. The suffix picks the format: ``.html``, ``.svg``, ``.png``,
+        ``.dot``, ``.json`` or ``.csv``; ``raw`` and ``graph`` are those of :meth:`to_html`.
 
         Raises:
             InplaceMagicError: another suffix, or the file cannot be written.

@@ -76,7 +76,7 @@ def test_a_click_is_read_in_python_and_python_lights_a_box(lab: Page) -> None:
 
 def test_no_letter_pressed_in_the_widget_reaches_the_notebooks_commands(lab: Page) -> None:
     before = cells(lab)
-    for place in (f"{WIDGET} g.n[tabindex='0']", f"{WIDGET} > .im-bar button"):
+    for place in (f"{WIDGET} g.n[tabindex='0']", f"{WIDGET} .im-bar button"):
         lab.locator(place).first.focus()
         for letter in string.ascii_letters + string.digits:
             lab.keyboard.press(letter)

@@ -15,6 +15,8 @@ from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import MAX_NODES, SMALL, drawing_of, outline_of
+from inplace_magic.render.graph.folds import heading_of
+from inplace_magic.render.reading import Reading
 from inplace_magic.render.temporaries import without_temporaries
 
 
@@ -177,3 +179,18 @@ def test_opening_more_than_a_picture_can_hold_changes_nothing():
 
     assert {call.key for call in one.graph.calls} == {f"C{i}" for i in range(20)}
     assert drawing_of(outline_of(graph, ()), expanded=keys) == drawing_of(outline_of(graph, ()))
+
+
+def test_a_statement_that_is_opened_keeps_its_code_as_its_name() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    optimizer = torch.optim.Adam(model.parameters())
+    with inplace_magic.watch() as watched:
+        for _ in range(3):
+            loss = model(torch.randn(3, 4)).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    reading = Reading(watched.report)
+    closed = {heading_of(fold): fold.key for fold in reading.drawing().folds}
+    opened = reading.drawing({closed["optimizer.step()"]})
+    assert any(heading_of(frame).startswith("optimizer.step(): 4 passes") for frame in opened.frames)

@@ -14,6 +14,8 @@ from inplace_magic.render.reading import MANY_ROWS, Reading
 from inplace_magic.render.tables import memory_words
 from inplace_magic.render.timeline.chart import memory_chart
 
+SCREEN_ROWS = 8
+"""Rows of the table where it stands under the picture on one screen."""
 MAX_CODE = 40
 """Characters of a line of code beside six numbers."""
 
@@ -22,7 +24,7 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
     """Bytes by line, of many lines those that allocated most; and folded below them the chart of live bytes."""
     if not reading.memory or not reading.knows_memory:
         return ""
-    lines = memory_words.line_table(reading, reading.rows)
+    lines = memory_words.line_table(reading, max(reading.rows, SCREEN_ROWS))
     rows = [(esc(line), esc(lettering.shortened(code, MAX_CODE)), *map(esc, rest)) for line, code, *rest in lines]
     body = table(memory_words.header(), rows, cells=(CELL, CODE_CELL, CELL, *[NUMBER_CELL] * 5))
     told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))

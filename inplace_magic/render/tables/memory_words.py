@@ -66,10 +66,10 @@ def header() -> tuple[str, ...]:
 
 
 def line_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
-    """Memory by line as it is read, in the order of the lines; of more than `most`, half as many: the largest."""
+    """Memory by line as it is read, in the order of the lines; of more than `most` a few, those that allocated most."""
     rows = line_rows(reading)
     if len(rows) > most:
-        rows = sorted(rows, key=lambda row: -row["allocated_bytes"])[: most // 2]
+        rows = sorted(rows, key=lambda row: -row["allocated_bytes"])[: most * 2 // 5]
     return [(row["label"], row["code"], row["device"], *(words.bytes_of(row[each]) for each in _SHOWN)) for row in rows]
 
 
