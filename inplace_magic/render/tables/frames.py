@@ -101,7 +101,7 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     if view not in _ROWS:
         raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(FrameView)))}.")
     trace = report.trace
-    if view == "ops" and trace.level != "ops" and trace.calls:
+    if view == "ops" and trace.level in ("calls", "writes") and trace.calls:
         warnings.warn(f"Level {trace.level!r} records no operators: watch with `--level ops`.", stacklevel=4)
     frame = frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
     if trace.discarded:
