@@ -4,6 +4,7 @@
 #                 that tests/conftest.py does not call slow
 #   make test     everything: also each labelled program run anew, PyTorch's own databases, generated cells, kernels with
 #                 the newest and the oldest tools, browsers, other people's suites; pytest's closing line is the last one
+#   make cuda     the tests on a GPU, where there is one: two minutes
 #   make paddle   the tests on Paddle's tensors, in an environment of their own; part of make test
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html
 #   make lint     style and types only
@@ -26,7 +27,7 @@ OLDEST_INSTALLED := $(OLDEST)/.installed
 PADDLE := .venv-paddle
 PADDLE_INSTALLED := $(PADDLE)/.installed
 
-.PHONY: check test everything paddle paddle-beside demo lint lessons docs bench suites browser
+.PHONY: check test cuda everything paddle paddle-beside demo lint lessons docs bench suites browser
 
 # Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
 export PYTHONDONTWRITEBYTECODE :=
@@ -41,6 +42,10 @@ test: $(INSTALLED)
 
 everything: $(INSTALLED)
 	@$(BIN)/python -m pytest -n auto --dist worksteal
+
+# It needs no more than this repository, pytest and a PyTorch with CUDA.
+cuda: $(INSTALLED)
+	@$(BIN)/python -m pytest --quiet -m cuda tests/cuda
 
 # It takes what the others leave while they wait for browsers and kernels. What it says is said at its end, in one piece.
 paddle-beside: $(PADDLE_INSTALLED)

@@ -59,6 +59,7 @@ SLOW = (
     "tests/render/test_live_page.py",  # a browser
     "tests/lessons/test_exercises.py",
     "tests/test_scaling.py",
+    "tests/imitation/test_values_unread.py",
     "tests/test_healthy_models.py",
     "tests/asked/test_resnet_step.py",
     "tests/memory/test_oracle.py",

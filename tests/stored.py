@@ -45,19 +45,20 @@ def out_of_date(report: Report, name: str) -> bool:
 def store(report: Report, name: str) -> None:
     """Writes the trace of a program, unless its file has it already: addresses, which are others each time, stand there
     by the order in which they occur."""
-    data = _numbered({**report.to_dict(), "hazards": []}, {})
+    data = numbered({**report.to_dict(), "hazards": []}, {})
     path = TRACES / f"{name}.json.xz"
     if not path.exists() or json.loads(lzma.decompress(path.read_bytes())) != data:
         path.write_bytes(lzma.compress(json.dumps(data, separators=(",", ":")).encode(), preset=9))
 
 
-def _numbered(value: Any, known: dict[int, int]) -> Any:
+def numbered(value: Any, known: dict[int, int]) -> Any:
+    """A report as JSON, with small numbers for addresses, by the order in which they occur."""
     if isinstance(value, dict):
         return {
-            key: known.setdefault(part, len(known) + 1) if key in ADDRESSES and part else _numbered(part, known)
+            key: known.setdefault(part, len(known) + 1) if key in ADDRESSES and part else numbered(part, known)
             for key, part in value.items()
         }
-    return [_numbered(part, known) for part in value] if isinstance(value, list) else value
+    return [numbered(part, known) for part in value] if isinstance(value, list) else value
 
 
 def main() -> None:

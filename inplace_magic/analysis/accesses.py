@@ -126,7 +126,8 @@ class Accesses(SortedCalls):
 
     def silent_writes(self, saved: SavedTensor, since: int) -> Iterator[tuple[CallEvent, Mutation]]:
         """The writes to the memory of a saved tensor, after call `since`, that its saver cannot notice: those that
-        moved no version of it; all of them where nobody compares versions."""
+        moved no version of it; all of them where nobody compares versions. Of one that may have been skipped nobody
+        knows."""
         if saved.storage is None or saved.storage not in self.writes_to_storage:
             return
         key = saved.storage, saved.counter, saved.guarded
@@ -134,11 +135,14 @@ class Accesses(SortedCalls):
             self._silent[key] = [
                 (call, mutation)
                 for call, mutation in self.writes_to_storage[saved.storage]
-                if not saved.guarded
-                or (
-                    mutation.version_before == mutation.version_after
-                    if mutation.counter == saved.counter
-                    else saved.counter is not None
+                if mutation.certain
+                and (
+                    not saved.guarded
+                    or (
+                        mutation.version_before == mutation.version_after
+                        if mutation.counter == saved.counter
+                        else saved.counter is not None
+                    )
                 )
             ]
         writes = self._silent[key]

@@ -47,7 +47,7 @@ _forked = 0
 
 def _count_fork() -> None:
     global _forked
-    frame = sys._getframe(1) if hasattr(sys, "_getframe") else None
+    frame = sys._getframe().f_back if hasattr(sys, "_getframe") else None
     module = str(frame.f_globals.get("__name__", "")) if frame is not None else ""
     if module.split(".")[0] not in (*_EXECUTES_SOMETHING_ELSE, "multiprocessing", "multiprocess"):
         _forked += 1
@@ -104,7 +104,8 @@ class Beside:
     def _started(self) -> int:
         fresh = [t for t in _threads() if t not in self._known and t.ident is not None]
         seen = [t for t in fresh if not _of_the_house(t)]
-        unnamed = _peek(threading, "_counter") - self._unnamed - sum(t.name.startswith("Thread-") for t in fresh)
+        numbered = sum(t.name.startswith(("Thread-", "Dummy-")) for t in fresh)
+        unnamed = _peek(threading, "_counter") - self._unnamed - numbered
         if unnamed > 0 and _process_objects() > self._process_objects:
             unnamed = 0  # a pool of processes has threads of its own
         pools = {t.name.partition("_")[0] for t in fresh if t.name.startswith("ThreadPoolExecutor-")}
@@ -124,8 +125,8 @@ def _threads() -> Iterator[threading.Thread]:
 
 def _company() -> dict[int, str]:
     """The other threads that can run the user's code, by number, and what tells whether they ran meanwhile."""
-    me = threading.current_thread()
-    others = (thread for thread in threading.enumerate() if thread is not me and not _of_the_house(thread))
+    me = threading.get_ident()
+    others = (thread for thread in threading.enumerate() if thread.ident != me and not _of_the_house(thread))
     return {thread.native_id or 0: _times_run(thread.native_id) for thread in others}
 
 

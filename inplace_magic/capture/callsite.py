@@ -67,6 +67,8 @@ class CallsiteTable:
         self._library: set[tuple[int, str, int, int]] = set()
         """(place, name of a writing call, ``id`` of the code, ``f_lasti``): the library's own instructions
         that made such calls."""
+        self.behind: FrameType | None = None
+        """Where backward was called, while it runs: what is behind a hook that the engine runs on its own thread."""
         self._root: CodeType | None = None
         self._root_file: str | None = None
         self._cell_globals: Mapping[str, Any] | None = None
@@ -120,6 +122,7 @@ class CallsiteTable:
         """
         if self._cell_globals is not None:
             self._find_cell(frame)
+        frame = frame or self.behind
         if frame is None:
             return None
         try:
@@ -141,6 +144,7 @@ class CallsiteTable:
         path = [0]
         forward = 0
         above: FrameType | None = frame
+        behind = self.behind
         while above is not None:
             code = above.f_code
             key = id(code)
@@ -150,27 +154,30 @@ class CallsiteTable:
             if kind and code is not function:
                 path[0] = 1
             above = above.f_back
-        while above is not None:
-            key = id(above.f_code)
-            kind = kinds[key]
-            if kind & _IN_THE_MIDDLE:
-                if kind & _USER:
-                    path.append(key)
-                    path.append(above.f_lasti)
-                    if kind & _END:
+        while True:
+            while above is not None:
+                key = id(above.f_code)
+                kind = kinds[key]
+                if kind & _IN_THE_MIDDLE:
+                    if kind & _USER:
+                        path.append(key)
+                        path.append(above.f_lasti)
+                        if kind & _END:
+                            break
+                    elif kind & _END:
                         break
-                elif kind & _END:
-                    break
-                elif kind & _LIBRARY and len(path) == 1:
-                    path[0] = 1
-                if kind & _FORWARD:
-                    forward = key
-            elif forward and kind & _MODULE:
-                path.append(forward)
-                path.append(-kind)
-                forward = 0
-            above = above.f_back
-        return tuple(path)
+                    elif kind & _LIBRARY and len(path) == 1:
+                        path[0] = 1
+                    if kind & _FORWARD:
+                        forward = key
+                elif forward and kind & _MODULE:
+                    path.append(forward)
+                    path.append(-kind)
+                    forward = 0
+                above = above.f_back
+            if above is not None or behind is None:
+                return tuple(path)
+            above, behind = behind, None
 
     def note_library(self, frame: FrameType | None, place: int | None, name: str, function: CodeType | None) -> None:
         """Notes the library's own instruction behind a call that writes, where the user's line did not make it.
@@ -212,12 +219,13 @@ class CallsiteTable:
         return bool(kind & _USER), bool(kind & _END)
 
     def _learn(self, frame: FrameType | None) -> None:
-        while frame is not None:
-            code = frame.f_code
-            kind = self._kinds.get(id(code))
-            if (self._kind(code) if kind is None else kind) & _END:
-                break
-            frame = frame.f_back
+        for above in (frame, self.behind):
+            while above is not None:
+                code = above.f_code
+                kind = self._kinds.get(id(code))
+                if (self._kind(code) if kind is None else kind) & _END:
+                    return
+                above = above.f_back
 
     def _number(self, path: tuple[int, ...]) -> int | None:
         """The number of a path that was not met yet, or is one that is cut."""

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from types import CodeType, ModuleType
 
+from inplace_magic.capture.installed import installed_into
+
 OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 """Where the code of this package lies."""
 
@@ -37,13 +39,19 @@ def imported(framework: str) -> ModuleType | None:
 
 
 def library_folders() -> tuple[str, ...]:
-    """Where code lies that is not the user's; a framework that was imported is there too, wherever it lies."""
+    """Where code lies that is not the user's; a framework that was imported is there too, wherever it lies, and so is
+    what was installed into another folder of ``sys.path``."""
     folders = {OURS, *_pythons_folders()}
     for framework in ("torch", "paddle"):
         file = getattr(imported(framework), "__file__", None)
         if file:
             folders.add(os.path.dirname(os.path.abspath(file)))
-    return tuple(os.path.join(folder, "") for folder in sorted(folders) if folder)
+    modules: set[str] = set()
+    for entry in sys.path:
+        if type(entry) is str and entry not in folders:
+            for each in installed_into(entry or os.getcwd()):
+                (modules if each.endswith((".py", ".so", ".pyd")) else folders).add(each)
+    return (*(os.path.join(folder, "") for folder in sorted(folders) if folder), *sorted(modules))
 
 
 @cache

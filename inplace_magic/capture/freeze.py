@@ -75,7 +75,8 @@ def frozen_trace(
     log, nodes, identity = recorder.log, recorder.nodes, recorder.identity
     pending = pending_nodes(nodes, identity, forget=last)
     sites = recorder.sites.resolve(sources)
-    freezer = Freezer(sites, recorder.sites.modules, recorder.sites.library_expressions(sources), recorder.log.dropped)
+    library = recorder.sites.library_expressions(sources)
+    freezer = Freezer(sites, recorder.sites.modules, library, log.dropped, log.uncertain)
     names: dict[int, tuple[str, ...]] = {}
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
@@ -162,10 +163,11 @@ _MOST_TOLD = 6
 
 def _not_seen(log: Log, sites: list[Callsite]) -> Iterator[str]:
     told: dict[str, None] = {}
-    for sentence, name, number in log.not_seen:
+    for (sentence, name, number), count in log.not_seen.items():
         site = site_at(number, sites)
-        call = name if site is None else site.expression or site.text or name
-        told[sentence.format(call=" ".join(call.split()), place=site.place if site is not None else "line 0")] = None
+        call = " ".join((name if site is None else site.expression or site.text or name).split())
+        place = site.place if site is not None else "line 0"
+        told[sentence.format(call=call, place=place, count=f"{count or 1:,}")] = None
     yield from list(told)[:_MOST_TOLD]
     if len(told) > _MOST_TOLD:
         yield NOT_SEEN_MORE.format(count=f"{len(told) - _MOST_TOLD:,}")

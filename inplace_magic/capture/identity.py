@@ -197,8 +197,7 @@ class IdentityMap:
                 return live.record
             self.bury()  # that one died since the queue was read
         nbytes, device, resizable = describe_memory.storage_facts(untyped)
-        foreign = not resizable
-        twin = self._same_memory(untyped) if foreign else None
+        twin = None if resizable else self._same_memory(untyped)
         if twin is not None:
             another = self._live_storages[key] = AnotherStorageObject(untyped, self._died)
             another.key, another.record = key, twin
@@ -211,7 +210,8 @@ class IdentityMap:
         record.nbytes, record.device = nbytes, device
         record.born_op = self.op
         record.ended = record.ended_op = None
-        record.foreign, record.resizes = foreign, ()
+        record.foreign = foreign = not resizable and not describe_memory.is_pinned(untyped)
+        record.resizes = ()
         record.objects, record.counter = 1, None
         self.storages.append(record)
         if foreign:

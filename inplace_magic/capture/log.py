@@ -176,6 +176,8 @@ class Log:
         self.ops: list[RawOp] = []
         self.dropped: dict[int, Dropped] = {}
         """Values that a call's write did not keep, by its number."""
+        self.uncertain: set[int] = set()
+        """Numbers of the calls that may not have written what they are known to write."""
         self.hooked: list[int] = []
         """Numbers of the calls whose output a forward hook kept, see :mod:`.torch.hooks.hooked`."""
         self.kept: list[KeptByHook] = []
@@ -194,8 +196,9 @@ class Log:
         self.beside = Beside()
         self.no_room = False
         """Whether calls went unrecorded because the user's recursion had used up the stack."""
-        self.not_seen: dict[tuple[str, str, int | None], None] = {}
-        """Work that was not watched: (what the report says of it, name of its call, place)."""
+        self.not_seen: dict[tuple[str, str, int | None], int | None] = {}
+        """Work that was not watched: (what the report says of it, name of its call, place), and how many times it ran,
+        where that is counted."""
 
     def note_added(self, call: int, added: tuple[AddedTo, ...]) -> None:
         """Notes to which gradients the backward of a call added."""

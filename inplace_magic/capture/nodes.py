@@ -19,7 +19,7 @@ from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.records import UNREAD, CounterRecord, StorageRecord, TensorRecord
 from inplace_magic.capture.torch import describe, describe_nodes, unpacking
 from inplace_magic.capture.torch.layouts import Layout
-from inplace_magic.capture.witness import saved_digest, still_equal
+from inplace_magic.capture.witness import digestible, saved_digest, still_equal
 
 _PLAIN_TYPES = describe.PLAIN_TYPES
 _NODE_NAMES = describe_nodes.NODE_NAMES
@@ -247,6 +247,9 @@ class NodeMap:
             counter = identity.counter_of(data, storage, version)
         if layout is None:
             layout = describe.layout(data)
+        elif made_now and digestible(layout, self._check_values):  # memory is read by them: both are asked anew, since
+            layout = describe.layout(data)  # another thread may have moved the tensor, and no version tells
+            storage = identity.storage_of(data)
         if not made_now:
             version = self._version_when_saved(version, counter, node.sequence)
             return name, serial, storage, counter, version, layout, None

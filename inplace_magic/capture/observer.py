@@ -99,6 +99,15 @@ class Observer:
         seen = record.latest = (record, record.storage, version, layout, record.pointer, requires_grad, node)
         return seen
 
+    def look_anew(self, tensor: torch.Tensor, call: OpenCall) -> Observation:
+        """Replaces what was seen of an argument of a call that begins, after the argument was moved unseen: on another
+        thread ``t.data = …`` gives it other memory, and no version tells."""
+        record = self._identity.register(tensor)
+        record.layout_at = None
+        seen = self.look(tensor, record, None, direct=False)
+        call.before = [seen if before[RECORD] is record else before for before in call.before]
+        return seen
+
     def look_at_moved(self) -> None:
         """Looks at every tensor written since its last look, so that nothing that runs next is taken for the writer."""
         for tensor, record in self._live():

@@ -8,6 +8,7 @@ call of the user's, so whatever can wait until the watch ends (source lines, tex
 
 from __future__ import annotations
 
+from threading import RLock
 from types import FrameType
 from typing import Any
 
@@ -28,7 +29,7 @@ from inplace_magic.capture.observer import Observer
 from inplace_magic.capture.past.room import Room
 from inplace_magic.capture.records import NODE, RECORD, UNREAD, VERSION
 from inplace_magic.capture.results import NO_OUTPUTS, Results
-from inplace_magic.capture.running import OpenCall
+from inplace_magic.capture.running import OpenCall, OpenCalls
 from inplace_magic.capture.targets import Targets
 from inplace_magic.capture.torch import describe, describe_nodes
 from inplace_magic.capture.torch.arguments import WITHOUT_TENSORS, Keywords, tensors_in
@@ -64,10 +65,11 @@ class Recorder:
         self.holdings = Holdings(self.sites.is_users, self.identity.known, TORCH_KINDS, describe.base)
         self._held = self.holdings.held
         self._hooked = HookedLayers(self.sites, self.log, self.identity)
-        self._targets = Targets(self.identity, self.log, options.max_values)
+        self._targets = Targets(self.identity, self.observer, self.log, options.max_values)
         self._results = Results(self.identity, self.observer, options.max_values)
-        self.running: list[OpenCall] = []
-        """The calls that have not returned, outermost first."""
+        self.running = OpenCalls()
+        self.alone = RLock()
+        """For whoever adds to the record: backward can run on several threads at once, see :class:`OpenCalls`."""
         self.room = Room(self.log, self.identity, self.nodes, options.max_events)
         self.look_at = self.room.look_at
         self._deaths, self._node_deaths = self.identity.deaths, self.nodes.deaths
@@ -87,6 +89,7 @@ class Recorder:
     def begin_block(self) -> None:
         """The next call is the first of a cell: nothing is known of what ran right before it."""
         self.observer.site = None
+        self.running.begin_block()
         self.log.beside.begin()
         self.meter.read(None)
 
@@ -141,7 +144,7 @@ class Recorder:
         call.index = log.begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
             log.begun += 1
-        running = self.running
+        running = self.running.here()
         call.parent = running[-1].index if running else None
         call.sequence = _sequence_number()
         call.nodes_before = self.nodes.made
@@ -253,7 +256,7 @@ class Recorder:
 
     def drop(self, call: OpenCall) -> None:
         """Lets go of a call that is over, of its tensors, and of any call above it that never ended."""
-        running = self.running
+        running = self.running.here()
         while running:
             last = running.pop()
             last.tensors = last.targets = last.uncounted = last.produced = last.written = _NONE

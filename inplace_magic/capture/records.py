@@ -150,6 +150,7 @@ RECORD: Final = 0
 STORAGE: Final = 1
 VERSION: Final = 2
 LAYOUT: Final = 3
+POINTER: Final = 4
 NODE: Final = 6
 
 SWAPPED = -2

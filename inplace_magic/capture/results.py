@@ -51,8 +51,9 @@ class Results:
                 if found is _NONE:
                     found, places = [], {}
                 self._moved(call, tensor, seen, version, found, places)
-        if call.facts.metadata_only and call.tensors:
-            self._identity.rebase(call.tensors[0], before[0][RECORD], call.index)
+        if call.facts.metadata_only:  # a recurrent net's weights are all given one memory
+            for tensor, seen in zip(call.tensors, before, strict=True):
+                self._identity.rebase(tensor, seen[RECORD], call.index)
         if call.uncounted or (call.targets and version_of(call.targets[0]) is None):
             if found is _NONE:
                 found, places = [], {}
@@ -93,8 +94,7 @@ class Results:
         old = call.values.get(id(tensor))
         new = None
         if old is not None:
-            storage = after[STORAGE]
-            new = describe_memory.values(tensor, after[LAYOUT], self._limit, storage() if storage is not None else None)
+            new = describe_memory.values(tensor, after[LAYOUT], self._limit)
         return after, before, old, new, call.region if tensor is call.tensors[0] else None
 
     def outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import get_ident
 from typing import Any
 
 import torch
@@ -64,6 +65,33 @@ class OpenCall:
     ids: set[int] | None
     """Of what it produced, where that is a long list that was asked for a tensor before."""
     written: list[Written]
+
+
+class OpenCalls:
+    """The calls that have not returned.
+
+    Each thread has its own: PyTorch runs backward of CUDA tensors on a thread for each device, and meanwhile that of
+    CPU tensors on the thread that called backward, with the probes on all of them.
+    """
+
+    def __init__(self) -> None:
+        self.begin_block()
+
+    def begin_block(self) -> None:
+        """The watched block runs on this thread, and nothing is open."""
+        self._home = get_ident()
+        self._at_home: list[OpenCall] = []
+        self._elsewhere: dict[int, list[OpenCall]] = {}
+
+    def here(self) -> list[OpenCall]:
+        """Those of this thread, outermost first. On a thread of the engine, the first is the backward it works for."""
+        thread = get_ident()
+        if thread == self._home:
+            return self._at_home
+        running = self._elsewhere.get(thread)
+        if running is None or len(running) < 2:
+            running = self._elsewhere[thread] = self._at_home[-1:]
+        return running
 
 
 Written = tuple[torch.Tensor, TensorRecord, int | None]

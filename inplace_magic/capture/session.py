@@ -137,7 +137,7 @@ class Session:
         self._unhook()
         for mode in self._modes:
             forks.silence(mode)
-        if not self._recorder.running:
+        if not self._recorder.running.here():
             take_off(self._modes)
             self._modes.clear()
             self.active = False
@@ -151,15 +151,16 @@ class Session:
             self._recorder.fault("preparing to step aside", fault)
 
     def _moved(self) -> None:
-        """The probes went aside or came back."""
-        doors.move()
-        self._hook()
+        """The probes went aside or came back, on this thread or on one of the engine's."""
+        with doors.LOCK:
+            doors.move()
+            self._hook()
 
     def _hook(self) -> None:
         """Has optimizers and modules ask while the probes are on, and only then: a tracer would see it. What they ask
         is nothing to level ``writes``."""
         self._unhook()
-        if self._writes is None and self.active and self._aside is not None and not self._aside.away:
+        if self._writes is None and self.active and self._aside is not None and not self._aside.works:
             self._registrations = self._registrations or Registrations(self._recorder)
             self._steps = self._steps or Steps(self._recorder)
             self._hooks.append(IdleSteps(self._recorder).registered())

@@ -6,10 +6,14 @@ from typing import Any
 
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.log import Log
-from inplace_magic.capture.records import LAYOUT, STORAGE
+from inplace_magic.capture.observer import Observer
+from inplace_magic.capture.records import LAYOUT, POINTER
 from inplace_magic.capture.running import OpenCall, written_region
-from inplace_magic.capture.torch import describe_memory
+from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
+from inplace_magic.record.blindness import MAY_HAVE_SKIPPED
+
+_PLAIN_TYPES = describe.PLAIN_TYPES
 
 
 class Targets:
@@ -17,12 +21,14 @@ class Targets:
 
     Args:
         identity: the tensors met.
+        observer: makes the observations.
         log: where values are noted that a write drops.
         limit: up to how many elements the values of a written tensor are kept.
     """
 
-    def __init__(self, identity: IdentityMap, log: Log, limit: int) -> None:
+    def __init__(self, identity: IdentityMap, observer: Observer, log: Log, limit: int) -> None:
         self._identity = identity
+        self._observer = observer
         self._log = log
         self._limit = limit
 
@@ -32,7 +38,10 @@ class Targets:
         if kwargs and "out" in kwargs:
             call.keeps_layout = False
         if facts.uncounted is not None:
-            call.uncounted = facts.uncounted(args, kwargs)
+            call.uncounted, certain = facts.uncounted(args, kwargs)
+            if not certain:
+                self._log.uncertain.add(call.index)
+                self._log.not_seen[MAY_HAVE_SKIPPED, facts.name, call.site] = None
         announced = facts.announced_writes(args, kwargs)
         if not announced:
             return
@@ -42,8 +51,11 @@ class Targets:
             latest = self._identity.register(tensor).latest
             if latest is None:
                 continue
-            storage = latest[STORAGE]
-            values = describe_memory.values(tensor, latest[LAYOUT], limit, storage() if storage is not None else None)
+            if type(tensor) in _PLAIN_TYPES and (
+                describe_memory.pointer(tensor) != latest[POINTER] or tensor.dtype is not latest[LAYOUT].dtype
+            ):
+                latest = self._observer.look_anew(tensor, call)
+            values = describe_memory.values(tensor, latest[LAYOUT], limit)
             if values is not None:
                 if not call.values:
                     call.values = {}

@@ -57,10 +57,11 @@ class SharedMemory:
         self.too_large: dict[int, StorageRecord] = {}
 
     def add(self, record: StorageRecord) -> None:
-        """Begins to watch a storage; CPU only."""
+        """Begins to watch a storage; CPU only. Into pinned memory a device copies when the call is long over, so a
+        change there proves nothing."""
         if record in self.digests or record in self.aside:
             return
-        if record.device is None or record.device.type != "cpu":
+        if record.device is None or record.device.type != "cpu" or describe_memory.is_pinned(record()):
             return
         if self._limit is not None and record.nbytes > self._limit:
             self.too_large[record.serial] = record
@@ -120,25 +121,30 @@ class SharedMemory:
         untyped: Any = record()
         if untyped is None:
             return None
-        address = describe_memory.storage_address(untyped)
-        return digest_bytes(address, untyped.nbytes()) if address else None
+        nbytes = untyped.nbytes()
+        address = describe_memory.memory_in(untyped, 0, nbytes)
+        return digest_bytes(address, nbytes) if address else None
+
+
+def digestible(layout: Layout, check_values: bool) -> bool:
+    """Whether a saved tensor that looks so is digested: dense, in CPU memory and not too large."""
+    return bool(layout.span) and (check_values or (layout.span or 0) <= SAVED_LIMIT)
 
 
 def saved_digest(record: StorageRecord | None, layout: Layout, check_values: bool) -> int | None:
-    """The digest of a saved tensor; None where it is too large, not dense or not in CPU memory.
+    """The digest of a saved tensor; None where it is too large, not dense, not in CPU memory or pinned.
 
     Args:
         record: its storage, which is in use.
         layout: where in the storage it lies.
         check_values: digest large ones too.
     """
-    nbytes = layout.span
-    if record is None or not nbytes or (nbytes > SAVED_LIMIT and not check_values):
+    if record is None or not digestible(layout, check_values):
         return None
     untyped: Any = record()
     if untyped is None:
         return None
-    address = describe_memory.memory_in_use(untyped, layout.begin, nbytes)
+    address = describe_memory.settled_memory(untyped, layout.begin, layout.span or 0)
     return hash(layout.memory_at(address).raw) if address else None
 
 

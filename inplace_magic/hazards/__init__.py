@@ -12,6 +12,7 @@ from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.rules import saved_tensor_overwritten
 from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _, use_language
+from inplace_magic.record.blindness import REPLAYED, was_said
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 
@@ -30,6 +31,7 @@ def _rules_for(trace: Trace) -> tuple[Rule, ...]:
         return (saved_tensor_overwritten.RULE,)
     rules = FOR_PADDLE if trace.framework == "paddle" else RULES
     has_gaps = bool(trace.calls) and trace.calls[-1].index - trace.calls[0].index >= len(trace.calls)
+    has_gaps = has_gaps or was_said(REPLAYED, trace.blindness)
     return tuple(rule for rule in rules if not (has_gaps and rule.name in NEED_EVERY_CALL))
 
 
@@ -47,6 +49,9 @@ def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...]
                     name=rule.name, fault=f"{type(fault).__name__}: {fault}"
                 )
             )
+    found, weaker = (
+        [hazard for hazard in each if not _rests_on_the_uncertain(story, hazard)] for each in (found, weaker)
+    )
     blamed = {hazard.mutation for hazard in found if hazard.is_alarm}
     found += [hazard for hazard in weaker if not any(_are_one_mistake(hazard.mutation, site) for site in blamed)]
     found = quiet(told_once(found))
@@ -55,6 +60,12 @@ def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...]
     return tuple(_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in grouped(found)), tuple(
         faults
     )
+
+
+def _rests_on_the_uncertain(story: Story, hazard: Hazard) -> bool:
+    """Whether the write that a finding blames may have been skipped."""
+    call = story.calls.get(hazard.call) if hazard.call is not None else None
+    return call is not None and bool(call.mutations) and not any(write.certain for write in call.mutations)
 
 
 def _are_one_mistake(one: Callsite | None, other: Callsite | None) -> bool:

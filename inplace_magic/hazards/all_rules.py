@@ -75,7 +75,6 @@ from inplace_magic.hazards.shared import (
     objects_share_state,
     one_model_many_times,
     one_tensor_many_slots,
-    state_of_two,
     written_as_two,
 )
 from inplace_magic.hazards.stale import (
@@ -124,7 +123,6 @@ RULES: tuple[Rule, ...] = (
     row_overwritten_first.RULE,
     out_is_input.RULE,
     out_outgrown.RULE,
-    state_of_two.RULE,
     taken_memory_trained.RULE,
     tie_undone.RULE,
     write_lost.RULE,
@@ -232,7 +230,8 @@ NEED_EVERY_CALL = frozenset(
         model_moved_on.RULE,
     )
 )
-"""The rules that rest on something not having happened. Where calls were forgotten it may have, so they are silent."""
+"""The rules that rest on something not having happened. Where calls were forgotten it may have, or within a replay of a
+CUDA graph, so they are silent."""
 
 
 FOR_PADDLE: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.name not in NOT_FOR_PADDLE)

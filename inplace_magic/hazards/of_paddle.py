@@ -31,7 +31,6 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "parameter-given-up": "what an optimizer holds is not noted at Paddle's steps",
     "shared-gradient-edited": "Paddle hands each branch a gradient of its own",
     "source-in-order": "Paddle's `masked_scatter_` is sixteen operations, of which none says it",
-    "state-of-two": "an optimizer takes state by the names of its parameters, and copies it",
     "step-without-gradients": "`clear_grad()` leaves zeros, by which a step is made, and a step is no call",
     "tie-undone": "`set_state_dict` copies into the parameters that are there, `to()` converts them in place, "
     "`deepcopy` copies what is one tensor once, and no parameter is a view",

@@ -67,6 +67,12 @@ TRACED = N_("`{call}` ({place}): what PyTorch ran while it traced was not seen."
 FUNCTIONALIZED = N_("`{call}` ({place}) ran functionalized: what it did inside was not seen.")
 SCRIPTED = N_("`{call}` ({place}) ran TorchScript: what it did inside was not seen.")
 HIGHER_ORDER = N_("`{call}` ({place}) ran a higher-order operator: the operators inside it were not seen.")
+REPLAYED = N_(
+    "Replays of a CUDA graph by `{call}` ({place}): {count}. What their operators read and wrote was not seen."
+)
+MAY_HAVE_SKIPPED = N_(
+    "`{call}` ({place}) may have skipped its writes, which only the device knows: no finding rests on them."
+)
 NOT_SEEN_MORE = N_("So it was with {count} more lines.")
 INSIDE_PADDLE_CALLS = N_("Ops inside a call of Paddle, and backward's own ops, are not seen.")
 NO_OPS_OF_PADDLE = N_("Level `ops` does not exist for Paddle's tensors: they were watched at level `calls`.")
@@ -98,6 +104,7 @@ SENTENCES = (
     *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, NO_WRITES_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD),
     TWO_FRAMEWORKS,
     *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),
+    *(REPLAYED, MAY_HAVE_SKIPPED),
 )
 
 RAN_UNSEEN: dict[str, Callable[[int], str]] = {
@@ -108,6 +115,7 @@ RAN_UNSEEN: dict[str, Callable[[int], str]] = {
     TRACED: lambda count: ngettext("{count} traced call", "{count} traced calls", count),
     FUNCTIONALIZED: lambda count: ngettext("{count} functionalized call", "{count} functionalized calls", count),
     SCRIPTED: lambda count: ngettext("{count} TorchScript call", "{count} TorchScript calls", count),
+    REPLAYED: lambda count: ngettext("{count} replay of a CUDA graph", "{count} replays of a CUDA graph", count),
     HIGHER_ORDER: lambda count: ngettext("{count} higher-order operator", "{count} higher-order operators", count),
     NOT_SEEN_MORE: lambda count: ngettext("{count} more line", "{count} more lines", count),
     TWO_FRAMEWORKS: lambda count: ngettext(
@@ -126,6 +134,11 @@ def retold(sentence: str) -> str:
         if match is not None:
             return _(template).format(**match.groupdict())
     return sentence
+
+
+def was_said(template: str, sentences: Iterable[str]) -> bool:
+    """Whether one of the sentences of a trace is this one."""
+    return any(_pattern(template).fullmatch(sentence) is not None for sentence in sentences)
 
 
 def unseen_work(sentences: Iterable[str]) -> tuple[str, ...]:

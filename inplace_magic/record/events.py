@@ -106,6 +106,8 @@ class Mutation:
     """The elements written by ``x[index] = …`` with a basic index; None: all of the tensor, or unknown ones."""
     dropped: Dropped | None = None
     """None: nothing, as far as small CPU tensors tell."""
+    certain: bool = True
+    """False: the device alone knows whether it was written, such as by a fused step that a ``GradScaler`` may skip."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ def _memory(reading: Reading, most: int) -> list[str]:
     code_last = [(line, *rest, code) for line, code, *rest in (memory_words.header(), *rows)]
     table = align(code_last, range(2, 7))
     more = _left_out(len(reading.memory) - len(rows), words.of_report(reading.report, "memory"))
-    return [*table, *more, *memory_words.peak_sentences(reading)]
+    return [*table, *more, *memory_words.peak_sentences(reading), *memory_words.not_asked(reading)]
 
 
 def _saved(reading: Reading, most: int) -> list[str]:

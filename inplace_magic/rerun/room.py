@@ -24,27 +24,28 @@ def too_little_room(tensors: Iterable[torch.Tensor], *, copies: int = 1) -> str:
         tensors: those of the variables.
         copies: how many of each are held at a time.
     """
-    needed: dict[str, dict[int, int]] = {}
+    needed: dict[torch.device, dict[int, int]] = {}
     for tensor in tensors:
         storage = describe.storage(tensor)
         address = describe_memory.storage_address(storage) if storage is not None else None
         if address:
-            needed.setdefault(tensor.device.type, {})[address] = storage.nbytes()
+            needed.setdefault(tensor.device, {})[address] = storage.nbytes()
     for device, sizes in needed.items():
         free, wanted = free_bytes(device), copies * sum(sizes.values())
         if free is not None and wanted > SHARE * free:
             return _(
                 "inplace_magic: the copies for a second run take {needed:.1f} GiB, over half of the {free:.1f} GiB "
                 "that are free on the {device}."
-            ).format(needed=wanted / GIB, free=free / GIB, device=device.upper())
+            ).format(needed=wanted / GIB, free=free / GIB, device=str(device).upper())
     return ""
 
 
-def free_bytes(device: str) -> int | None:
-    """The memory that is free on a kind of device; None where that is not known."""
-    if device == "cuda" and cuda_is_used():
-        return int(torch.cuda.mem_get_info()[0])
-    if device != "cpu":
+def free_bytes(device: torch.device) -> int | None:
+    """The memory that is free on a device; None where that is not known. On a GPU, or the part of one that is this
+    process's (MIG), what the driver has left beside other processes, and what PyTorch's allocator holds in reserve."""
+    if device.type == "cuda" and cuda_is_used():
+        return int(torch.cuda.mem_get_info(device)[0]) + _in_reserve(device)
+    if device.type != "cpu":
         return None
     try:
         with open("/proc/meminfo", encoding="ascii") as facts:  # Linux
@@ -56,3 +57,13 @@ def free_bytes(device: str) -> int | None:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # Windows; macOS has no such name
         return None
+
+
+def _in_reserve(device: torch.device) -> int:
+    """What the caching allocator holds of a GPU and can give at once: no tensor is on it, and no stream works on it."""
+    try:
+        counts = torch.cuda.memory_stats(device)
+    except RuntimeError:  # an allocator of the program's own (`CUDAPluggableAllocator`) counts nothing
+        return 0
+    in_use = (counts.get(f"{kind}_bytes.all.current", 0) for kind in ("active", "allocated"))  # the driver's has one
+    return max(0, int(counts.get("reserved_bytes.all.current", 0) - max(in_use)))

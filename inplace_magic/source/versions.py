@@ -214,7 +214,8 @@ class Loads:
         return self._by_line[id(code)][1]
 
 
-_NAMED = frozenset(("NAME", "GLOBAL", "FAST", "DEREF", "CLASSDEREF", "FAST_CHECK", "FAST_AND_CLEAR", "FAST_BORROW"))
+_NAMED = frozenset(("NAME", "GLOBAL", "FAST", "DEREF", "CLASSDEREF", "FAST_CHECK", "FAST_BORROW"))
+"""Not ``LOAD_FAST_AND_CLEAR``, with which Python 3.12 puts a name of the same spelling aside for a comprehension."""
 _ATTRIBUTES = frozenset(("ATTR", "METHOD"))
 
 

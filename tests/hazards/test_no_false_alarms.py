@@ -10,6 +10,59 @@ import pytest
 from hazards.both_ways import told
 
 QUIET = {
+    "an_empty_tensor_grows_as_out_and_is_viewed_later": """
+        x = torch.empty(0)
+        torch.cat([torch.ones(2), torch.ones(1)], out=x)
+        y = x.view(1, 3)
+        same = torch.empty(0)
+        order = torch.arange(3, out=same.new()).view(1, -1)
+        z = torch.square(y, out=same).expand(2, 3)
+        print(y.sum(), z.sum(), order)
+    """,
+    "the_last_row_grows_as_out_and_nothing_stands_behind_it": """
+        table = torch.zeros(2, 4)
+        torch.square(torch.ones(6), out=table[1])
+        print(table[0].sum())
+    """,
+    "a_caller_asks_for_the_shape_alone_of_what_a_function_wrote": """
+        net = nn.Linear(3, 3)
+        def masked_loss(estimate, mask):
+            estimate *= mask
+            return estimate.pow(2).mean()
+        estimate = net(torch.randn(4, 3))
+        loss = masked_loss(estimate, torch.tensor([1.0, 1.0, 0.0]))
+        rows, cols = estimate.size()
+        print(estimate.shape, estimate.dim(), len(estimate), estimate.numel(), estimate.dtype)
+        loss.backward()
+    """,
+    "pretrained_vectors_are_loaded_over_the_row_for_padding": """
+        pretrained = torch.randn(6, 4)
+        table = nn.Embedding(6, 4, padding_idx=0)
+        with torch.no_grad():
+            table.weight.copy_(pretrained)
+        table.weight.data.copy_(pretrained)
+        nn.Linear(4, 1)(table(torch.tensor([1, 2]))).sum().backward()
+    """,
+    "the_data_of_a_row_is_scaled": """
+        w = torch.randn(2, 3, requires_grad=True)
+        z = torch.tanh(w) + 1
+        z[0, :].data *= 0.5
+        z.pow(2).sum().backward()
+    """,
+    "the_state_of_an_optimizer_is_carried_to_the_next_network": """
+        meta, state = nn.Linear(3, 1), None
+        for task in range(3):
+            net = nn.Linear(3, 1)
+            net.load_state_dict(meta.state_dict())
+            optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+            if state is not None:
+                optimizer.load_state_dict(state)
+            for _ in range(2):
+                optimizer.zero_grad()
+                net(torch.randn(4, 3)).pow(2).mean().backward()
+                optimizer.step()
+            state = optimizer.state_dict()
+    """,
     "a_tensor_is_compared_with_its_round_trip": """
         def make(n):
             x = torch.empty(n); x.uniform_(0, 1); return x

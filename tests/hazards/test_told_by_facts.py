@@ -42,7 +42,7 @@ from inplace_magic.hazards.losses import (
     updated_again,
     values_cut_off,
 )
-from inplace_magic.hazards.shared import objects_share_state, state_of_two
+from inplace_magic.hazards.shared import objects_share_state
 from inplace_magic.hazards.stale import (
     cache_outdated,
     choice_of_one_tensor,
@@ -329,15 +329,6 @@ PAGES = {
             "state.tolist()",
         ),
         Page(
-            state_of_two,
-            "import copy\na, b, x = nn.Linear(2, 1), nn.Linear(2, 1), torch.ones(1, 2)\n"
-            "leader = torch.optim.SGD(a.parameters(), lr=0.1, momentum=0.9)\n"
-            "follower = torch.optim.SGD(b.parameters(), lr=0.1, momentum=0.9)\na(x).sum().backward()\nleader.step()\n"
-            "b(x).sum().backward()",
-            ("follower.step()",),
-            "leader.state[a.bias]['momentum_buffer'].item()",
-        ),
-        Page(
             entry_replaced,
             "model, x = nn.Linear(3, 3), torch.ones(1, 3)\nchosen = {'weight': torch.zeros(3, 3)}",
             ("own[name] = tensor",),
@@ -450,7 +441,8 @@ def test_an_entry_of_a_shallow_copy_that_is_written_is_the_originals(
     finding = watched(tmp_path, program).the(objects_share_state.CODE)
     assert finding.mutation is not None
     assert finding.mutation.statement == f"branch{speed}.mul_(1 + kick)"
-    assert f"`state{speed}`" in finding.message
+    names = ("state", "now")  # from Python 3.12 on a comprehension is no function, and its reads are the module's
+    assert any(f"`{name}{speed}`" in finding.message for name in names)
 
 
 def test_a_helper_that_binds_its_parameter_anew_cuts_off_its_callers_tensor(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +219,7 @@ def test_the_call_that_gave_several_views_is_named_and_not_the_slice(
 ) -> None:
     program = f"x = torch.randn(4, 6, requires_grad=True) * 1\n{views}\nrow[1:] = 0"
     ran = told(loaded_shell, tmp_path, program)
-    assert "Output 0 of Slice is a view" in str(ran.plain)
+    assert re.search(r"Output 0 of Slice(Backward0)? is a view", str(ran.plain))  # so named before PyTorch 2.12
     for finding in ran.the("multi-output-view-written"):
         assert finding.origin is not None
         assert maker in finding.origin.text

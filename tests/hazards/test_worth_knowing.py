@@ -271,3 +271,20 @@ def test_notes_raise_no_alarm(tmp_path: Path) -> None:
 
     assert {hazard.code for hazard in report.hazards} <= NOTES
     assert report.verdict.startswith("✓ Nothing wrong found")
+
+
+def test_bytes_and_form_are_those_of_one_operation_of_the_line(tmp_path: Path) -> None:
+    report = watched(
+        tmp_path,
+        """
+        x, mean, var = torch.randn(16384, 64), torch.zeros(64), torch.ones(64)
+        with torch.no_grad():
+            for _ in range(3):
+                y = (x - mean) / torch.sqrt(var + 1e-5)
+        """,
+    ).report
+    (note,) = [hazard for hazard in report.hazards if hazard.code == "could-be-in-place"]
+
+    assert note.nbytes == 16384 * 64 * 4
+    assert "`div_`" in note.fix
+    assert "3 calls" in note.message

@@ -12,10 +12,15 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.memory import Storage
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.timeline.chart import memory_chart
+from inplace_magic.render.timeline.chart import Chart, memory_charts
 from inplace_magic.report import Report
 
 LINES = ("x = f()", "x.add_(1)")
+
+
+def memory_chart(reading: Reading) -> Chart:
+    (chart,) = memory_charts(reading)
+    return chart
 
 
 def long_trace(count: int) -> Trace:
@@ -86,5 +91,5 @@ def test_the_same_watch_gives_the_same_bytes():
 
 
 def test_there_is_no_chart_of_nothing():
-    assert memory_chart(Reading(Report(Trace()))) is None
-    assert memory_chart(Reading(Report(replace(long_trace(1000), storages=())))) is None
+    assert memory_charts(Reading(Report(Trace()))) == []
+    assert memory_charts(Reading(Report(replace(long_trace(1000), storages=())))) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from builders import site, tensor, with_traits
 
 from inplace_magic.analysis.memory.ledger import Ledger
@@ -183,28 +184,36 @@ def test_operators_have_the_readings_between_them_and_the_calls_their_sum():
     assert [(e.call, e.allocated_bytes, e.freed_bytes) for e in Ledger(trace).calls] == [(0, 2560, 1536)]
 
 
-def test_a_workspace_that_a_call_leaves_behind_is_not_billed_to_its_line():
-    """The first `matmul` makes 400 B of result (512 with rounding) and the library's 8192 B; the second 400 B alone."""
+@pytest.mark.parametrize("level", ["calls", "ops"])
+def test_a_workspace_that_a_call_leaves_behind_is_not_billed_to_its_line(level):
+    """The first `matmul` makes 400 B of result (512 with rounding) and the library's 8192 B; the second 400 B alone. At
+    level `ops` the reading as a call begins and that as its operator does are one, since nothing comes between."""
+    ops = level == "ops"
     trace = Trace(
         calls=(call(0), call(1), call(2)),
-        storages=(Storage(1, 400, "cuda:0"), Storage(2, 400, "cuda:0", 0), Storage(3, 400, "cuda:0", 1, 3)),
+        ops=tuple(OpEvent("aten.mm", index) for index in range(3)) if ops else (),
+        storages=(
+            Storage(1, 400, "cuda:0"),
+            Storage(2, 400, "cuda:0", 0, None, 0 if ops else None),
+            Storage(3, 400, "cuda:0", 1, 3, 1 if ops else None, 3 if ops else None),
+        ),
         readings=(
-            reading(0, 512, 512, 0, 512, asked=400),
-            reading(1, 9216, 9216, 0, 9216, asked=8992),
-            reading(2, 9728, 9728, 0, 9728, asked=9392),
+            reading(0, 512, 512, 0, 512, 0 if ops else None, asked=400),
+            reading(1, 9216, 9216, 0, 9216, 1 if ops else None, asked=8992),
+            reading(2, 9728, 9728, 0, 9728, 2 if ops else None, asked=9392),
             reading(None, 9216, 9728, 512, 9728, asked=8992),
         ),
+        level=level,
     )
 
-    rows = Ledger(trace).calls
-
-    assert [(e.call, e.workspace, e.allocated_bytes, e.retained_bytes) for e in rows] == [
-        (0, False, 512, 400),
-        (0, True, 8192, 8192),
-        (1, False, 512, 0),
-        (2, False, 0, 0),
-    ]
-    assert sum(e.net_bytes for e in rows) == 9216 - 512
+    for rows in (Ledger(trace).calls, *((Ledger(trace).ops,) if ops else ())):
+        assert [(e.call, e.workspace, e.allocated_bytes, e.retained_bytes) for e in rows] == [
+            (0, False, 512, 400),
+            (0, True, 8192, 8192),
+            (1, False, 512, 0),
+            (2, False, 0, 0),
+        ]
+        assert sum(e.net_bytes for e in rows) == 9216 - 512
     lines = memory_by_line(trace)
     assert [(line.workspace, line.allocated_bytes) for line in lines] == [
         (False, 512),

@@ -8,6 +8,7 @@ one runs with the stack as it is. That the process lives on is what counts.
 from __future__ import annotations
 
 import subprocess
+import sys
 import textwrap
 from collections.abc import Sequence
 from functools import cache
@@ -239,6 +240,35 @@ def test_a_long_graph_is_freed_as_it_is_unwatched(name: str, level: str) -> None
 def test_a_loop_of_a_hundred_thousand_steps_is_freed_from_the_stack_as_it_is() -> None:
     program = "watch = inplace_magic.watch()\nwatch.start()\nh = chain(100_000)\ndel h\nwatch.leave()\nprint('freed')"
     done = subprocess.run([python(), "-c", HEAD + program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("freed\n", 0), done.stderr
+
+
+DROPPED_ELSEWHERE = """
+watch = inplace_magic.watch()
+watch.start()
+graphs = [chain(20_000)]
+watch.leave()
+other = threading.Thread(target=graphs.clear)
+other.start()
+other.join()
+print("freed")
+"""
+
+
+def test_a_graph_of_the_main_thread_is_freed_on_a_thread_whose_stack_is_smaller() -> None:
+    """With `ulimit -s unlimited` a thread gets 2 MiB, whatever the main thread has: one of the autograd engine too."""
+    import resource
+
+    no_limit = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
+        pytest.skip("the limit of this process cannot be lifted")
+    done = subprocess.run(
+        [sys.executable, "-c", HEAD + DROPPED_ELSEWHERE],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, no_limit),
+    )
     assert (done.stdout, done.returncode) == ("freed\n", 0), done.stderr
 
 

@@ -128,3 +128,40 @@ def test_a_custom_operators_own_writes_are_not_counted_under_any_dispatch_mode()
         assert run() == 1
     with inplace_magic.watch():
         assert run() == 2
+
+
+def _scaled_and_counted(tensors: list[torch.Tensor], factor: float) -> None:
+    """As the fast kernels for CUDA: writes below the layer that counts, and then counts by itself."""
+    with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.ADInplaceOrView)):
+        for tensor in tensors:
+            tensor.mul_(factor)
+    for tensor in tensors:
+        torch.autograd.graph.increment_version(tensor)
+
+
+def test_a_kernel_that_counts_by_itself_is_not_counted_again() -> None:
+    def run() -> tuple[int, list[float]]:
+        x = torch.ones(3)
+        torch._foreach_mul_([x], 0.5)
+        return x._version, x.tolist()
+
+    with warnings.catch_warnings(), torch.library._scoped_library("aten", "IMPL") as library:
+        warnings.simplefilter("ignore")  # a kernel is replaced, which is what this is for
+        library.impl("_foreach_mul_.Scalar", _scaled_and_counted, "CPU")
+        plain = run()
+        with inplace_magic.watch(level="ops"):
+            assert run() == plain == (1, [0.5] * 3)
+    with inplace_magic.watch(level="ops"):
+        assert run() == plain, "and the kernel of torch's own leaves it to the mode"
+
+
+@pytest.mark.parametrize("level", ["calls", "ops"])
+def test_a_tensor_that_stands_twice_in_a_list_is_counted_twice(level: Any) -> None:
+    def run() -> int:
+        x = torch.ones(3)
+        torch._foreach_mul_([x, x], 0.5)
+        return x._version
+
+    plain = run()
+    with inplace_magic.watch(level=level):
+        assert run() == plain == 2

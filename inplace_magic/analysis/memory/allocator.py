@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
-from inplace_magic.analysis.memory.blocks import BEFORE, Block, Entry
+from inplace_magic.analysis.memory.blocks import Block, Entry
 from inplace_magic.record.memory import MemoryReading
 from inplace_magic.record.trace import Trace
 
@@ -34,21 +34,37 @@ def entries_read_by_call(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
     """
     blocks = tuple(blocks)
     rows = _rows(trace.readings, blocks, of_ops=False)
-    for call, device, nbytes in _workspaces(trace, blocks):
-        key = (call, None, device)
-        row = rows.get(key)
-        size = min(nbytes, row.allocated_bytes) if row is not None else 0
-        if row is not None and size:
-            rows[key] = replace(row, allocated_bytes=row.allocated_bytes - size)
-            rows[(call, BEFORE, device)] = replace(
-                row, allocated_bytes=size, freed_bytes=0, made=(), retained_bytes=size, workspace=True
-            )
-    return list(rows.values())
+    return _apart(rows, {(call, None, device): size for call, device, size in _workspaces(trace, blocks)})
 
 
 def entries_read_by_op(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
-    """One entry for each operator and device; the arguments are those of :func:`entries_read_by_call`."""
-    return list(_rows(trace.readings, blocks, of_ops=True).values()) if trace.ops else []
+    """One entry for each operator and device; the arguments are those of :func:`entries_read_by_call`. A workspace has
+    an entry of its own where one operator alone can have allocated it."""
+    if not trace.ops:
+        return []
+    blocks = tuple(blocks)
+    rows = _rows(trace.readings, blocks, of_ops=True)
+    sizes = {block.storage.storage: block.nbytes for block in blocks}
+    beyond = {key: row.allocated_bytes - sum(sizes[made] for made in row.made) for key, row in rows.items()}
+    found = {}
+    for call, device, size in _workspaces(trace, blocks):
+        able = [key for key, spare in beyond.items() if (key[0], key[2]) == (call, device) and spare >= size]
+        if len(able) == 1:
+            found[able[0]] = size
+    return _apart(rows, found)
+
+
+def _apart(rows: dict[Key, Entry], workspaces: dict[Key, int]) -> list[Entry]:
+    """The rows, and behind its own the bytes of each workspace as a row more."""
+    found = []
+    for key, row in rows.items():
+        size = min(workspaces.get(key, 0), row.allocated_bytes)
+        found.append(replace(row, allocated_bytes=row.allocated_bytes - size))
+        if size:
+            found.append(
+                replace(row, allocated_bytes=size, freed_bytes=0, made=(), retained_bytes=size, workspace=True)
+            )
+    return found
 
 
 def _rows(readings: Iterable[MemoryReading], blocks: Iterable[Block], *, of_ops: bool) -> dict[Key, Entry]:
@@ -125,7 +141,10 @@ def _peak_between(first: MemoryReading, then: MemoryReading, allocated: int, fre
 
 
 def _workspaces(trace: Trace, blocks: Iterable[Block]) -> list[tuple[int, str, int]]:
-    """(call, device, bytes) of memory that was asked for in a call, that no tensor in sight holds, and that stays."""
+    """(call, device, bytes) of memory that was asked for in a call, that no tensor in sight holds, and that stays.
+
+    Of each call its first reading counts. Where operators are seen, that is the one before its first operator: nothing
+    had come or gone since the call began, so the two are one reading (:meth:`.MemoryMeter.read`)."""
     inner = {call.index for call in trace.calls if call.parent is not None}
     blocks = tuple(blocks)
     found = []
@@ -136,7 +155,9 @@ def _workspaces(trace: Trace, blocks: Iterable[Block]) -> list[tuple[int, str, i
         begun = 0
         for reading in readings:
             call = reading.call
-            if reading.requested_bytes is None or call in inner or call in met or reading.op is not None:
+            if reading.requested_bytes is None or call in inner or call in met:
+                continue
+            if call is None and reading.op is not None:
                 continue
             if call is not None:
                 met.add(call)

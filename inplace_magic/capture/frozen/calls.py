@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from inplace_magic.capture.log import COUNTS, EACH, FACTS, HEAD, SITE, RawCall, mutations_of
@@ -27,11 +27,13 @@ class Freezer:
         modules: list[tuple[str, ...]],
         within: Mapping[tuple[int, str], str],
         dropped: Mapping[int, Dropped],
+        uncertain: Collection[int],
     ) -> None:
         self._sites = sites
         self._modules = modules
         self._within = within
         self._dropped = dropped
+        self._uncertain = uncertain
         self._made: dict[int, TensorMetadata] = {}
         """By ``id`` of the observation."""
 
@@ -92,6 +94,7 @@ class Freezer:
             None if new is None else describe_memory.flat(new),
             region,
             self._dropped.get(call),
+            call not in self._uncertain,
         )
 
     def _observation(self, seen: Observation) -> TensorMetadata:

@@ -12,10 +12,12 @@ whole. The others share the other half, all those that are alive in the process 
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
 import threading
 from collections.abc import Callable
+from functools import cache
 
 from inplace_magic.capture.torch import describe_nodes
 
@@ -24,28 +26,37 @@ BYTES_A_LEVEL = 512
 _MOST_LEVELS = 20_000
 _UNKNOWN_STACK = 1 << 20
 """Windows: what a main program gets unless it was built otherwise."""
-_THREAD_STACK = 2 << 20
-"""What glibc gives a thread where the limit is "unlimited"."""
+_MACS_THREAD = 1 << 19
 
 
 def levels() -> int:
-    """How many nodes that were looked at may lie on one path, for the stack of this thread."""
+    """How many nodes that were looked at may lie on one path, for the smallest stack on which the graph may die."""
     return max(64, min(_MOST_LEVELS, _stack_bytes() // BYTES_A_LEVEL))
 
 
 def _stack_bytes() -> int:
-    main = threading.current_thread() is threading.main_thread()
-    asked = 0 if main else threading.stack_size()
-    if asked:
-        return asked
+    """Of the main thread, of threads that Python begins, and of those that the autograd engine has for a device: any of
+    them may drop the last reference."""
     if sys.platform == "win32":
-        return _UNKNOWN_STACK
+        return threading.stack_size() or _UNKNOWN_STACK
     import resource
 
-    limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
-    if limit != resource.RLIM_INFINITY:
-        return limit
-    return _MOST_LEVELS * BYTES_A_LEVEL if main else _THREAD_STACK
+    sizes = [_new_threads_stack(), threading.stack_size(), resource.getrlimit(resource.RLIMIT_STACK)[0]]
+    return min([size for size in sizes if size > 0])  # 0 and -1: not asked for, no limit
+
+
+@cache
+def _new_threads_stack() -> int:
+    """What a thread gets that asks for nothing: the limit as it was when the process began, or 2 MiB where there was
+    none (glibc)."""
+    attributes, size = (ctypes.c_char * 128)(), ctypes.c_size_t()
+    try:
+        threads = ctypes.CDLL(None)
+        threads.pthread_getattr_default_np(attributes)
+        threads.pthread_attr_getstacksize(attributes, ctypes.byref(size))
+    except (AttributeError, OSError):
+        return _MACS_THREAD
+    return size.value or _MACS_THREAD
 
 
 class DeepNodes:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch.callers import Callers
 from inplace_magic.capture.torch.functions import FunctionFacts
-from inplace_magic.capture.torch.modes import Absence
+from inplace_magic.capture.torch.modes import Absence, any_on
 from inplace_magic.record import blindness
 
 
@@ -49,12 +50,26 @@ EXPORTED = _work("torch.export", blindness.TRACED)
 TO_ONNX = _work("torch.onnx.export", blindness.TRACED)
 FUNCTIONALIZED = _work("torch.func.functionalize", blindness.FUNCTIONALIZED)
 SCRIPTED = _work("torch.jit.script", blindness.SCRIPTED)
+REPLAYED = Work("CUDAGraph.replay", blindness.REPLAYED)
 
 _NONE: Mapping[str, Any] = {}
 
 
+@dataclass
+class _Away:
+    """An absence."""
+
+    token: object
+    work: Work | None
+    call: OpenCall | None
+    handled: int
+    """``id`` of the error that an ``except`` around it all is dealing with."""
+    absence: Absence | None = None
+
+
 class Aside:
-    """The absences of one watch on one thread; one at a time, since what runs within it runs unwatched.
+    """The absences of one watch; on each thread one at a time, since what runs within it runs unwatched. Besides the
+    thread of the watched block there are those of autograd's engine, on which backward of CUDA tensors runs.
 
     Args:
         recorder: the record of the watch.
@@ -66,50 +81,60 @@ class Aside:
         self._recorder = recorder
         self._modes = modes
         self._changed = changed
-        self._token: object = None
-        self._absence: Absence | None = None
-        self._call: OpenCall | None = None
+        self._away: dict[int, _Away] = {}
+        """By thread."""
         self._over = False
         self.callers = Callers()
         """In whose name TorchScript is called."""
-        self._handled = 0
         self.sees_operators = len(modes) > 1
         """Whether a dispatch mode is among them."""
-        self.work: Work | None = None
-        """What it was last aside for."""
 
     @property
     def away(self) -> bool:
-        """Whether the probes are off now."""
-        return self._token is not None
+        """Whether the probes are off this thread now."""
+        return threading.get_ident() in self._away
+
+    @property
+    def works(self) -> list[Work | None]:
+        """What it is aside for now, on any thread."""
+        return [away.work for away in list(self._away.values())]
 
     def is_for(self, token: object) -> bool:
-        """Whether they were taken off with this token."""
-        return self._token is not None and self._token == token
+        """Whether they were taken off this thread with this token."""
+        away = self._away.get(threading.get_ident())
+        return away is not None and away.token == token
+
+    def is_about_here(self) -> bool:
+        """Whether the probes are on this thread, or were until the watch stepped aside."""
+        return self.away or any_on(self._modes)
 
     def begin(
-        self, token: object, work: Work | None, frame: FrameType, args: Any = (), kwargs: Mapping[str, Any] = _NONE
+        self,
+        token: object,
+        work: Work | None,
+        frame: FrameType | None,
+        args: Any = (),
+        kwargs: Mapping[str, Any] = _NONE,
     ) -> bool:
         """Takes the probes off; does nothing where they are off already.
 
         Args:
             token: what :meth:`end` will be given.
             work: what is about to run; None: nothing of the user's, so that nothing is noted.
-            frame: the frame that runs it.
+            frame: the frame that runs it; None: C++ alone.
             args: what it was given.
             kwargs: likewise, by name.
 
         Returns:
             Whether the probes were taken off just now.
         """
-        if self._over or self._token is not None:
+        if self._over or self.away:
             return False
-        self._call = None if work is None else self.open(work, args, kwargs, frame)
-        self._handled = id(sys.exc_info()[1])
-        self.work, self._token = work, token
+        call = None if work is None else self.open(work, args, kwargs, frame)
+        away = self._away[threading.get_ident()] = _Away(token, work, call, id(sys.exc_info()[1]))
         try:
-            self._absence = Absence(self._modes)
-            self._absence.begin()
+            away.absence = Absence(self._modes)
+            away.absence.begin()
             self._changed()
         except Exception as fault:  # containment: then the work is watched as any other
             self._recorder.fault("stepping aside", fault)
@@ -128,37 +153,39 @@ class Aside:
             result: what the work gave; None where that is not known.
             error: what it raised, or what an ``except`` around it all is dealing with.
         """
-        if not self.is_for(token):
+        away = self._away.get(threading.get_ident())
+        if away is None or away.token != token:
             return
-        if id(error) == self._handled:
+        if id(error) == away.handled:
             error = None
-        call, self._call = self._call, None
+        call, away.call = away.call, None
         try:
             self.close(call, result, error)
         finally:
             try:
-                self._come_back()
+                self._come_back(away)
             except Exception as fault:  # containment: the rest of the block runs unwatched, and that is said
                 self._recorder.fault("coming back", fault)
             except BaseException:  # interrupted: finish, then let the interrupt through
-                self._come_back()
+                self._come_back(away)
                 raise
 
-    def _come_back(self) -> None:
-        if self._absence is not None and not self._over:
-            self._absence.end()
-        self._token = self._absence = None
+    def _come_back(self, away: _Away) -> None:
+        if away.absence is not None and not self._over:
+            away.absence.end()
+        away.absence = None
+        self._away.pop(threading.get_ident(), None)
         self._changed()
 
     def finish(self) -> None:
         """The watch ends; whoever is away stays away."""
         self._over = True
 
-    def open(self, work: Work, args: Any, kwargs: Mapping[str, Any], frame: FrameType) -> OpenCall | None:
+    def open(self, work: Work, args: Any, kwargs: Mapping[str, Any], frame: FrameType | None) -> OpenCall | None:
         """Notes the work as a call that is about to run."""
         recorder = self._recorder
         try:
-            with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
+            with recorder.alone, torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
                 if type(args) not in (tuple, list):
                     args = ()
                 site = recorder.sites.note(frame)
@@ -175,13 +202,25 @@ class Aside:
             recorder.fault("opening a call", fault)
         return None
 
+    def count(self, work: Work, frame: FrameType) -> None:
+        """Notes once more that such work runs, which is no call and for which the watch need not step aside."""
+        log = self._recorder.log
+        try:
+            with torch._C.DisableTorchFunction():
+                key = work.sentence, work.name, self._recorder.sites.note(frame)
+                log.not_seen[key] = (log.not_seen.get(key) or 0) + 1
+        except RecursionError:
+            log.no_room = True
+        except Exception as fault:  # containment: whatever fails in here, the work runs
+            self._recorder.fault("counting what is not watched", fault)
+
     def close(self, call: OpenCall | None, result: Any, error: BaseException | None) -> None:
         """Notes how it ended, and which of the tensors met so far it wrote."""
         if call is None:
             return
         recorder = self._recorder
         try:
-            with torch._C.DisableTorchFunction():
+            with recorder.alone, torch._C.DisableTorchFunction():
                 recorder.add_moved(call)
                 recorder.close(call, result, error)
         except RecursionError:
@@ -193,9 +232,15 @@ class Aside:
 
 
 WATCHING: dict[int, Aside] = {}
-"""By thread, whose doors lead where."""
+"""By thread of the watched block, whose doors lead where."""
 
 
 def here() -> Aside | None:
-    """The watch of this thread; None where none runs."""
-    return WATCHING.get(threading.get_ident())
+    """The watch of this thread, or that of the backward for which this thread of the engine's works; None where none
+    runs. The engine takes the probes along, and by them the watch is known."""
+    found = WATCHING.get(threading.get_ident())
+    if found is None and WATCHING:
+        for aside in list(WATCHING.values()):
+            if aside.is_about_here():
+                return aside
+    return found

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from inplace_magic.capture.stepping_aside import passages
+from inplace_magic.capture.stepping_aside import passages, replays
 from inplace_magic.capture.stepping_aside.aside import (
     COMPILED_BACKWARD,
     EXPORTED,
@@ -77,6 +77,7 @@ DOORS = (
     Door(_FUNC, "_func_decrement_nesting", passages.end_of_functionalized, during=FUNCTIONALIZED),
     Door(_AOT, "track_graph_compiling", passages.context(COMPILED_BACKWARD)),
     Door(_AOT, "call_func_at_runtime_with_args", passages.function(COMPILED_BACKWARD)),
+    Door("torch._C", "_CUDAGraph.replay", replays.counted, while_away=False),
     Door("torch._dynamo.eval_frame", "_TorchDynamoContext.enter_exit_hooks", passages.compiled),
     Door("torch._dynamo.eval_frame", "_maybe_set_eval_frame", passages.end_of_compiled),
 )
@@ -126,12 +127,13 @@ class _Place:
 
 _PLACES = tuple(_Place(door) for door in DOORS)
 _MOVING = tuple(place for place in _PLACES if not place.door.while_away or place.door.during is not None)
-_LOCK = threading.RLock()
+LOCK = threading.RLock()
+"""For whoever hangs them, or does what goes with it."""
 
 
 def hang() -> None:
     """Makes every door ours or theirs, as the watches of all threads want it now; may be repeated."""
-    with _LOCK:
+    with LOCK:
         _set(_PLACES)
         if WATCHING:
             _LATE.begin()
@@ -141,7 +143,7 @@ def hang() -> None:
 
 def move() -> None:
     """Does the same for those few that depend on whether a watch is aside."""
-    with _LOCK:
+    with LOCK:
         _set(_MOVING)
 
 
@@ -149,10 +151,8 @@ def _set(places: tuple[_Place, ...]) -> None:
     present = False
     works: list[Work | None] = []
     for aside in WATCHING.values():
-        if aside.away:
-            works.append(aside.work)
-        else:
-            present = True
+        works += aside.works
+        present = present or not aside.works
     for place in places:
         door = place.door
         if door.during in works if door.during is not None else present or (door.while_away and works):
@@ -166,14 +166,14 @@ _LATE = LateImports({door.module for door in DOORS}, hang)
 
 def open_for(aside: Aside) -> None:
     """Lets a watch of this thread step aside from now on."""
-    with _LOCK:
+    with LOCK:
         WATCHING[threading.get_ident()] = aside
     hang()
 
 
 def close_for(aside: Aside) -> None:
     """No longer."""
-    with _LOCK:
+    with LOCK:
         for thread, each in list(WATCHING.items()):
             if each is aside:
                 del WATCHING[thread]

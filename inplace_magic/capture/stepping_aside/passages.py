@@ -200,7 +200,7 @@ def scripted(original: Any) -> Any:
         aside = here()
         if aside is None or aside.away:
             return original(self, *args, **kwargs)
-        frame = sys._getframe(1)
+        frame = sys._getframe().f_back  # None: a hook, called by the engine on its own thread
         pass_on = aside.callers.like(frame, None)
         call = None
         if aside.sees_operators:

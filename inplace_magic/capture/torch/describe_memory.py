@@ -18,6 +18,7 @@ from inplace_magic.capture.torch.describe import (
     has_own_sizes,
     is_functional,
     is_wrapped,
+    layout,
     storage,
 )
 from inplace_magic.capture.torch.layouts import Layout
@@ -35,6 +36,9 @@ _users: Callable[[int], int] = getattr(torch._C, "_storage_Use_Count", lambda cd
 """How many hold a storage, by its ``_cdata``. In older PyTorch (2.8; not in 2.13) its Python object can be there when
 nobody does: ``torch.multiprocessing`` keeps a weak reference of C++'s to each storage of a loader's batch. If it
 vanishes from such a PyTorch: that one is asked for its address, which frees it once more, with a warning."""
+
+
+_CPU = torch.device("cpu")
 
 
 class _CopyOnWrite:
@@ -71,48 +75,40 @@ def _shared_address(tensor: torch.Tensor) -> int | None:
     return _address_only(tensor) if _address_only is not None else None
 
 
-def own_memory(tensor: torch.Tensor, nbytes: int) -> int:
-    """The address of a CPU tensor's first element, where so many bytes from there on are the tensor's own; else 0.
-
-    The answer of ``data_ptr()`` alone proves nothing: a functional tensor has no memory and answers with its offset."""
-    try:
-        if Wrapped.seen and is_wrapped(tensor):
-            return 0
-        if type(tensor) in PLAIN_TYPES and not _shares_lazily(tensor) and not is_functional(tensor):
-            untyped: Any = tensor.untyped_storage()  # the rest below in one breath, as this runs at every call
-            address, begin = tensor.data_ptr(), untyped.data_ptr()
-            return address if 0 < begin <= address and address + nbytes <= begin + untyped.nbytes() else 0
-        untyped = storage(tensor) if has_own_sizes(type(tensor)) else None
-        if untyped is None:
-            return 0
-        address = pointer(tensor) or 0  # first: it notices a copy-on-write tensor, whose storage must not be asked
-        begin = storage_address(untyped) or 0
-        return address if 0 < begin <= address and address + nbytes <= begin + untyped.nbytes() else 0
-    except Exception:  # a storage without memory
-        return 0
+def _looks_like(tensor: torch.Tensor, seen: Layout) -> bool:
+    """Whether a strided tensor still lies in its storage as it did: another thread may have moved it, and no version
+    tells. A quarter of what a new look costs."""
+    return (
+        tensor.dtype is seen.dtype
+        and tensor.shape == seen.shape
+        and tensor.stride() == seen.strides
+        and tensor.storage_offset() == seen.offset
+    )
 
 
-def values(tensor: torch.Tensor, layout: Layout, limit: int, known: Any = None) -> Any:
+def values(tensor: torch.Tensor, seen: Layout, limit: int) -> Any:
     """The elements of a small plain tensor in CPU memory, as nested lists or (a letter of ``struct`` and raw memory) as
     bytes; else None. Reading a CUDA tensor would wait for the device, so that is never done here.
 
     Args:
-        tensor: the live tensor.
-        layout: what it looks like.
+        tensor: the live tensor, whose :func:`pointer` was asked before.
+        seen: what it looked like when last looked at; if it was large, it is not looked at again.
         limit: up to how many elements are read.
-        known: its storage, where that is known: to prove once more that the memory is its own costs twice as much.
     """
-    if layout.numel is None or layout.numel > limit or type(tensor) not in PLAIN_TYPES:
+    if seen.numel is None or seen.numel > limit or type(tensor) not in PLAIN_TYPES:
         return None
     try:
-        if layout.letter is not None and not tensor.is_neg():
-            nbytes = layout.span or 0
-            address = own_memory(tensor, nbytes) if known is None else memory_in_use(known, layout.begin, nbytes)
-            if address:
-                return layout.letter + layout.memory_at(address).raw  # one object instead of one for each element
-        if layout.device is None or layout.device.type != "cpu" or layout.strides is None:
+        now = seen if _looks_like(tensor, seen) else layout(tensor)
+        untyped = storage(tensor)
+        if untyped is None or now.numel is None or now.numel > limit:
             return None
-        if layout.numel and not own_memory(tensor, 1):
+        if now.letter is not None and not tensor.is_neg():
+            address = settled_memory(untyped, now.begin, now.span or 0)
+            if address:
+                return now.letter + now.memory_at(address).raw  # one object instead of one for each element
+        if untyped.device != _CPU or now.strides is None:
+            return None
+        if now.numel and not settled_memory(untyped, now.begin, 1):
             return None
         if tensor.is_complex() or tensor.is_quantized:
             return None
@@ -158,13 +154,34 @@ def memory_in(untyped: Any, begin: int, nbytes: int) -> int:
 
 
 def memory_in_use(untyped: Any, begin: int, nbytes: int) -> int:
-    """The address of the byte `begin` of a storage that a live tensor has, where so many from there on are its own;
-    else 0."""
+    """The address of the byte `begin` of a storage that a live tensor has, where so many from there on are its own and
+    lie in CPU memory; else 0. All raw memory is read at an address from here, so the storage itself is asked now."""
     try:
+        if untyped.device != _CPU or begin + nbytes > untyped.nbytes():
+            return 0
         address = _address_by_tensor(untyped) if _CopyOnWrite.seen else untyped.data_ptr()
-        return address + begin if address and begin + nbytes <= untyped.nbytes() else 0
+        return address + begin if address else 0
     except Exception:  # as in `attempt`, which costs more; this runs for every saved tensor
         return 0
+
+
+def settled_memory(untyped: Any, begin: int, nbytes: int) -> int:
+    """As :func:`memory_in_use`; 0 as well for pinned memory, into which a device may still be copying."""
+    if untyped.resizable() is False and is_pinned(untyped):
+        return 0
+    return memory_in_use(untyped, begin, nbytes)
+
+
+def is_pinned(untyped: Any) -> bool:
+    """Whether a storage is page-locked for copies to and from a CUDA device. Nobody is asked before the program has
+    begun to use CUDA, nor about memory that torch may resize, which pinned memory is not."""
+    try:
+        if untyped.resizable() is not False or not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+            return False
+        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+            return torch.empty(0, dtype=torch.uint8, device=untyped.device).set_(untyped).is_pinned()
+    except Exception:  # as in `attempt`, which costs more
+        return False
 
 
 def _address_by_tensor(untyped: Any) -> int | None:
@@ -182,7 +199,7 @@ def storage_size(untyped: Any) -> int | None:
 
 def storage_facts(untyped: Any) -> tuple[int, torch.device | None, bool]:
     """(bytes, device, whether torch may resize it) of a storage. Torch may not where the memory belongs to somebody
-    else (NumPy, DLPack, a file)."""
+    else (NumPy, DLPack, a file), nor where it is pinned."""
     try:
         nbytes = untyped.nbytes()
         if type(nbytes) is not int:  # a symbol of a shape environment, which would note every comparison

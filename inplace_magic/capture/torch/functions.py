@@ -30,7 +30,7 @@ METADATA_ONLY = frozenset(
     (
         *("resize_", "resize_as_", "resize_as_sparse_", "transpose_", "t_", "swapaxes_", "swapdims_", "squeeze_"),
         *("unsqueeze_", "set_", "as_strided_", "detach_", "requires_grad_", "rename_", "align_as_", "share_memory_"),
-        *("retain_grad", "data.__set__", "requires_grad.__set__", "names.__set__"),
+        *("retain_grad", "data.__set__", "requires_grad.__set__", "names.__set__", "_cudnn_rnn_flatten_weight"),
     )
 )
 """They change shape, strides, storage or flags of a tensor and leave its data alone, yet most of them move its version:
@@ -93,6 +93,8 @@ class FunctionFacts:
     def __init__(self, func: Any) -> None:
         self.func = func
         self.foreign = _is_foreign(func)
+        if isinstance(func, torch._ops.OpOverload):
+            func = func.overloadpacket  # `aten.mul_.Tensor` is named, and known, as `aten.mul_`
         owner = getattr(func, "__self__", None)
         bare = getattr(func, "__name__", "") or type(func).__name__
         accessor = bare in ("__get__", "__set__", "__delete__")
@@ -102,12 +104,7 @@ class FunctionFacts:
         self.name = _display_name(func, self.attribute, bare)
         self.is_look = self.is_getter and self.attribute not in TENSOR_GETTERS
         self.cannot_warn = self.attribute not in ("grad", "names")  # `grad` warns for a tensor that is no leaf
-        self.ignored = (
-            func is torch._C._set_grad_enabled
-            or isinstance(func, torch._ops.OpOverload)  # OpProbe passing an op on while backward is watched
-            or self.name.startswith("profiler.")
-            or self.is_look
-        )
+        self.ignored = func is torch._C._set_grad_enabled or self.name.startswith("profiler.") or self.is_look
         self.metadata_only = self.key in METADATA_ONLY
         self.keeps_layout = not self.metadata_only and "resize" not in bare
         self.exports = self.attribute in EXPORTERS

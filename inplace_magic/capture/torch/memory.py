@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Protocol
 
 import torch
@@ -34,21 +35,32 @@ class CudaMemory:
 
     device_type = "cuda"
 
+    def __init__(self) -> None:
+        self._used: set[int] = set()
+        """The devices that had memory at some time."""
+
     def is_available(self) -> bool:
         """Whether torch was built for CUDA; ``torch.cuda.is_available()`` may start the driver, and a process that
         did so can no longer fork workers that use the GPU."""
         return bool(torch.backends.cuda.is_built())  # type: ignore[no-untyped-call]  # torch leaves it unannotated
 
     def read(self) -> Sequence[MemoryReading]:
-        """The bytes of every GPU that the allocator has reserved memory on."""
+        """The bytes of every GPU that the allocator has reserved memory on; none of an allocator without totals
+        (``backend:cudaMallocAsync``) or without counters (a ``CUDAPluggableAllocator``). The program may set the totals
+        back at any time, also to 0 (``reset_accumulated_memory_stats``)."""
         if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]  # torch leaves it without annotations
+            return ()
+        if torch.cuda.get_allocator_backend() != "native":
             return ()
         found = []
         for device in range(torch.cuda.device_count()):
             stats = torch.cuda.memory.memory_stats_as_nested_dict(device)
             reserved = stats["reserved_bytes"]["all"] if stats else None
-            if reserved is None or not reserved["allocated"]:
+            if reserved is None:
                 continue
+            if not (reserved["current"] or reserved["allocated"] or device in self._used):
+                continue
+            self._used.add(device)
             used = stats["allocated_bytes"]["all"]
             found.append(
                 MemoryReading(
@@ -98,6 +110,11 @@ class MpsMemory:
 BACKENDS: tuple[Callable[[], MemoryBackend], ...] = (CudaMemory, MpsMemory)
 
 
+_COUNTED = attrgetter("allocated_total", "freed_total", "allocated_bytes", "requested_bytes", "peak_bytes")
+"""What two readings have in common between which no memory came or went, and nobody set the peak back. Totals alone do
+not tell: after they were set back they can come by the same numbers again."""
+
+
 class MemoryMeter:
     """Collects readings; what happens after one is billed to its call.
 
@@ -129,7 +146,7 @@ class MemoryMeter:
                 before = self.readings[place] if place is not None else None
                 if before is None and self._place is not None:  # first used since the last look: it had nothing then
                     self.readings.append(_nothing_yet(reading, *self._place))
-                if place is not None and before is not None and _same_totals(before, reading):
+                if place is not None and before is not None and _COUNTED(before) == _COUNTED(reading):
                     self.readings[place] = replace(before, call=call, op=op)  # nothing to bill to the one before
                 else:
                     self._latest[reading.device] = len(self.readings)
@@ -153,7 +170,3 @@ class MemoryMeter:
 def _nothing_yet(reading: MemoryReading, call: int | None, op: int | None) -> MemoryReading:
     requested = None if reading.requested_bytes is None else 0
     return MemoryReading(call, reading.device, 0, 0, 0, 0, 0, requested, op)
-
-
-def _same_totals(before: MemoryReading, now: MemoryReading) -> bool:
-    return (before.allocated_total, before.freed_total) == (now.allocated_total, now.freed_total)

@@ -41,6 +41,11 @@ def any_active(kind: type) -> bool:
     return any([isinstance(mode, kind) for stack in _stacks() for mode in stack.modes()])
 
 
+def any_on(ours: list[Any]) -> bool:
+    """Whether one of these modes is on a stack of this thread."""
+    return any([_some(stack.modes(), ours) for stack in _stacks()])
+
+
 class Absence:
     """What the stacks of this thread were when some modes were taken off them for a while."""
 

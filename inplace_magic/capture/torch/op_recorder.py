@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from inplace_magic.capture.log import ACCESSES
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.arguments import WITHOUT_TENSORS, Keywords, tensors_in
-from inplace_magic.capture.torch.ops import op_facts_of, restore_versions
+from inplace_magic.capture.torch.ops import OpFacts, VersionBefore, restore_versions
 from inplace_magic.record import blindness
 
 _PLAIN_TYPES = describe.PLAIN_TYPES
@@ -31,21 +32,32 @@ class OpRecorder:
 
     def begins(self) -> None:
         """What an accelerator's memory is from here on is billed to the operator that is about to run."""
-        self._meter.read(self._running[-1].index if self._running else None, len(self._log.ops))
+        running = self._running.here()
+        self._meter.read(running[-1].index if running else None, len(self._log.ops))
 
     def not_seen(self, func: Any) -> None:
         """Notes a higher-order operator under the innermost open call."""
-        site = self._running[-1].site if self._running else None
+        running = self._running.here()
+        site = running[-1].site if running else None
         self._log.not_seen[blindness.HIGHER_ORDER, f"torch.ops.higher_order.{func.name()}", site] = None
 
-    def ended(self, func: Any, args: tuple[Any, ...], kwargs: Keywords, result: Any) -> None:
+    def ended(
+        self,
+        facts: OpFacts | None,
+        args: tuple[Any, ...],
+        kwargs: Keywords,
+        result: Any,
+        counted: Sequence[VersionBefore],
+    ) -> None:
         """Notes an aten operator that ran under the innermost open call."""
         if self._deaths or self._node_deaths:
             self._recorder.bury()
-        facts = op_facts_of(func)
-        if facts.written_lists:
-            restore_versions(facts, args, kwargs)
-        running = self._running[-1] if self._running else None
+        if counted:
+            restore_versions(counted)
+        if facts is None:
+            return
+        open_calls = self._running.here()
+        running = open_calls[-1] if open_calls else None
         call = running.index if running is not None else None
         in_backward = running is not None and running.facts.runs_backward
         # What backward's operators read may be older than the watch; a forward operator's unknown input was made by

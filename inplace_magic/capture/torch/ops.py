@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -73,6 +73,8 @@ def as_in_inference_mode() -> Any:
     return torch._C._ForceDispatchKeyGuard(torch._C._dispatch_tls_local_include_set(), excluded)
 
 
+VersionBefore = tuple[torch.Tensor, int]
+"""A tensor, and its version before an operator ran."""
 _FACTS: dict[Any, OpFacts] = {}
 
 
@@ -84,15 +86,27 @@ def op_facts_of(func: Any) -> OpFacts:
     return facts
 
 
-def restore_versions(facts: OpFacts, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+def versions_of_lists(facts: OpFacts, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[VersionBefore]:
+    """Return the tensors that an operator writes as members of lists, with their versions; none for most operators."""
+    return [
+        (tensor, version)
+        for position, name in facts.written_lists
+        for tensor in (args[position] if len(args) > position else kwargs.get(name, ()))
+        if isinstance(tensor, torch.Tensor) and (version := describe.version(tensor)) is not None
+    ]
+
+
+def restore_versions(before: Iterable[VersionBefore]) -> None:
     """Moves the versions that any dispatch mode, even an empty one, keeps operators on lists from moving; without this
     the version check would be lost for foreach optimizers.
 
-    PyTorch moves those of what a ``_foreach_*`` operator writes and of every ``out``, by one. Other operators that
-    write a list (``_fused_adam_``, ``_amp_foreach_non_finite_check_and_unscale_``) it does not count unwatched either;
-    and one of somebody's library moves them itself or not at all.
+    PyTorch moves those of what a ``_foreach_*`` operator writes and of every ``out``, by one. A kernel for the CPU, and
+    the slow way of one for CUDA, leaves that to the operators that it calls for each tensor, which a mode keeps from
+    counting; the fast way for CUDA counts by itself (``increment_version`` in ATen/native/cuda/Foreach*.cu), with a
+    mode as without. So a version that has moved already stays. Other operators that write a list (``_fused_adam_``,
+    ``_amp_foreach_non_finite_check_and_unscale_``) PyTorch does not count unwatched either; and one of somebody's
+    library moves versions itself or not at all.
     """
-    for position, name in facts.written_lists:
-        for tensor in args[position] if len(args) > position else kwargs.get(name, ()):
-            if isinstance(tensor, torch.Tensor) and describe.version(tensor) is not None:
-                torch.autograd.graph.increment_version(tensor)
+    unmoved = [tensor for tensor, version in before if describe.version(tensor) == version]
+    for tensor in unmoved:  # one that is in the list twice is counted twice
+        torch.autograd.graph.increment_version(tensor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
@@ -17,7 +17,13 @@ from inplace_magic.capture.torch.callers import Callers, PassOn, call_plainly, p
 from inplace_magic.capture.torch.describe import tracing
 from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of, without_override_check
 from inplace_magic.capture.torch.op_recorder import OpRecorder
-from inplace_magic.capture.torch.ops import as_in_inference_mode, op_facts_of
+from inplace_magic.capture.torch.ops import (
+    OpFacts,
+    VersionBefore,
+    as_in_inference_mode,
+    op_facts_of,
+    versions_of_lists,
+)
 from inplace_magic.capture.torch.questions import Questions
 from inplace_magic.capture.torch.tracebacks import OURS, without_our_frames
 from inplace_magic.capture.torch.wrapped import asking_function
@@ -38,9 +44,10 @@ _AUTOGRAD_FILES = (torch.autograd.__file__, torch.autograd.graph.__file__, torch
 
 
 def _called_by_autograd(frame: FrameType | None, facts: FunctionFacts) -> bool:
-    """Whether autograd's Python side makes the call: it prepares the first gradient, or `Tensor.backward` passes on."""
+    """Whether autograd makes the call: its Python side prepares the first gradient, or `Tensor.backward` passes on; its
+    C++ side calls with no frame at all on the engine's own thread, and else below that Python side."""
     above = past_overrides(frame, facts.code)
-    return above is not None and above.f_code.co_filename in _AUTOGRAD_FILES
+    return above is None or above.f_code.co_filename in _AUTOGRAD_FILES
 
 
 def types_override(types: Any) -> bool:
@@ -74,10 +81,14 @@ class CallProbe(TorchFunctionMode):
             return func(*args, **kwargs) if kwargs else func(*args)
         if tracing() is not None:  # a trace that did not begin at one of our doors
             return func(*args, **kwargs) if kwargs else func(*args)
-        if known is not None and known.asks and not kwargs and self._is_noted(known, args, sys._getframe(1)):
+        try:
+            frame: FrameType | None = sys._getframe(1)
+        except ValueError:  # on a thread of the engine's, from C++
+            frame = None
+        if known is not None and known.asks and not kwargs and self._is_noted(known, args, frame):
             return func(*args)
         kwargs = kwargs or {}
-        facts, call, pass_on = self._open(func, args, kwargs, known)
+        facts, call, pass_on = self._open(func, args, kwargs, known, frame)
         if facts is not None:
             func = facts.func
         try:
@@ -97,10 +108,12 @@ class CallProbe(TorchFunctionMode):
             self._close(call, result, None)
         return result
 
-    def _is_noted(self, facts: FunctionFacts, args: tuple[Any, ...], frame: FrameType) -> bool:
+    def _is_noted(self, facts: FunctionFacts, args: tuple[Any, ...], frame: FrameType | None) -> bool:
         """Whether the call was a question that is noted by now."""
         try:
-            return len(args) == 1 and not self._backward_depth and self._questions.noted(facts, args[0], frame)
+            if len(args) != 1 or self._backward_depth:
+                return False
+            return self._questions.noted(facts, args[0], frame)
         except RecursionError:
             self._recorder.log.no_room = True
         except Exception as fault:  # containment: it is recorded as any other call, or not at all
@@ -108,18 +121,23 @@ class CallProbe(TorchFunctionMode):
         return False
 
     def _open(
-        self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], facts: FunctionFacts | None
+        self,
+        func: Any,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        facts: FunctionFacts | None,
+        frame: FrameType | None,
     ) -> tuple[FunctionFacts | None, OpenCall | None, PassOn]:
         pass_on: PassOn = call_plainly
         try:
             facts = facts or facts_of(func)
-            frame = sys._getframe(2)
             if facts.foreign:
                 facts = facts_of(asking_function(func, frame))
             pass_on = self._callers.like(frame, facts.code)
             if facts.ignored or (self._backward_depth and _called_by_autograd(frame, facts)):
                 return facts, None, pass_on
-            return facts, self._recorder.open(facts, args, kwargs, frame), pass_on
+            with self._recorder.alone:
+                return facts, self._recorder.open(facts, args, kwargs, frame), pass_on
         except RecursionError:  # the user's, whose stack has room for the call alone; so no function is called here
             self._recorder.log.no_room = True
             return facts, None, pass_on
@@ -129,7 +147,8 @@ class CallProbe(TorchFunctionMode):
 
     def _close(self, call: OpenCall, result: Any, error: BaseException | None) -> None:
         try:
-            self._recorder.close(call, result, error)
+            with self._recorder.alone:
+                self._recorder.close(call, result, error)
         except RecursionError:
             self._recorder.log.no_room = True
         except Exception as fault:  # containment: the user's result or error goes through unchanged
@@ -142,10 +161,13 @@ class CallProbe(TorchFunctionMode):
         code."""
         __tracebackhide__ = True
         self._backward_depth += 1
+        sites, behind = self._recorder.sites, self._recorder.sites.behind
+        sites.behind = behind or sys._getframe()
         try:
             with self:
                 return pass_on(without_override_check(func), args, kwargs)
         finally:
+            sites.behind = behind
             self._backward_depth -= 1
 
 
@@ -180,7 +202,8 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
             return self._pass_on(func, args, kwargs)
         if not self._recorder.meter.idle:
             try:
-                self._ops.begins()
+                with self._recorder.alone:
+                    self._ops.begins()
             except RecursionError:
                 self._recorder.log.no_room = True
             except Exception as fault:  # containment, as above
@@ -194,21 +217,22 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
                     ours = top  # first: an interrupt strikes as a function returns
                     _pop_function_mode()
                     modes -= 1
-            inside = op_facts_of(func) if plain and _in_inference_mode() else None
-            if inside is not None and inside.views_below:
+            facts, counted = self._looked_at(func, args, kwargs)
+            if facts is not None and facts.views_below and plain and _in_inference_mode():
                 with as_in_inference_mode():
-                    if inside.is_composite:
+                    if facts.is_composite:
                         with self:  # its parts come one by one, as they do outside inference mode
                             return func._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
                     result = func(*args, **kwargs)
             else:
                 result = func(*args, **kwargs)
             try:
-                if modes:
-                    with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
-                        self._ops.ended(func, args, kwargs, result)
-                else:
-                    self._ops.ended(func, args, kwargs, result)
+                with self._recorder.alone:
+                    if modes:
+                        with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
+                            self._ops.ended(facts, args, kwargs, result, counted)
+                    else:
+                        self._ops.ended(facts, args, kwargs, result, counted)
             except RecursionError:
                 self._recorder.log.no_room = True
             except Exception as fault:  # containment, as above
@@ -217,6 +241,22 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
         finally:
             if ours is not None:
                 _push_function_mode(ours)
+
+    def _looked_at(
+        self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[OpFacts | None, Sequence[VersionBefore]]:
+        """The operator's facts, and the versions that it may have to be helped to move."""
+        try:
+            facts = op_facts_of(func)
+            if not facts.written_lists:
+                return facts, ()
+            with torch._C.DisableTorchFunction():  # as below
+                return facts, versions_of_lists(facts, args, kwargs)
+        except RecursionError:
+            self._recorder.log.no_room = True
+        except Exception as fault:  # containment, as above
+            self._recorder.fault("looking at an op", fault)
+        return None, ()
 
     def _pass_on(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Runs a higher-order operator, which is no aten operator and has no schema."""
@@ -232,6 +272,7 @@ OURS.update(
         CallProbe.__torch_function__.__code__,
         CallProbe._with_user_code_seen.__code__,
         OpProbe.__torch_dispatch__.__code__,
+        OpProbe._looked_at.__code__,
         OpProbe._pass_on.__code__,
     )
 )

@@ -35,7 +35,7 @@ class Questions:
         self._deaths, self._node_deaths = recorder.identity.deaths, recorder.nodes.deaths
         self._held = recorder.holdings.held
 
-    def noted(self, facts: FunctionFacts, tensor: Any, frame: FrameType) -> bool:
+    def noted(self, facts: FunctionFacts, tensor: Any, frame: FrameType | None) -> bool:
         """Whether the call is noted now; if not, nothing was done.
 
         Args:
@@ -59,7 +59,8 @@ class Questions:
             return False
         record.counter.seen_at = site
         recorder.observer.site = site
-        parent = self._running[-1].index if self._running else None
+        running = self._running.here()
+        parent = running[-1].index if running else None
         number = log.begun
         log.begun += 1  # first: an interrupt on the way leaves a number without a call, as elsewhere
         log.calls.append(

@@ -183,7 +183,7 @@ def _read_outside(story: Story, handed: Handed, path: str | None) -> CallEvent |
             continue
         if read.does("overwrites"):
             return None
-        asks_nothing = read.kind == "metadata" or read.does("sets gradient")
+        asks_nothing = read.kind == "metadata" or read.does("sets gradient") or not read.looks_at_values
         if asks_nothing or read.callsite.is_below_function(handed.inside):
             continue
         known = (m.tensor for m in read.inputs if m.storage == storage and not _is_of(story, m.tensor, made, at))

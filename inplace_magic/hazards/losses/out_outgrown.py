@@ -16,24 +16,25 @@ Good::
 ``resize_`` does the same to a part that it is called on: ``chart[2:5, 3:7].resize_(12)`` does not show the block as one
 row, but twelve elements that follow its first one in memory.
 
-Told from the record alone: a call wrote a tensor that has more elements afterwards, on memory that other tensors show
-as well; or ``resize_`` gave a tensor other elements for some of its own, and those are elements of another tensor.
-Silent for ``resize_`` and its like where a tensor keeps what it has, as one that grows does, and for a tensor that has
-its memory to itself.
+Told from the record alone: a call wrote a tensor that has more elements afterwards, and the added ones are elements
+of a tensor that was there before; or ``resize_`` gave a tensor other elements for some of its own, and those are
+elements of another tensor. Silent for ``resize_`` and its like where a tensor keeps what it has, as one that grows
+does, and for a tensor that has its memory to itself.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
-from inplace_magic.analysis.overlap import lies_within, region_of
+from inplace_magic.analysis.overlap import lies_within, may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 
 CODE = "out-outgrown"
 
@@ -50,7 +51,7 @@ def check(story: Story) -> Iterator[Hazard]:
         if call.error is not None or not call.mutated or call.does("method") or call.callsite in seen:
             continue
         for given, after in _grown(call):
-            if _is_shared(story, given):
+            if _runs_over_others(story, call, given, after):
                 seen.add(call.callsite)
                 yield _hazard(story, call, given, after)
                 break
@@ -90,8 +91,25 @@ def _elements(meta: TensorMetadata) -> int:
     return math.prod(meta.shape) if meta.shape is not None else 0
 
 
-def _is_shared(story: Story, meta: TensorMetadata) -> bool:
-    return len(story.bindings.by_storage.get(meta.storage, ())) > 1 if meta.storage is not None else False
+def _runs_over_others(story: Story, call: CallEvent, given: TensorMetadata, after: TensorMetadata) -> bool:
+    """True if elements that the result took beyond its place are elements of a tensor from before the call."""
+    if given.storage is None or after.offset is None:
+        return False
+    own, count = _elements(given), _elements(after)
+    in_a_row = count > own and region_of(given) == region_of(replace(given, strides=_in_a_row(given.shape or ())))
+    begin = own if in_a_row else 0
+    beyond = Region(after.offset + begin, (count - begin,), (1,))
+    return any(
+        other not in (given.tensor, after.tensor)
+        and story.first_seen(other) < call.index
+        and may_meet(beyond, region_of(story.observations[other]))
+        for other in story.bindings.by_storage.get(given.storage, ())
+    )
+
+
+def _in_a_row(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a tensor whose elements follow each other."""
+    return tuple(math.prod(shape[at + 1 :]) for at in range(len(shape)))
 
 
 def _hazard(story: Story, call: CallEvent, given: TensorMetadata, after: TensorMetadata) -> Hazard:

@@ -62,7 +62,7 @@ def check(story: Story) -> Iterator[Hazard]:
             one, other = first.callsite, second.callsite
             if one is None or other is None or other in seen or one == other:
                 continue
-            on_purpose, equal = _is_purpose(story, first, before), _equal(first, before, second, mutation)
+            on_purpose, equal = _is_purpose(story, first, before, second), _equal(first, before, second, mutation)
             on_purpose = on_purpose and not _comes_of_a_draw(writes[: place + 1])
             if on_purpose and _replaces(second, mutation) and not equal:
                 by_maker = _by_its_maker(story, first, before)
@@ -103,12 +103,12 @@ def _run(site: Callsite) -> tuple[object, ...]:
     return site.function, site.cell, site.file, site.caller
 
 
-def _is_purpose(story: Story, call: CallEvent, mutation: Mutation) -> bool:
-    """Whether a write put something there that is worth keeping: not random numbers, and not what the line that made
-    the memory put everywhere in it."""
+def _is_purpose(story: Story, call: CallEvent, mutation: Mutation, later: CallEvent) -> bool:
+    """Whether a write put something there that is worth keeping: not random numbers, and of what the line that made the
+    memory put there only a part, such as the row of zeros for padding, where random numbers were drawn over it."""
     if call.error is not None or call.does("draws"):
         return False
-    return not _by_its_maker(story, call, mutation) or _is_part(story, call, mutation)
+    return not _by_its_maker(story, call, mutation) or (later.does("draws") and _is_part(story, call, mutation))
 
 
 def _comes_of_a_draw(writes: Sequence[tuple[CallEvent, Mutation]]) -> bool:

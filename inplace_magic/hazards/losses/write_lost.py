@@ -99,6 +99,8 @@ def _part_given_memory(story: Story, call: CallEvent) -> CallEvent | None:
     """The call that gave a part of a tensor that then got other memory: in the same statement, ``x[:3].data = …``,
     or under a name that the function alone has, ``head = x[:3]``. None where that part was read afterwards."""
     part = call.inputs[0] if call.inputs else None
+    if part is not None and all(meta.storage == part.storage for meta in call.inputs):
+        return None  # its own memory, as `x[:3].data *= 2` gives back what it wrote
     made = story.innermost_new(part.tensor, call.index) if part is not None else None
     if part is None or made is None or not made.does("gives item") or not made.inputs or call.callsite is None:
         return None

@@ -52,15 +52,23 @@ def check(story: Story) -> Iterator[Hazard]:
         given = _dead_input(call, storages, saved)
         if given is not None:
             lines.setdefault(line_key(call.callsite), []).append((call, given))
-    large = {key: found for key, found in lines.items() if _most(found) >= note.LEAST_BYTES}
+    large = {
+        key: of_one for key, found in lines.items() if _bytes((of_one := _of_the_largest(found))[0]) >= note.LEAST_BYTES
+    }
     refused = _saved_elsewhere(story, large, saved)
     for key, found in large.items():
         if key not in refused:
-            yield _note(story, found, _most(found))
+            yield _note(story, found, _bytes(found[0]))
 
 
-def _most(found: list[tuple[CallEvent, TensorMetadata]]) -> int:
-    return max(given.nbytes or 0 for _, given in found)
+def _of_the_largest(found: list[tuple[CallEvent, TensorMetadata]]) -> list[tuple[CallEvent, TensorMetadata]]:
+    """The calls of the operation that would spare most, the largest first: a line may hold several operations."""
+    largest = max(found, key=_bytes)
+    return [largest, *(each for each in found if each[0].operation == largest[0].operation and each is not largest)]
+
+
+def _bytes(found: tuple[CallEvent, TensorMetadata]) -> int:
+    return found[1].nbytes or 0
 
 
 def _saved_elsewhere(

@@ -12,7 +12,7 @@ from inplace_magic.render.page.embedded import embedded
 from inplace_magic.render.page.sections import code_cell, more_rows, note
 from inplace_magic.render.reading import MANY_ROWS, Reading
 from inplace_magic.render.tables import memory_words
-from inplace_magic.render.timeline.chart import memory_chart
+from inplace_magic.render.timeline.chart import memory_charts
 
 SCREEN_ROWS = 8
 """Rows of the table where it stands under the picture on one screen."""
@@ -28,9 +28,9 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
     rows = [(esc(line), esc(lettering.shortened(code, MAX_CODE)), *map(esc, rest)) for line, code, *rest in lines]
     body = table(memory_words.header(), rows, cells=(CELL, CODE_CELL, CELL, *[NUMBER_CELL] * 5))
     told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
-    notes = "".join(map(note, (*told, *memory_words.allocator(reading.trace))))
+    notes = "".join(map(note, (*told, *memory_words.allocator(reading))))
     many = reading.rows >= MANY_ROWS
-    more = details(_("Peak and chart"), _chart(reading), notes, opened=many)
+    more = details(_("Peak and chart"), _charts(reading), notes, opened=many)
     beside = opened and not many  # of the sections that are folded
     whole = more_rows(reading, reading.memory, "memory", len(lines)) or note(
         _("As a DataFrame: {frame}.").format(frame=words.of_report(reading.report, "memory"))
@@ -73,9 +73,6 @@ def saved_section(reading: Reading, *, opened: bool = False) -> str:
     )
 
 
-def _chart(reading: Reading) -> str:
-    chart = memory_chart(reading)
-    if chart is None:
-        return ""
-    css = f"max-width:100%;height:auto;background:{style.CARD}"
-    return image(embedded(chart.svg)[0], chart.sentence, css)
+def _charts(reading: Reading) -> str:
+    css = f"display:block;max-width:100%;height:auto;background:{style.CARD}"
+    return "".join(image(embedded(chart.svg)[0], chart.sentence, css) for chart in memory_charts(reading))

@@ -9,7 +9,7 @@ from inplace_magic.analysis.memory.blocks import Entry
 from inplace_magic.analysis.memory.sums import LineMemory, MemoryRow, memory_by_call, memory_by_op
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, OpEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading
@@ -19,8 +19,8 @@ Row = dict[str, Any]
 BEFORE = N_("outside any torch call")
 """Stands in the place of what happened while torch was not called, so that the rows sum to the whole change."""
 
-WORKSPACE = N_("memory of no tensor, allocated at first use (a workspace of cuBLAS or cuDNN, for example)")
-"""Stands in the place of what a call allocated for good, and no tensor in sight holds."""
+WORKSPACE = N_("memory of no tensor in sight")
+"""Stands in the place of what a call allocated for good, mostly a workspace of a library."""
 
 BYTES = {
     "device": "the device that the numbers are about",
@@ -154,7 +154,7 @@ def op_rows(reading: Reading) -> list[Row]:
         rows.append(
             {
                 "op": row.entry.op,
-                "name": op.name if op is not None else f"{call.name} (no operator)" if call is not None else BEFORE,
+                "name": _op_name(row, op, call),
                 "in_backward": op is not None and op.in_backward,
                 "call": row.call,
                 **where(call.callsite if call is not None else None),
@@ -224,6 +224,14 @@ def _bytes(row: MemoryRow) -> Row:
         "peak_exact": row.entry.exact_peak,
         "retained_bytes": row.retained_bytes,
     }
+
+
+def _op_name(row: MemoryRow, op: OpEvent | None, call: CallEvent | None) -> str:
+    if row.entry.workspace:
+        return WORKSPACE
+    if op is not None:
+        return op.name
+    return f"{call.name} (no operator)" if call is not None else BEFORE
 
 
 def _call_name(row: MemoryRow, call: CallEvent | None) -> str:

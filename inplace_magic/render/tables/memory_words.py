@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from inplace_magic.analysis.memory.sums import Peak
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _, clauses, listed, sentences
+from inplace_magic.record.memory import MemoryReading, Storage
 from inplace_magic.record.trace import Trace
 from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import Reading
@@ -17,6 +19,7 @@ _ORIGIN = {
     "made for backward": N_("made for backward alone"),
 }
 _SHOWN = tuple(column for column in SHORT_COLUMNS.values() if column.endswith("_bytes"))
+_COUNTED_BY_TENSORS = ("cpu", "meta")
 ALIVE = 3
 """How many of the tensors alive at the peak are named."""
 
@@ -37,20 +40,47 @@ def counting(trace: Trace) -> str:
     return sentences(first, then)
 
 
-def allocator(trace: Trace) -> list[str]:
-    """How to read the rows of devices whose allocator was asked."""
-    found = []
-    for device in dict.fromkeys(reading.device for reading in trace.readings):
-        own = [reading for reading in trace.readings if reading.device == device]
+def allocator(reading: Reading) -> list[str]:
+    """How to read the rows of devices whose allocator was asked, and of those where it cannot be."""
+    trace, found = reading.trace, []
+    for device, own in _readings(trace).items():
         spare = words.bytes_of(own[-1].reserved_bytes - own[-1].allocated_bytes)
         change = words.bytes_of(own[-1].allocated_bytes - own[0].allocated_bytes)
         found.append(
             _(
-                "{device}: the allocator's own account, workspaces of libraries and rounding included; the rows sum to "
-                "the change of what is allocated ({change}). It holds {spare} more in reserve, which other programs "
-                "see as used. Work that another stream still has queued keeps its memory a little longer."
+                "{device}: the allocator's own account; temporaries, workspaces of libraries and rounding are in it, "
+                "and the rows sum to the change of what is allocated ({change}). It holds {spare} more in reserve, "
+                "which other programs see as used. Work that another stream still has queued keeps its memory a little "
+                "longer."
             ).format(device=device, change=change, spare=spare)
         )
+    if any(row.workspace for row in reading.memory):
+        found.append(
+            _(
+                "Memory of no tensor in sight was allocated at first use and kept, as cuBLAS and cuDNN do with their "
+                "workspaces."
+            )
+        )
+    return [*found, *not_asked(reading)]
+
+
+def not_asked(reading: Reading) -> list[str]:
+    """What is not known of accelerators whose allocator has no totals, such as ``cudaMallocAsync``."""
+    asked = _readings(reading.trace)
+    return [
+        _(
+            "{device}: its allocator keeps no account that could be read, so the rows count the tensors in sight, "
+            "without rounding and without what libraries allocate for themselves."
+        ).format(device=device)
+        for device in dict.fromkeys(row.device for row in reading.memory)
+        if device not in asked and device.partition(":")[0] not in _COUNTED_BY_TENSORS
+    ]
+
+
+def _readings(trace: Trace) -> dict[str, list[MemoryReading]]:
+    found: dict[str, list[MemoryReading]] = {}
+    for reading in trace.readings:
+        found.setdefault(reading.device, []).append(reading)
     return found
 
 
@@ -73,11 +103,11 @@ def line_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
     return [(row["label"], row["code"], row["device"], *(words.bytes_of(row[each]) for each in _SHOWN)) for row in rows]
 
 
-def peak_sentences(reading: Reading) -> list[str]:
-    """Where the peak of each device was, and what was alive then."""
+def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
+    """Where the peak of each device was, or of one, and what was alive then."""
     found = []
     for peak in reading.peaks:
-        if not peak.nbytes:
+        if not peak.nbytes or device not in (None, peak.device):
             continue
         call = reading.calls.get(peak.call) if peak.call is not None else None
         size = words.bytes_of(peak.nbytes)
@@ -90,7 +120,7 @@ def peak_sentences(reading: Reading) -> list[str]:
                 place=words.place_in(call.callsite, reading.trace),
                 call=call.name,
             )
-        found.append(_("{said}.").format(said=_alive(said, peak.storages, reading)))
+        found.append(_("{said}.").format(said=_alive(said, peak, reading)))
     return found
 
 
@@ -126,16 +156,31 @@ def kept_remark(kept: Kept) -> str:
     return clauses(told)
 
 
-def _alive(said: str, storages: tuple[int, ...], reading: Reading) -> str:
+def _alive(said: str, peak: Peak, reading: Reading) -> str:
+    storages = peak.storages
     largest = [named for storage in storages[: 4 * ALIVE] if (named := _memory_of(storage, reading))][:ALIVE]
-    if not largest:
-        return said
-    names = listed(largest)
-    if len(storages) > len(largest):
-        return _("{said}; the largest alive then: {tensors}, of {count}").format(
-            said=said, tensors=names, count=len(storages)
+    if largest and len(storages) > len(largest):
+        said = _("{said}; the largest alive then: {tensors}, of {count}").format(
+            said=said, tensors=listed(largest), count=len(storages)
         )
-    return _("{said}; the largest alive then: {tensors}").format(said=said, tensors=names)
+    elif largest:
+        said = _("{said}; the largest alive then: {tensors}").format(said=said, tensors=listed(largest))
+    other = _of_no_tensor(peak, reading)
+    if other * 10 >= peak.nbytes:
+        said = _("{said}; memory of no tensor in sight: {size}").format(said=said, size=words.bytes_of(other))
+    return said
+
+
+def _of_no_tensor(peak: Peak, reading: Reading) -> int:
+    """Bytes at a peak that none of the known storages has: temporaries and workspaces; 0 where nobody counted them."""
+    if not any(each.device == peak.device for each in reading.trace.readings):
+        return 0
+    alive = set(peak.storages)
+    return peak.nbytes - sum(_size(facts) for facts in reading.trace.storages if facts.storage in alive)
+
+
+def _size(facts: Storage) -> int:
+    return facts.resizes[-1].nbytes if facts.resizes else facts.nbytes
 
 
 def _memory_of(storage: int, reading: Reading) -> str:
@@ -143,7 +188,7 @@ def _memory_of(storage: int, reading: Reading) -> str:
     facts = next((facts for facts in reading.trace.storages if facts.storage == storage), None)
     if facts is None:
         return ""
-    size = words.bytes_of(facts.resizes[-1].nbytes if facts.resizes else facts.nbytes)
+    size = words.bytes_of(_size(facts))
     tensors = reading.on_storage.get(storage, ())
     if tensors:
         known = next((tensor for tensor in tensors if tensor in reading.names), tensors[0])

@@ -19,6 +19,8 @@ WIDTH, HEIGHT = 760, 250
 LEFT, RIGHT, TOP, BOTTOM = 84, 744, 46, 196
 COLUMNS = 110
 """Calls that fall on one column are drawn as one: its highest point, and where it ended."""
+MOST = 8
+"""Devices that have a chart."""
 MARKS = 55
 """Marks that fit side by side: in-place calls that fall on the same one share it."""
 
@@ -40,19 +42,23 @@ class Column:
     after: int
 
 
-def memory_chart(reading: Reading) -> Chart | None:
-    """The chart of the device that reached the highest peak; None when nothing was alive."""
-    peaks = [peak for peak in reading.peaks if peak.nbytes]
+def memory_charts(reading: Reading) -> list[Chart]:
+    """The chart of the device that reached the highest peak, and those of other accelerators."""
+    peaks = sorted((peak for peak in reading.peaks if peak.nbytes), key=lambda peak: -peak.nbytes)
+    if len(reading.trace.calls) < 2:
+        return []
+    shown = [*peaks[:1], *(peak for peak in peaks[1:] if peak.device != "cpu")]
+    return [_chart(reading, peak) for peak in shown[:MOST]]
+
+
+def _chart(reading: Reading, peak: Peak) -> Chart:
     calls = reading.trace.calls
-    if not peaks or len(calls) < 2:
-        return None
-    peak = max(peaks, key=lambda peak: peak.nbytes)
     entries = [entry for entry in reading.ledger.calls if entry.device == peak.device]
     indexes = sorted(call.index for call in calls)
     columns = _columns(entries, reading.ledger.before.get(peak.device, 0), indexes)
     sentence = sentences(
         _("Live bytes on {device} over {calls}.").format(device=peak.device, calls=words.calls_of(len(calls))),
-        *memory_words.peak_sentences(reading),
+        *memory_words.peak_sentences(reading, peak.device),
     )
     return Chart(_svg(reading, columns, peak, indexes), sentence)
 

@@ -16,7 +16,8 @@ class LineTable(CallsiteTable):
             self._find_cell(frame)
         kinds = self._kinds
         places = [0]
-        above = frame
+        above = frame = frame or self.behind
+        behind = self.behind
         try:
             while above is not None:
                 code = above.f_code
@@ -26,15 +27,19 @@ class LineTable(CallsiteTable):
                 if kind and kind != _FORWARD and code is not function:
                     places[0] = 1
                 above = above.f_back
-            while above is not None:
-                key = id(above.f_code)
-                kind = kinds[key]
-                if kind & _USER:
-                    places.append(key)
-                    places.append(above.f_lasti)
-                    if kind & _END:
-                        break
-                above = above.f_back
+            while True:
+                while above is not None:
+                    key = id(above.f_code)
+                    kind = kinds[key]
+                    if kind & _USER:
+                        places.append(key)
+                        places.append(above.f_lasti)
+                        if kind & _END:
+                            break
+                    above = above.f_back
+                if above is not None or behind is None:
+                    break
+                above, behind = behind, None
         except KeyError:  # code that was not met yet
             self._learn(frame)
             return self.note(frame, function)

@@ -105,10 +105,13 @@ class WriteProbe(probes.CallProbe):
         facts = FACTS.get(func)
         if facts is not None and facts.is_look and (facts.cannot_warn or type(args[0]) is _PARAMETER):
             return func(*args)  # most calls: an optimizer looks at each gradient, four times a step
+        try:
+            frame: FrameType | None = sys._getframe(1)
+        except ValueError:  # as in CallProbe
+            frame = None
         if facts is not None and facts.passes and (not kwargs or "out" not in kwargs):
-            return self._like(sys._getframe(1), facts.code)(func, args, kwargs or {})
+            return self._like(frame, facts.code)(func, args, kwargs or {})
         kwargs = kwargs or {}
-        frame: FrameType | None = sys._getframe(1)
         pass_on: PassOn = call_plainly
         try:
             facts = facts or facts_of(func)
@@ -127,7 +130,7 @@ class WriteProbe(probes.CallProbe):
                 result = pass_on(func, args, kwargs)
         except BaseException as error:
             if facts is not None and facts.runs_backward:
-                self._failed(facts, args, kwargs, error)
+                self._failed(facts, args, kwargs, error, frame)
             try:  # noqa: SIM105  as in CallProbe
                 error.__traceback__ = without_our_frames(error.__traceback__)
             except RecursionError:
@@ -162,14 +165,19 @@ class WriteProbe(probes.CallProbe):
             self._recorder.fault("noting a write", fault)
 
     def _failed(
-        self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
+        self,
+        facts: FunctionFacts,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        error: BaseException,
+        frame: FrameType | None,
     ) -> None:
         try:
             text = error_text(error)
             refusal = refusal_of(text)
             if refusal is None or refusal.kind != "saved tensor changed":
                 return
-            site = self._recorder.sites.note(sys._getframe(2), facts.code)
+            site = self._note(frame, facts.code)
             first = args[0] if args else kwargs.get("tensors", kwargs.get("outputs", ()))
             self.count += 1
             with torch._C.DisableTorchFunctionSubclass():  # a tensor of the user's class is asked, and shall not know
@@ -177,7 +185,7 @@ class WriteProbe(probes.CallProbe):
                 told = RawFailure(refusal, text, site, facts)
                 found = fitting_node(roots, refusal, text)
                 if found is not None:
-                    near = behind(found[0], sys._getframe(2), self._recorder.sites.is_users)
+                    near = behind(found[0], frame, self._recorder.sites.is_users)
                     told = replace(examined(told, found, self.ring), behind=near)
                 self.failures.append(told)
         except Exception as fault:  # containment, as above

@@ -8,17 +8,17 @@ but of those that reading a tensor's values would be: ``item``, ``tolist``, copi
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
 import torch
+from on_device import LEVELS, needs_gpu, trainer, watched
 from torch import nn
+from torch.profiler import ProfilerActivity, profile
 
-import inplace_magic
-
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-
-LEVELS = ("calls", "ops")
+pytestmark = needs_gpu
+at_every_level = pytest.mark.parametrize("level", [*LEVELS, "writes"])
 
 
 @pytest.fixture
@@ -51,22 +51,35 @@ def _as_before() -> Iterator[None]:
     torch.cuda.set_sync_debug_mode(mode)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_every_level
 def test_a_watched_step_runs_where_synchronising_is_an_error(step: Callable[[], None], level: str) -> None:
     torch.cuda.set_sync_debug_mode("error")
     step()
-    with inplace_magic.watch(level=level) as watch:
-        step()
-    assert watch.report is not None
-    assert watch.report.faults == []
-    assert watch.report.calls
+    assert watched(step, level).calls or level == "writes"
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_every_level
 def test_no_synchronisation_of_ours_is_tried_and_its_error_swallowed(step: Callable[[], None], level: str) -> None:
     torch.cuda.set_sync_debug_mode("warn")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with inplace_magic.watch(level=level):
-            step()
+        watched(step, level)
     assert [str(warning.message) for warning in caught if "synchroniz" in str(warning.message)] == []
+
+
+@at_every_level
+def test_the_profiler_counts_as_many_waits_and_copies_to_the_host_as_unwatched(level: str) -> None:
+    _model, step = trainer("GPT block", lambda parameters: torch.optim.AdamW(parameters, 1e-3, fused=True))
+
+    def counted(run: Callable[[], object]) -> Counter[str]:
+        torch.cuda.synchronize()
+        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as seen:
+            run()
+        kinds = ("Synchronize", "DtoH", "cudaMalloc", *([] if level == "ops" else ["cudaLaunchKernel"]))
+        return Counter(kind for event in seen.events() for kind in kinds if kind in event.name)
+
+    for _ in range(2):
+        step()
+        watched(step, level)
+    plain, again, seen = counted(step), counted(step), counted(lambda: watched(step, level))
+    assert plain != again or seen == plain
