@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from inplace_magic.comparing.comparison import Comparison
     from inplace_magic.errors import CompareError, CopyError, InplaceMagicError, OptionError, ReportFormatError
     from inplace_magic.hazards import Hazard
+    from inplace_magic.last import last_report
     from inplace_magic.proving.why import why
     from inplace_magic.ranks.watched import watched
     from inplace_magic.record.answer import Answer
@@ -47,6 +48,7 @@ _PUBLIC = {
     "answer": "answering.asked",
     "compare": "comparing.compare",
     "install": "answering.hooks",
+    "last_report": "last",
     "schedule": "scheduling",
     "uninstall": "answering.hooks",
     "watch": "api",
@@ -71,6 +73,7 @@ __all__ = [
     "answer",
     "compare",
     "install",
+    "last_report",
     "load_ipython_extension",
     "schedule",
     "uninstall",
@@ -88,7 +91,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PUBLIC})
+    return [*__all__, "__version__"]
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from inspect import CO_NEWLOCALS
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.deliver import attach, write
 from inplace_magic.errors import InplaceMagicError, OptionError
 from inplace_magic.language import N_, _
+from inplace_magic.last import note
 from inplace_magic.record.options import DeliverOptions, ShowOptions, WatchOptions
 from inplace_magic.record.trace import Trace
 from inplace_magic.recording import ASK, Recording, running_here
@@ -233,6 +235,11 @@ class watch(Recording):
     ) -> None:
         self.end(error, sys._getframe(1))
 
+    def _name_in(self, frame: FrameType) -> str:
+        """``w.report`` for ``with watch() as w:`` outside of functions, whose variables would be copied to be read."""
+        names = {} if frame.f_code.co_flags & CO_NEWLOCALS else frame.f_globals
+        return next((f"{name}.report" for name, value in list(names.items()) if value is self), "report")
+
     def end(self, error: BaseException | None, frame: FrameType) -> None:
         """What ``with`` does at the block's end.
 
@@ -248,7 +255,8 @@ class watch(Recording):
         report = self._told(None if self._session is None else self._make_report(frame, None, error, last=True))
         if self._lost is not None:
             report = replace(report, trace=replace(report.trace, faults=(*report.trace.faults, self._lost)))
-        report = self.report = replace(report, origin=self._origin)
+        report = self.report = replace(report, origin=self._origin, name=self._name_in(frame))
+        note(report)
         if error is not None:
             without_detours(error)
             attach(report, error)

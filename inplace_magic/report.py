@@ -3,40 +3,51 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from inplace_magic.errors import ReportFormatError
 from inplace_magic.hazards import Hazard, find_hazards
-from inplace_magic.language import LANGUAGES, _, language, use_language
+from inplace_magic.hazards.finding import with_proofs
+from inplace_magic.language import LANGUAGES, language, use_language
 from inplace_magic.record import codec
 from inplace_magic.record.blindness import retold
 from inplace_magic.record.events import CallEvent
-from inplace_magic.record.garbage import collection_paused
 from inplace_magic.record.live import LiveTensors
 from inplace_magic.record.origin import Origin
-from inplace_magic.record.proofs import retold as proof_retold
 from inplace_magic.record.trace import Trace
+from inplace_magic.report_names import FOR_ALL, no_attribute
+from inplace_magic.saved_report import FORMAT, FORMAT_VERSION, parts_of, parts_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
     import pandas as pd
 
+    from inplace_magic.render.page.picture import Graph
     from inplace_magic.widgets.report_widget import ReportWidget
 
-FORMAT = "inplace_magic.report"
-FORMAT_VERSION = 1
-MAX_JSON_CHARACTERS = 1_000_000_000
 FrameView = Literal["tensors", "calls", "lines", "memory", "ops", "saved"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """The result of a watch: findings, calls, and every view of them.
+    """What a watch found; as the last value of a cell it shows itself.
 
-    Renderers are imported when they are asked for, so a report costs little until it is looked at.
+    ==================================  ==============================================================================
+    ``report.hazards``                  the findings, worst first: ``message``, ``fix``, ``mutation``, ``saved``, ...
+    ``report.verdict``                  the worst of them in one sentence
+    ``report.show()``                   the whole report, here; ``report.to_text()`` as text
+    ``report.graph``                    the autograd graph, mutated nodes highlighted
+    ``report.memory``                   a DataFrame: memory by line, in bytes, and what each line keeps for backward
+    ``report.tensors``                  a DataFrame: each tensor and version; ``report.saved``: what autograd saved
+    ``report.to_frame("calls")``        a DataFrame: each call; see there for further tables
+    ``report.save("report.html")``      to a file; also .svg, .png, .dot, .json, .csv
+    ``report.prove()``                  the report with its fixes tried; ``report.patch()``: the fixes for ``git apply``
+    ``Report.from_json(text)``          opens what ``report.to_json()`` gave
+    ==================================  ==============================================================================
     """
 
     trace: Trace
@@ -47,6 +58,8 @@ class Report:
     """Weak references by which values can still be asked for; None for a report from a file."""
     origin: Origin | None = field(default=None, compare=False)
     """How the program can be run again; None for a report from a file."""
+    name: str = field(default="report", compare=False)
+    """The variable that holds it, for sentences that name it; empty where none does."""
 
     @classmethod
     def from_trace(cls, trace: Trace) -> Report:
@@ -72,7 +85,7 @@ class Report:
             if any(finding.raised for finding in self.findings) and not any(refusals):
                 return replace(self, language=language())
             findings, _faults = find_hazards(self.trace)
-            return replace(self, findings=_with_proofs(findings, self.findings), language=language())
+            return replace(self, findings=with_proofs(findings, self.findings), language=language())
 
     def prove(self) -> Report:
         """The report with its fixes tried: each finding of severity ``error`` or ``silent`` gets its ``proof``.
@@ -142,9 +155,10 @@ class Report:
             "trace": trace,
         }
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """:meth:`to_dict` as text; non-finite numbers are written as ``NaN`` and ``Infinity``."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
+    def to_json(self, path: str | os.PathLike[str] | None = None, *, indent: int | None = None) -> str:
+        """:meth:`to_dict` as text, and written to a file where there is a ``path``; non-finite numbers are written as
+        ``NaN`` and ``Infinity``."""
+        return self._written(json.dumps(self.to_dict(), indent=indent, ensure_ascii=False), path)
 
     @classmethod
     def from_json(cls, text: str | bytes | bytearray) -> Report:
@@ -156,22 +170,7 @@ class Report:
         Raises:
             ReportFormatError: the text is not a report that this version can read; one sentence says why.
         """
-        if not isinstance(text, (str, bytes, bytearray)):
-            raise ReportFormatError(
-                _("A saved report is text; this is an object of type {type}.").format(type=type(text).__name__)
-            )
-        if len(text) > MAX_JSON_CHARACTERS:
-            raise ReportFormatError(
-                _("The saved report has {count} characters; more than {limit} are not read.").format(
-                    count=len(text), limit=MAX_JSON_CHARACTERS
-                )
-            )
-        with collection_paused():
-            try:
-                data = json.loads(text)
-            except (ValueError, RecursionError) as error:
-                raise ReportFormatError(_("The saved report is not JSON: {error}.").format(error=error)) from None
-            return cls.from_dict(data)
+        return cls(*parts_of_text(text))
 
     @classmethod
     def from_dict(cls, data: Any) -> Report:
@@ -180,32 +179,7 @@ class Report:
         Raises:
             ReportFormatError: as :meth:`from_json`.
         """
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise ReportFormatError(
-                _("This is not a saved report: its `format` is not {format!r}.").format(format=FORMAT)
-            )
-        version = data.get("format_version")
-        if type(version) is not int or version != FORMAT_VERSION:
-            known = isinstance(version, int) and abs(version) < 10**9
-            said = (
-                _("This report has a format version {found}; this inplace_magic reads {version}.")
-                if known
-                else _(
-                    "This report has a format version that is no version number; this inplace_magic reads {version}."
-                )
-            )
-            raise ReportFormatError(said.format(found=repr(version), version=FORMAT_VERSION))
-        rest = data.get("trace")
-        if not isinstance(rest, dict):
-            raise ReportFormatError(_("The saved report is damaged: it has no `trace`."))
-        whole = {**rest, "calls": data.get("calls", []), "blindness": data.get("blindness", [])}
-        try:
-            trace = codec.from_plain(Trace, whole, "report")
-            hazards = codec.from_plain(_Findings, {"hazards": data.get("hazards", [])}, "report").hazards
-        except RecursionError:
-            raise ReportFormatError(_("The saved report is damaged: it is nested too deeply.")) from None
-        told = data.get("language")
-        return cls(trace, hazards, told if isinstance(told, str) and told in LANGUAGES else LANGUAGES[0])
+        return cls(*parts_of(data))
 
     def to_frame(self, view: FrameView = "tensors") -> pd.DataFrame:
         """A table of plain integers and strings, in English whatever the report's language: code relies on its words.
@@ -238,11 +212,17 @@ class Report:
         with use_language(self.language, self.framework):
             return to_svg(self.to_dot(raw=raw, expanded=expanded))
 
-    def to_html(self, *, raw: bool = False, graph: bool = True) -> str:
-        """One self-contained page: no network, no kernel."""
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, raw: bool = False, graph: bool = True) -> str:
+        """One self-contained page: no network, no kernel.
+
+        Args:
+            path: a file to write it to as well.
+            raw: show raw ``id`` and ``data_ptr`` in the picture too.
+            graph: draw the autograd graph.
+        """
         from inplace_magic.render.page.html import to_page
 
-        return to_page(self, raw=raw, graph=graph)
+        return self._written(to_page(self, raw=raw, graph=graph), path)
 
     def to_widget(self) -> ReportWidget:
         """The live view of a running kernel: folded boxes open, values can be asked for, Python reads and sets what is
@@ -257,6 +237,61 @@ class Report:
 
         return to_text(self)
 
+    @property
+    def graph(self) -> Graph:
+        """The autograd graph, mutated nodes highlighted; as the last value of a cell it shows itself."""
+        from inplace_magic.render.page.picture import Graph
+
+        return Graph(self)
+
+    @property
+    def memory(self) -> pd.DataFrame:
+        """Memory by line in bytes, in the order of the lines. ``delta`` is allocated less freed, and sums to the whole
+        change; ``kept_for_backward`` is what autograd newly keeps because of the line. :meth:`to_frame` has more."""
+        from inplace_magic.render.tables.frames import memory_frame
+
+        return memory_frame(self)
+
+    @property
+    def tensors(self) -> pd.DataFrame:
+        """Each tensor and version: ``to_frame("tensors")``."""
+        return self.to_frame("tensors")
+
+    @property
+    def saved(self) -> pd.DataFrame:
+        """What autograd keeps for backward: ``to_frame("saved")``."""
+        return self.to_frame("saved")
+
+    def save(self, path: str | os.PathLike[str], *, raw: bool = False, graph: bool = True) -> Path:
+        """Write the report to a file and return its path. The suffix picks the format: ``.html``, ``.svg``, ``.png``,
+        ``.dot``, ``.json`` or ``.csv``; ``raw`` and ``graph`` are those of :meth:`to_html`.
+
+        Raises:
+            InplaceMagicError: another suffix, or the file cannot be written.
+        """
+        from inplace_magic.render.save import save
+
+        return save(self, path, raw=raw, graph=graph)
+
+    def show(self) -> None:
+        """Show the whole report: in a notebook as a cell that ends with it does, elsewhere as text."""
+        from inplace_magic.render.terminal import shown
+
+        shown(self)
+
+    def _written(self, text: str, path: str | os.PathLike[str] | None) -> str:
+        if path is not None:
+            from inplace_magic.render.save import write
+
+            write(path, text)
+        return text
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(no_attribute(name))
+
+    def __dir__(self) -> list[str]:
+        return sorted(FOR_ALL)
+
     def __repr__(self) -> str:
         return f"<Report: {self.verdict}>"
 
@@ -264,20 +299,3 @@ class Report:
         from inplace_magic.render import to_mimebundle
 
         return to_mimebundle(self)
-
-
-def _with_proofs(findings: tuple[Hazard, ...], proven: tuple[Hazard, ...]) -> tuple[Hazard, ...]:
-    """Findings that were made anew with the proofs of before, and without the fixes that were refuted."""
-    if len(findings) != len(proven):
-        return findings
-    pairs = zip(findings, proven, strict=True)
-    kept = [(new, old, old.fix if new.diff != old.diff else new.fix) for new, old in pairs]
-    return tuple(
-        new if old.proof is None else replace(new, proof=proof_retold(old.proof), diff=old.diff, fix=fix)
-        for new, old, fix in kept
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Findings:
-    hazards: tuple[Hazard, ...]

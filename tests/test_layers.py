@@ -19,7 +19,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "inplace_magic"
 
 GROUND = {"errors", "language", "record"}
-READ_SIDE = ["source", "analysis", "hazards", "report"]
+READ_SIDE = ["source", "analysis", "hazards", "saved_report", "report_names", "report"]
 """Each may read those before it."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -37,15 +37,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "flags": GROUND,
     "deliver": GROUND | {"render", *READ_SIDE},
     "scheduling": GROUND,
+    "last": GROUND | set(READ_SIDE),
     "news": GROUND | set(READ_SIDE),
     "windows": GROUND | {"news", *READ_SIDE},
     "recording": GROUND | {"source", "capture", "report"},
-    "api": GROUND | {"rerun", "capture", "deliver", "recording", "report", "scheduling", "windows"},
+    "api": GROUND | {"last", "rerun", "capture", "deliver", "recording", "report", "scheduling", "windows"},
     "comparing": GROUND | {"api", "rerun", *READ_SIDE},
     "proving": GROUND | {"answering", "api", "rerun", *READ_SIDE},
     "magics": GROUND
     | {
         "flags",
+        "last",
         "answering",
         "news",
         "deliver",
@@ -68,7 +70,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "testing": GROUND | {"answering", "api", "deliver", "flags", "render", *READ_SIDE},
     "__main__": {"command_line"},
     "__init__": GROUND
-    | {"answering", "api", "scheduling", "comparing", "magics", "proving", "ranks", "report", "hazards"},
+    | {"answering", "api", "last", "scheduling", "comparing", "magics", "proving", "ranks", "report", "hazards"},
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 

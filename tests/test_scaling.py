@@ -13,11 +13,14 @@ from typing import Any
 
 import pytest
 import shapes
+import torch
 
+import inplace_magic
 from inplace_magic.analysis.lanes import lanes_of
 from inplace_magic.render import to_mimebundle
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline.measure import fitting
+from inplace_magic.report import Report
 from inplace_magic.source.remembered import for_the_same_lines
 
 LENGTHS = (400, 800, 1600)
@@ -97,6 +100,26 @@ def test_a_cell_longer_than_the_bound_shows_its_report_and_says_what_was_forgott
     assert not report.faults
     forgot = [sentence for sentence in report.blindness if "--max-events 400" in sentence]
     assert len(forgot) == (name not in ALL_EVIDENCE)
+    counts = f"{len(report.calls) + report.trace.discarded:,} torch calls, {len(report.calls):,} of them kept"
+    assert (counts in report.verdict) == (bool(forgot) and not report.hazards)
     for text in bundle.values():
         assert "could not show" not in text
-        assert ("were forgotten" in text) == bool(forgot)
+        assert ("were discarded" in text) == bool(forgot)
+        assert ("counts in them are of" in text) == bool(forgot)
+
+
+def test_calls_that_were_discarded_are_counted_and_only_the_others_are_called_right() -> None:
+    x = torch.zeros(2)
+    with inplace_magic.watch(max_events=100) as watched:
+        for _ in range(999):
+            x.add_(1)
+    report = watched.report
+    kept = len(report.calls)
+    assert kept < 300
+    said = f"999 torch calls, {kept} of them kept; nothing wrong found in those."
+    assert report.verdict == f"✓ {said}"
+    assert Report.from_json(report.to_json()).verdict == report.verdict
+    assert report.to_frame("calls").attrs["calls"] == f"{kept} of 999 were kept"
+    assert len(report.to_frame("calls")) == kept
+    assert f"counts in them are of {kept} of the 999 calls" in report.to_text()
+    assert f"counts in them are of {kept} of the 999 calls" in report.to_html()

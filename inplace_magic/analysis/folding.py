@@ -133,6 +133,7 @@ class _Folding:
             sum(part.key not in self.cut.more for part in parts),
             tuple(key for key in members if key not in inside),
             branch.site,
+            lines_of(branch),
         )
 
     def _drawn(self, branch: Branch) -> list[str]:

@@ -119,6 +119,7 @@ def frozen_trace(
         names=namespace.names,
         local_names=_local_names(recorder, sources),
         module_names=module_names(namespace.modules, namespace.names),
+        discarded=log.forgotten,
         blindness=(
             *_not_seen(log, sites),
             *blindness,

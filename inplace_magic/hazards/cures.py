@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.said import said_of
 from inplace_magic.hazards.fixes.target import written
 from inplace_magic.hazards.rule import Cures
 from inplace_magic.source.hunks import diff
@@ -24,6 +25,7 @@ def with_fix(story: Story, hazard: Hazard, cures: Cures) -> Hazard:
         fix = way(write) if write is not None else None
         if fix is not None:
             text = diff(fix.site, fix.listing, fix.edits)
-            return replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=fix.sentence or hazard.fix)
+            said = fix.sentence or said_of(text) or hazard.fix
+            return replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=said)
     said = next((text for advice in cures.advice if (text := advice(story, hazard))), hazard.fix)
     return replace(hazard, fix=said)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
-from inplace_magic.record.proofs import Proof
+from inplace_magic.record.proofs import Proof, retold
 
 Severity = Literal["error", "silent", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "silent", "warning", "info")
@@ -133,4 +133,16 @@ def finding(
         call=seen.index if seen is not None else None,
         read_call=read.index if read is not None else None,
         badges=badges,
+    )
+
+
+def with_proofs(findings: tuple[Hazard, ...], proven: tuple[Hazard, ...]) -> tuple[Hazard, ...]:
+    """Findings that were made anew with the proofs of before, and without the fixes that were refuted."""
+    if len(findings) != len(proven):
+        return findings
+    pairs = zip(findings, proven, strict=True)
+    kept = [(new, old, old.fix if new.diff != old.diff else new.fix) for new, old in pairs]
+    return tuple(
+        new if old.proof is None else replace(new, proof=retold(old.proof), diff=old.diff, fix=fix)
+        for new, old, fix in kept
     )

@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 from inplace_magic.analysis.story import indexed_once
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import N_, _, sentences
+from inplace_magic.last import put_off
 from inplace_magic.magics.cell_story import CellStory, Host
 from inplace_magic.magics.cells import running_cell
 from inplace_magic.magics.options import STORY_MAGIC, help_of, parse_options, watch_parser
@@ -41,6 +42,7 @@ def switch_on(host: Host, line: str) -> None:
     except InplaceMagicError as error:
         raise UsageError(str(error)) from None
     host.story = story
+    put_off(story.catch_up)
     atexit.register(story.at_exit)
     print(
         _(
@@ -56,6 +58,7 @@ def switch_off(host: Host) -> None:
     if story is None:
         print(_(_OFF).format(magic=STORY_MAGIC))
         return
+    put_off(None)
     atexit.unregister(story.at_exit)
     figures = story.figures()
     with indexed_once():

@@ -47,7 +47,7 @@ class Host(Protocol):
     def can_begin(self) -> None:
         """Raises a UsageError when a cell of its own is being watched."""
 
-    def keep(self, report: Report, options: Options) -> None:
+    def keep(self, report: Report, options: Options) -> Report:
         """Makes it the last report and binds it to the ``--out`` name."""
 
     def deliver(self, report: Report, options: Options, *, told: bool = False) -> None:
@@ -155,9 +155,9 @@ class CellStory:
         began, recorded = time.perf_counter(), self.watch.recorded
         report = self._report(self.watch.peek, raised)
         if report is not None:
-            self.reported, self._made = recorded, report
+            self.reported = recorded
             self.pace.reported(len(report.trace.calls), time.perf_counter() - began)
-            self.host.keep(report, self.options)
+            report = self._made = self.host.keep(report, self.options)
         return report
 
     def end(self, raised: BaseException | None = None) -> Report | None:

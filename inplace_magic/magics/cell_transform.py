@@ -28,6 +28,8 @@ MODULE = '__import__("inplace_magic").magics'
 KEPT_SOURCES = 16
 _CALL = re.compile(re.escape(f"{MODULE}.begin(get_ipython(), ") + r".*'([0-9a-f]{8})'\)")
 _MAGIC_LINE = re.compile(r"([ \t]*)%%inplace_watch(?:[ \t]+(.*?))?[ \t]*\Z")
+_HELP_ALONE = re.compile(r"\s*%(%inplace_compare[ \t]+(?:-h|--help))\s*")
+"""Of a cell magic without a cell, which IPython refuses; the line magic of that name has the same help."""
 _CELL_MAGIC = re.compile(r"%%[^\s%?]+")
 
 
@@ -50,7 +52,8 @@ class WatchLine:
         """The cell with its ``%%inplace_watch`` line replaced; a cell without one comes back as it is."""
         source = "".join(lines)
         if MAGIC not in source:
-            return lines
+            alone = _HELP_ALONE.fullmatch(source)
+            return lines if alone is None else [f"{alone[1]}\n"]
         key = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         rewritten = rewrite(lines, key)
         if rewritten is not lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import sys
 from inspect import CO_NEWLOCALS
 from types import FrameType
@@ -37,13 +38,32 @@ def running_cell(shell: Any, info: Any) -> int:
         shell: the shell that runs it.
         info: the ``ExecutionInfo`` of the cell; None where IPython did not announce its beginning.
     """
-    filename = ""
+    frames = _frames(shell)
+    return cell_number(shell, info, frames[-1].f_code.co_filename if frames else "")
+
+
+def value_is_used(shell: Any) -> bool:
+    """True if what a magic gives is used, as in ``r = %inplace_report``; a statement of its own has no use for it.
+
+    Told from the instruction that comes next: a statement drops the value, or hands it to what displays it.
+    """
+    for frame in _frames(shell)[:1]:
+        for step in dis.get_instructions(frame.f_code):
+            if step.offset > frame.f_lasti:
+                printed = (step.opname, step.argrepr) == ("CALL_INTRINSIC_1", "INTRINSIC_PRINT")
+                return not (printed or step.opname in ("POP_TOP", "PRINT_EXPR"))
+    return False
+
+
+def _frames(shell: Any) -> list[FrameType]:
+    """The frames of cells that this is called from, the innermost first."""
+    found = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_globals is shell.user_global_ns and not frame.f_code.co_flags & CO_NEWLOCALS:
-            filename = frame.f_code.co_filename  # the outermost such frame is the cell's
+            found.append(frame)
         frame = frame.f_back
-    return cell_number(shell, info, filename)
+    return found
 
 
 def run_text(shell: Any, text: str) -> None:

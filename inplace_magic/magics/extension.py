@@ -132,7 +132,7 @@ def _late(session: Session, module: str, make: str) -> Callable[..., None]:
     return magic
 
 
-def _register(session: Session, kind: str, name: str, function: Callable[..., None]) -> None:
+def _register(session: Session, kind: str, name: str, function: Callable[..., object]) -> None:
     manager = session.shell.magics_manager
     for table in (manager.magics[kind], vars(manager.user_magics)):
         session.replaced.append((table, name, table.get(name)))

@@ -5,8 +5,7 @@ A fault of ours never reaches the user's cell, whose result stands already: it i
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.deliver import complain
@@ -32,6 +31,7 @@ def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: boo
     """
     try:
         from inplace_magic.render import to_mimebundle
+        from inplace_magic.render.terminal import publish
 
         bundle = to_mimebundle(
             report,
@@ -46,43 +46,27 @@ def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: boo
         complain(_("the report could not be displayed"), error)
 
 
-def publish(shell: Any, bundle: Mapping[str, str], *, apart: bool = False) -> None:
-    """Displays it; in a terminal, whose text is all that is shown, with lines of its width and its colours.
-
-    Args:
-        shell: where.
-        bundle: by MIME type.
-        apart: in a terminal, with an empty line above.
-    """
-    if sys.stdout is not None and sys.stdout.isatty():
-        from inplace_magic.render.terminal import fitted
-
-        text = fitted(bundle["text/plain"], sys.stdout)
-        bundle = {**bundle, "text/plain": f"\n{text}" if apart else text}
-    shell.display_pub.publish(data=bundle)
-
-
 def show_widget(shell: Any, report: Report, name: str) -> None:
     """Displays a report as a widget, as a second output.
 
     Args:
         shell: where to show it.
         report: what to show.
-        name: the variable that holds the widget, or shall; empty for none. A widget that is there takes the report in
-            and is shown where it stands already.
+        name: the variable that holds the widget, or shall; empty for none. A widget that is there takes the report in.
+            It is displayed each time: a front end has cleared the output of a cell that runs again.
     """
     try:
         from IPython.display import display
 
         from inplace_magic.widgets.report_widget import ReportWidget
 
-        known = shell.user_ns.get(name)
-        if isinstance(known, ReportWidget) and known.comm is not None:
-            known.add(report)
-            return
-        widget = ReportWidget(report)
-        if name:
-            shell.user_ns[name] = widget
+        widget = shell.user_ns.get(name)
+        if isinstance(widget, ReportWidget) and widget.comm is not None:
+            widget.add(report)
+        else:
+            widget = ReportWidget(report)
+            if name:
+                shell.user_ns[name] = widget
         display(widget)  # type: ignore[no-untyped-call]  # IPython leaves it without annotations
     except Exception as error:  # a boundary, see above
         complain(_("the widget could not be displayed"), error)
@@ -92,6 +76,7 @@ def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard], *, more: s
     """Displays some findings of a report as one output, with a sentence on where the rest is."""
     try:
         from inplace_magic.render import to_card_mimebundle
+        from inplace_magic.render.terminal import publish
 
         with use_language(report.language, report.framework):
             told = _(more)

@@ -13,6 +13,7 @@ from inplace_magic import flags
 from inplace_magic.errors import OptionError
 from inplace_magic.language import N_, _, checked, listed
 from inplace_magic.magics.cell_transform import MAGIC
+from inplace_magic.magics.cells import value_is_used
 from inplace_magic.magics.options import Parser, help_of, parse_line
 from inplace_magic.magics.output import show
 from inplace_magic.record.options import ShowOptions
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 NAME = "%inplace_report"
 DESCRIPTION = N_("""\
 Show a report of %%inplace_watch again: the last one, or with NAME the one that `%%inplace_watch -o NAME` bound.
+
+`report = %inplace_report` binds it to a variable instead.
 """)
 
 
@@ -45,14 +48,14 @@ def report_parser() -> Parser:
     return parser
 
 
-def report_magic(host: Host) -> Callable[[str], None]:
+def report_magic(host: Host) -> Callable[[str], Report | None]:
     """The line magic ``%inplace_report``."""
 
-    def inplace_report(line: str) -> None:
+    def inplace_report(line: str) -> Report | None:
         given = parse_line(report_parser(), line)
         if getattr(given, "help", False):
             print(help_of(report_parser))
-            return
+            return None
         report, options = _chosen(host, getattr(given, "name", None))
         try:
             if "lang" in given:
@@ -61,7 +64,10 @@ def report_magic(host: Host) -> Callable[[str], None]:
                 options = replace(options, opened=given.opened)
         except OptionError as error:
             raise UsageError(f"{NAME}: {error}") from None
+        if value_is_used(host.shell):
+            return report
         show(host.shell, report, options)
+        return None
 
     inplace_report.__doc__ = help_of(report_parser)
     return inplace_report

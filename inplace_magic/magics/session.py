@@ -14,6 +14,7 @@ from IPython.core.error import UsageError
 
 from inplace_magic.deliver import complain, write
 from inplace_magic.language import N_, _
+from inplace_magic.last import note
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
 from inplace_magic.magics.output import show, show_cards, show_widget
 from inplace_magic.magics.tracebacks import ShortTracebacks
@@ -145,8 +146,10 @@ class Session:
                 _("`{magic}` watches this cell; write `%inplace_watch on` into a cell of its own.").format(magic=MAGIC)
             )
 
-    def keep(self, report: Report, options: Options) -> None:
-        """Makes a report the last one and binds it to the ``--out`` name."""
+    def keep(self, report: Report, options: Options) -> Report:
+        """Makes a report the last one and binds it to the ``--out`` name, which it then knows."""
+        report = replace(report, name=options.deliver.out or "")
+        note(report)
         self._last = report, options.show
         if report.trace.cell is not None:
             self.by_cell.pop(report.trace.cell, None)
@@ -155,10 +158,11 @@ class Session:
                 del self.by_cell[oldest]
         if options.deliver.out is not None:
             self.shell.user_ns[options.deliver.out] = report
+        return report
 
     def deliver(self, report: Report, options: Options, *, told: bool = False) -> None:
         """Keeps a report, displays it, its findings folded where they were told before, and writes ``--save``."""
-        self.keep(report, options)
+        report = self.keep(report, options)
         show(self.shell, report, options.show, beside_widget=options.deliver.widget is not None, told=told)
         if options.deliver.widget is not None:
             show_widget(self.shell, report, options.deliver.widget)

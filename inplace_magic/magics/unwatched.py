@@ -45,8 +45,8 @@ def show_answer(shell: Any, error: BaseException, number: int | None, *, below: 
 
         found = answer_of(error, number)
         if found is not None:
-            from inplace_magic.magics.output import publish
             from inplace_magic.render.answer import to_mimebundle
+            from inplace_magic.render.terminal import publish
 
             publish(shell, to_mimebundle(found, below=below), apart=True)
             return

@@ -40,11 +40,11 @@ TOO_LARGE = N_(
     "writes from there; --check-values checks them."
 )
 FORGOTTEN = N_(
-    "{count} of {begun} calls were forgotten again to bound memory (--max-events {limit}); each line's first calls, "
-    "the latest calls and all that may still matter to a backward were kept. Memory by line covers only what was kept."
+    "To limit memory, {count} of {begun} calls were discarded (--max-events {limit}); each line's first calls, the "
+    "latest calls and all that may still matter to a backward were kept. Memory by line covers only what was kept."
 )
 NOT_JUDGED = N_(
-    "Where calls were forgotten, nothing is said of what did not happen: a gradient not cleared, a result not used."
+    "Where calls were discarded, nothing is said of what did not happen: a gradient not cleared, a result not used."
 )
 NAMES_LIMITED = N_(
     "Which names, objects and modules hold which tensors was noted up to a limit, which this run reached: findings "
@@ -85,6 +85,14 @@ TWO_FRAMEWORKS = N_(
     "other in a cell of its own."
 )
 _EARLIER = (
+    N_(
+        "{count} of {begun} calls were forgotten again to bound memory (--max-events {limit}); each line's first "
+        "calls, the latest calls and all that may still matter to a backward were kept. Memory by line covers only "
+        "what was kept."
+    ),
+    N_(
+        "Where calls were forgotten, nothing is said of what did not happen: a gradient not cleared, a result not used."
+    ),
     N_("torch.compile runs its functions eagerly while they are watched."),
     N_("A compiled function that ran at level `ops` stays eager until `torch._dynamo.reset()`."),
 )

@@ -146,18 +146,24 @@ class Callsite(_Hashed):
         )
 
     @property
+    def holder(self) -> str:
+        """``Cell In[7]``, ``model.py`` or ``cell Hbol`` (marimo); empty for a watched block that lies in neither."""
+        if self.cell is not None:
+            return f"Cell In[{self.cell}]"
+        return "" if self.file is None else source_name(self.file)
+
+    @property
     def place(self) -> str:
         """``Cell In[7], line 4``, ``model.py:31`` or ``cell Hbol, line 2`` (marimo), as a reader would say it."""
         if self.cell is not None:
-            return f"Cell In[{self.cell}], line {self.line}"
+            return f"{self.holder}, line {self.line}"
         if self.file is None:
             return f"line {self.line}"
-        name = source_name(self.file)
-        if name != _last_part(self.file):
-            return _("{cell}, line {line}").format(cell=name, line=self.line)
+        if self.holder != _last_part(self.file):
+            return _("{cell}, line {line}").format(cell=self.holder, line=self.line)
         if self.outdated:
-            return _("line {line} of an older version of {file}").format(line=self.line, file=name)
-        return f"{name}:{self.line}"
+            return _("line {line} of an older version of {file}").format(line=self.line, file=self.holder)
+        return f"{self.holder}:{self.line}"
 
 
 def source_name(file: str) -> str:

@@ -37,6 +37,8 @@ class Trace:
     """Everything that one watch recorded."""
 
     calls: tuple[CallEvent, ...] = ()
+    discarded: int = 0
+    """How many further calls ran and were recorded, and discarded again to limit memory."""
     nodes: tuple[AutogradNode, ...] = ()
     saved: tuple[SavedTensor, ...] = ()
     storages: tuple[Storage, ...] = ()

@@ -160,7 +160,8 @@ def _several(said: str, count: int) -> str:
 
 
 def step_label(step: Step, names: dict[int, str]) -> str:
-    """The tensor of a step: ``T4 probs``; of repetitions on different tensors the first and the last."""
+    """The tensor of a step: ``T4 probs``; of repetitions on different tensors the first and the last, ``T4 … T7`` where
+    they are those and all between, else ``T4, …, T9``."""
     if step.rebinding is not None:
         return step.rebinding.name
     if step.effect is None:
@@ -168,4 +169,7 @@ def step_label(step: Step, names: dict[int, str]) -> str:
     first = tensor_label(step.effect.tensor, names)
     if step.count == 1 or step.last is None or not step.mixed:
         return first
-    return f"{first} … T{step.last.tensor}"
+    if step.count == 2:
+        return f"{first}, T{step.last.tensor}"
+    all_between = step.last.tensor - step.effect.tensor == step.count - 1
+    return f"{first} … T{step.last.tensor}" if all_between else f"{first}, …, T{step.last.tensor}"

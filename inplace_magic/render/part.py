@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inplace_magic.language import _
+from inplace_magic.language import _, sentences
 from inplace_magic.record.trace import Trace
+from inplace_magic.render import words
 from inplace_magic.report import Report
 
 MOST_IN_A_NOTEBOOK, MOST_IN_A_FILE = 4_000, 20_000
@@ -70,9 +71,14 @@ def part_of(report: Report, most: int) -> Trace:
 
 def said_of_the_part(report: Report, part: Trace) -> str:
     """What a reader is told of it; empty where it is the whole."""
-    if len(part.calls) == len(report.trace.calls):
+    shown, kept, ran = len(part.calls), len(report.trace.calls), len(report.trace.calls) + report.trace.discarded
+    if shown == ran:
         return ""
-    return _(
-        "Picture, timeline and tables are of {shown} of the {count} calls: the first, the latest and those of the "
-        "findings. `report.to_frame` has all."
-    ).format(shown=f"{len(part.calls):,}", count=f"{len(report.trace.calls):,}")
+    said = _(
+        "Picture, timeline, tables and the counts in them are of {shown} of the {count} calls: the first, the latest "
+        "and those of the findings."
+    )
+    frame = words.of_report(report, "to_frame")
+    whole = _("{frame} has all of them.") if kept == ran else _("{frame} has the {kept} that were kept.")
+    told = sentences(said, whole) if shown < kept else said
+    return told.format(shown=f"{shown:,}", count=f"{ran:,}", kept=f"{kept:,}", frame=frame)

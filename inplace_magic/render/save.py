@@ -83,7 +83,7 @@ def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, gra
         InplaceMagicError: another suffix, no such folder, no permission, or a graph that cannot be drawn;
             what was in the file is still there.
     """
-    target = Path(path)
+    target = Path(path).expanduser()
     writer = WRITERS.get(target.suffix.lower())
     if writer is None:
         raise InplaceMagicError(
@@ -91,7 +91,16 @@ def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, gra
                 path=target, suffixes=", ".join(WRITERS)
             )
         )
-    content = writer(report, raw, graph)
+    return write(target, writer(report, raw, graph))
+
+
+def write(path: str | os.PathLike[str], content: str | bytes) -> Path:
+    """Write a file whole or not at all, and return its path.
+
+    Raises:
+        SaveError: it cannot be written there; what was in it is still there.
+    """
+    target = Path(path).expanduser()
     try:
         _replace(Path(os.path.realpath(target)), content)
     except (OSError, ValueError) as error:  # ValueError: a NUL or half a surrogate pair in the path

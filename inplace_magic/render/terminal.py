@@ -10,10 +10,12 @@ import os
 import re
 import shutil
 import sys
-from typing import TextIO
+from collections.abc import Mapping
+from typing import Any, TextIO
 
-from inplace_magic.render import lettering
+from inplace_magic.render import lettering, to_mimebundle
 from inplace_magic.render.style import SEVERITY_SYMBOL
+from inplace_magic.report import Report
 
 NARROWEST = 40
 _PLAIN, _BOLD, _RED, _GREEN = "\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m"
@@ -26,6 +28,30 @@ _COLOURED = (
 """The first that a line begins with gives its colour; signs say the same without."""
 _CODE = re.compile(r"^\s*>?\s+\d* \| |^\s{4,}[-+@ ]|  .*   ")
 """Lines of source, of diffs and of tables, which are not wrapped."""
+
+
+def shown(report: Report) -> None:
+    """Shows a report: in a shell of IPython as one output, elsewhere as text on standard output."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is not None:
+        publish(shell, to_mimebundle(report))
+    else:
+        print(fitted(report.to_text().rstrip("\n"), sys.stdout))
+
+
+def publish(shell: Any, bundle: Mapping[str, str], *, apart: bool = False) -> None:
+    """Displays it; in a terminal, whose text is all that is shown, with lines of its width and its colours.
+
+    Args:
+        shell: where.
+        bundle: by MIME type.
+        apart: in a terminal, with an empty line above.
+    """
+    if sys.stdout is not None and sys.stdout.isatty():
+        text = fitted(bundle["text/plain"], sys.stdout)
+        bundle = {**bundle, "text/plain": f"\n{text}" if apart else text}
+    shell.display_pub.publish(data=bundle)
 
 
 def fitted(text: str, stream: TextIO) -> str:

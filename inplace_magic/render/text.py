@@ -14,7 +14,6 @@ from inplace_magic.render.part import MOST_IN_A_FILE
 from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.style import EFFECT_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
 from inplace_magic.render.tables import memory_words
-from inplace_magic.render.tables.memory_rows import unplaced
 from inplace_magic.report import Report
 
 MAX_ROWS = 100
@@ -42,10 +41,10 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) ->
     report = reading.report
     sections = [reading.verdict, reading.part]
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings[:rows], 1)]
-    sections += _left_out(len(report.findings) - rows, "report.hazards")
+    sections += _left_out(len(report.findings) - rows, words.of_report(report, "hazards"))
     sections.append(_section(_("What each line did"), _stories(reading, lines)))
     if reading.knows_memory:
-        sections.append(_section(_("Memory by line"), _memory(reading, rows)))
+        sections.append(_section(memory_words.title(reading), _memory(reading, rows)))
         sections.append(_section(_("Saved for backward"), _saved(reading, rows)))
     sections.append(_section(_("What this watch could not see"), [f"- {line}" for line in report.blindness]))
     sections.append(_section(_("Faults of inplace_magic"), [f"- {line}" for line in report.trace.faults]))
@@ -56,7 +55,7 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) ->
 def to_findings(report: Report, hazards: Sequence[Hazard]) -> str:
     """Some findings of a report and nothing else, at most :data:`MAX_ROWS`."""
     sections = [_finding(number, finding, report) for number, finding in enumerate(hazards[:MAX_ROWS], 1)]
-    return "\n\n".join([*sections, *_left_out(len(hazards) - MAX_ROWS, "report.hazards")])
+    return "\n\n".join([*sections, *_left_out(len(hazards) - MAX_ROWS, words.of_report(report, "hazards"))])
 
 
 def _lines(lines: Iterable[str]) -> str:
@@ -98,7 +97,7 @@ def _stories(reading: Reading, most: int) -> list[str]:
     lines = sum(1 + len(story.steps) for story in reading.lines)
     most = lettering.rows_shown(lines, most)
     shown = list(islice(_lines_of_stories(reading), most))
-    return shown + _left_out(lines - most, 'report.to_frame("calls")')
+    return shown + _left_out(lines - most, words.of_report(reading.report, 'to_frame("calls")'))
 
 
 def _lines_of_stories(reading: Reading) -> Iterator[str]:
@@ -119,30 +118,13 @@ def _lines_of_stories(reading: Reading) -> Iterator[str]:
 
 
 def _memory(reading: Reading, most: int) -> list[str]:
-    rows = [
-        (
-            *(_("line"), _("allocated"), _("freed"), _("net"), _("peak"), _("retained"), _("saved"), _("device")),
-            _("code"),
-        )
-    ]
-    rows += [
-        (
-            unplaced(row) or words.place(row.site),
-            words.bytes_of(row.allocated_bytes),
-            words.bytes_of(row.freed_bytes),
-            words.bytes_of(row.net_bytes),
-            words.bytes_of(row.peak_bytes),
-            words.bytes_of(row.retained_bytes),
-            words.bytes_of(row.saved_bytes),
-            row.device,
-            words.code_of(row.site),
-        )
-        for row in reading.memory
-    ]
-    if len(rows) == 1:
+    rows = memory_words.line_table(reading, most)
+    if not rows:
         return []
-    told = (*memory_words.peak_sentences(reading), *memory_words.not_asked(reading))
-    return [*_table(rows, range(1, 7), most, 'report.to_frame("lines")'), *told]
+    code_last = [(line, *rest, code) for line, code, *rest in (memory_words.header(), *rows)]
+    table = align(code_last, range(2, 7))
+    more = _left_out(len(reading.memory) - len(rows), words.of_report(reading.report, "memory"))
+    return [*table, *more, *memory_words.peak_sentences(reading), *memory_words.not_asked(reading)]
 
 
 def _saved(reading: Reading, most: int) -> list[str]:
@@ -161,15 +143,11 @@ def _saved(reading: Reading, most: int) -> list[str]:
         )
         for kept in everything[:most]
     ]
-    return align(rows) + _left_out(len(everything) - most, 'report.to_frame("saved")')
+    return align(rows) + _left_out(len(everything) - most, words.of_report(reading.report, "saved"))
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
     return _lines([title, *(f"  {line}" for line in lines)]) if lines else ""
-
-
-def _table(rows: Sequence[tuple[str, ...]], right: Iterable[int], most: int, whole: str) -> list[str]:
-    return align(rows[:most], right) + _left_out(len(rows) - most, whole)
 
 
 def _left_out(more: int, whole: str) -> list[str]:

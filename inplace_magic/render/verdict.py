@@ -40,7 +40,9 @@ def _counted(report: Report) -> str:
     calls = report.trace.calls
     if not calls:
         return _("no torch call was seen")
-    said = ngettext("{count} torch call", "{count} torch calls", len(calls)).format(count=len(calls))
+    said = words.torch_calls_of(len(calls) + report.trace.discarded)
+    if report.trace.discarded:
+        return _("{calls}, {kept} of them kept").format(calls=said, kept=f"{len(calls):,}")
     own, others = count_writes(calls)
     if others:
         told = _("{calls}, in-place: {count} by your lines, {others} inside layers, initialisation and optimizers")
@@ -70,8 +72,11 @@ def _fine(report: Report) -> str:
         return told.format(said=said, unseen=unseen)
     if unseen:
         told = _("Nothing wrong found in what was seen: {said}. Not seen: {unseen}.")
+        if report.trace.discarded:
+            told = _("{said}; nothing wrong found in those. Not seen: {unseen}.")
         return told.format(said=said, unseen=unseen)
-    return _("Nothing wrong found: {said}.").format(said=said)
+    told = _("{said}; nothing wrong found in those.") if report.trace.discarded else _("Nothing wrong found: {said}.")
+    return told.format(said=said)
 
 
 def is_unexplained(report: Report) -> bool:

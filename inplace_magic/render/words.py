@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.language import N_, _, listed, ngettext
@@ -12,6 +13,9 @@ from inplace_magic.record.events import Mutation, Number, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.lettering import shortened
+
+if TYPE_CHECKING:
+    from inplace_magic.report import Report
 
 MAX_VALUES = 3
 """Changed elements that a phrase names."""
@@ -184,6 +188,11 @@ def calls_of(count: int) -> str:
     return ngettext("{count} call", "{count} calls", count).format(count=count)
 
 
+def torch_calls_of(count: int) -> str:
+    """``1 torch call``, ``100,001 torch calls``."""
+    return ngettext("{count} torch call", "{count} torch calls", count).format(count=f"{count:,}")
+
+
 def traits(facts: TensorMetadata) -> str:
     """``leaf, requires grad``; empty for none."""
     told = (
@@ -207,6 +216,12 @@ def with_detail(text: str, detail: str) -> str:
 def counted(times: Mapping[str, int]) -> str:
     """``A, B ×2``: each name once, with how often it comes."""
     return ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in times.items())
+
+
+def of_report(report: Report, code: str) -> str:
+    """How somebody asks a report for more, such as `unet.memory`; where no variable holds it, also how one comes to."""
+    asked = f"`{report.name or 'report'}.{code}`"
+    return asked if report.name else with_detail(asked, _("after `report = %inplace_report`"))
 
 
 def code_of(site: Callsite | None) -> str:

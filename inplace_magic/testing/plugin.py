@@ -11,17 +11,21 @@
 
 from __future__ import annotations
 
+import os
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from inplace_magic import flags
+from inplace_magic.record.options import LEVELS
 from inplace_magic.testing.asked import FAIL_ON, MARKER, PASSED_ON
 
 if TYPE_CHECKING:
     from inplace_magic.testing.watched import Watched
 
 NAME = "inplace_magic"
+OPTION = "--inplace-watch"
 AT_WORK = "inplace_magic at work"
 ANSWERING = "inplace_magic answering"
 """Names under which the plugin, and what it loads when it is used, are registered."""
@@ -31,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup(NAME, "in-place writes")
     level_help = "watch the body of every test, at level calls (default) or ops; a failed test shows what was found"
     fail_help = "fail tests that pass with a wrong result (silent), or with a warning too (warning)"
-    group.addoption("--inplace-watch", nargs="?", const="calls", metavar="LEVEL", help=level_help)
+    group.addoption(OPTION, nargs="?", const="calls", metavar="LEVEL", help=level_help)
     answer_help = "watch nothing; a test that fails by an autograd error shows what caused it"
     group.addoption("--inplace-answer", action="store_true", default=False, help=answer_help)
     group.addoption("--inplace-fail-on", metavar="{" + ",".join(FAIL_ON) + "}", help=fail_help)
@@ -41,6 +45,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("inplace_watch", "as --inplace-watch, e.g. `inplace_watch = calls`", default="")
     parser.addini("inplace_answer", "as --inplace-answer", type="bool", default=False)
     parser.addini("inplace_fail_on", "as --inplace-fail-on", default="")
+
+
+def pytest_load_initial_conftests(args: list[str]) -> None:
+    """Lets ``--inplace-watch test_step.py`` be an option and a file: pytest would take the file for its level."""
+    for at, (option, word) in enumerate(pairwise(args)):
+        if option == OPTION and word not in LEVELS and os.path.exists(word.partition("::")[0]):
+            args[at] = f"{OPTION}={LEVELS[0]}"
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,8 +7,9 @@ function render({ model, el }) {
   const listen = (target, name, act) => { target.on(name, act); off.push(() => target.off(name, act)); };
   const send = (name, value) => { model.set(name, value); model.save_changes(); };
   const words = () => model.get("state").widget;
-  const tools = make("div", { class: "im-bar" }), note = make("div", { role: "status" }), place = make("div");
-  const root = make("div", { class: "im-x im-themed im-widget" }, tools, note, place);
+  const tools = make("div", { class: "im-bar" }), note = make("span", { role: "status" }), place = make("div");
+  const answer = make("div", { role: "status" });
+  const root = make("div", { class: "im-x im-themed im-widget" }, tools, place);
   let handle = null, alive = false;
 
   const control = (tag, label, type, act, ...children) => {
@@ -27,18 +28,13 @@ function render({ model, el }) {
 
   function drawTools() {
     undraw.splice(0).forEach((act) => act());
-    const w = words(), { reports, problem } = model.get("state");
+    const w = words(), { reports, problem, foldable } = model.get("state");
     const shown = [];
     if (reports.length > 1) shown.push(choice(w.report, "shown", reports.map((text, n) => [n, text]), model.get("shown")));
     if (!problem) {
-      shown.push(choice(w.detail, "detail", ["overview", "normal", "detailed"].map((each) => [each, w[each]]),
+      if (foldable) shown.push(choice(w.detail, "detail", ["overview", "normal", "detailed"].map((each) => [each, w[each]]),
         model.get("detail")));
       if (model.get("expanded").length) shown.push(control("button", w.fold, "click", () => send("expanded", []), w.fold));
-      shown.push(control("button", w.values, "click", () => {
-        const key = model.get("selected");
-        if (key === null || key[0] !== "T") note.textContent = w.choose;
-        else model.send({ type: "values", key });
-      }, w.values));
     }
     const { fix } = model.get("state");
     if (fix) {
@@ -53,7 +49,17 @@ function render({ model, el }) {
       copy.disabled = false;  /* it needs no kernel */
       shown.push(copy);
     }
-    tools.replaceChildren(...shown);
+    tools.replaceChildren(...shown, note);
+  }
+
+  /* What a tensor holds is asked for, and told, where its facts stand. */
+  function values(key, heading) {
+    if (key[0] !== "T" || !alive) return;
+    if (answer.dataset.k !== key) answer.textContent = "";
+    answer.dataset.k = key;
+    const ask = quiet(make("button", {}, words().values));
+    ask.addEventListener("click", () => model.send({ type: "values", key }));
+    heading.append(" ", ask, answer);
   }
 
   function draw() {
@@ -68,6 +74,7 @@ function render({ model, el }) {
       onSelect: (key) => send("selected", key),
       onStep: (call) => send("step", call),
       onExpand: (key) => { if (alive) send("expanded", [...model.get("expanded"), key]); },
+      extra: values,
     });
     handle.select(model.get("selected"));
     handle.step(model.get("step"));
@@ -81,11 +88,10 @@ function render({ model, el }) {
   listen(model, "change:selected", () => { if (handle) handle.select(model.get("selected")); });
   listen(model, "change:step", () => { if (handle) handle.step(model.get("step")); });
   listen(model, "msg:custom", (message) => {
-    if (message.type === "values") note.textContent = message.text;
+    if (message.type === "values") answer.textContent = message.text;
     if (message.type === "hello" && !alive) {
       alive = true;
-      if (note.textContent === words().no_kernel) note.textContent = "";
-      drawTools();
+      draw();
     }
   });
   el.append(root);

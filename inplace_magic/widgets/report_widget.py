@@ -59,7 +59,7 @@ class ReportWidget(anywidget.AnyWidget):
     expanded = traitlets.List(traitlets.Unicode()).tag(sync=True)
     """Keys of the folded groups that are open."""
     detail = traitlets.Enum(tuple(DETAILS), "normal").tag(sync=True)
-    """How much is folded: ``overview``, ``normal`` or ``detailed``."""
+    """How much is folded: ``overview``, ``normal`` or ``detailed``; another one folds again what was opened."""
     shown = traitlets.Int(0).tag(sync=True)
     """Which of the reports is on top, counted from 0."""
     state = traitlets.Dict().tag(sync=True)
@@ -72,7 +72,8 @@ class ReportWidget(anywidget.AnyWidget):
         super().__init__(_esm=_module(), shown=max(len(reports) - 1, 0))
         self._draw()
         self.observe(self._turn, "shown")
-        self.observe(lambda _: self._draw(), ["expanded", "detail"])
+        self.observe(lambda _: self._draw(), "expanded")
+        self.observe(self._fold_anew, "detail")
         self.on_msg(ReportWidget._answer)
 
     def __repr__(self) -> str:
@@ -125,6 +126,10 @@ class ReportWidget(anywidget.AnyWidget):
         """Another report comes on top: keys and calls of the one before mean nothing in it."""
         with self.hold_sync():
             self.selected, self.step = None, None
+            self._fold_anew(_change)
+
+    def _fold_anew(self, _change: Any) -> None:
+        with self.hold_sync():
             if self.expanded:
                 self.expanded = []  # draws
             else:
@@ -220,7 +225,6 @@ def _words() -> dict[str, str]:
         "detailed": _("detailed"),
         "fold": _("Fold all again"),
         "values": _("Values now"),
-        "choose": _("Select a tensor first: click its box, or press Enter on it."),
         "copy": _("Copy the corrected lines"),
         "copied": _("Copied"),
         "no_kernel": _("No kernel answers: boxes do not open and values cannot be asked for; the rest works."),

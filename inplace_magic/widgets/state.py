@@ -38,7 +38,8 @@ class LiveView:
         with collection_paused(), use_language(self.report.language, self.report.framework):
             svg = to_svg(dot_of(reading, expanded=expanded, limit=limit))
             state = explorer_state(reading, expanded=expanded, limit=limit)
-            return {"svg": svg, "timeline": self._timeline, "fix": self._fix, **state}
+            foldable = reading.outline.tree is not None
+            return {"svg": svg, "timeline": self._timeline, "fix": self._fix, "foldable": foldable, **state}
 
     def tensor(self, key: str) -> TensorVertex | None:
         """The tensor behind a box, or None where no tensor has that key."""

@@ -434,3 +434,17 @@ def test_a_search_for_what_is_folded_names_the_box_and_a_double_click_says_how_i
     key = fold.get_attribute("data-k")
     fold.dblclick()
     expect(page.locator(".im-facts")).to_contain_text(f"expanded=['{key}']")
+
+
+def test_memory_by_line_is_in_sight_as_a_whole_beside_the_file_browser_of_a_window_of_1400_pixels(
+    new_page: OpenPage,
+) -> None:
+    with inplace_magic.watch() as watched:
+        a_name_that_is_long = torch.sigmoid(torch.ones(900, 1000, requires_grad=True)).mul(torch.ones(900, 1000))
+        a_name_that_is_long.sum().backward()
+    page = new_page(viewport={"width": 968, "height": 1000})
+    page.set_content(watched.report.to_html())
+    table = page.locator("table", has_text="Kept for backward").first
+    expect(table).to_be_visible()
+    needed, there = table.evaluate("table => [table.scrollWidth, table.parentElement.clientWidth]")
+    assert needed <= there

@@ -26,7 +26,7 @@ loss = y.sum()
 loss.backward()"""
 SECOND = """%%inplace_watch --widget view
 weights = torch.ones(3)
-weights.mul_(2)"""
+weights.mul_(2);"""
 SEEN = "seen = []\nview.observe(lambda change: seen.append(change['new']), 'selected')"
 WIDGET = ".im-widget"
 OLDEST = Path(__file__).resolve().parents[2] / ".venv-min" / "bin" / "python"
@@ -76,7 +76,7 @@ def test_a_click_is_read_in_python_and_python_lights_a_box(lab: Page) -> None:
 
 def test_no_letter_pressed_in_the_widget_reaches_the_notebooks_commands(lab: Page) -> None:
     before = cells(lab)
-    for place in (f"{WIDGET} g.n[tabindex='0']", f"{WIDGET} > .im-bar button"):
+    for place in (f"{WIDGET} g.n[tabindex='0']", f"{WIDGET} .im-bar button"):
         lab.locator(place).first.focus()
         for letter in string.ascii_letters + string.digits:
             lab.keyboard.press(letter)
@@ -105,23 +105,43 @@ def test_values_are_asked_for_while_the_tensor_lives_and_unknown_afterwards(lab:
     expect(lab.locator(f"{WIDGET} g.im-on")).to_have_attribute("data-k", key)
     button = lab.get_by_role("button", name="Values now")
     button.click()
-    expect(lab.locator(f"{WIDGET} > [role=status]")).to_contain_text("loss holds now (v0)")
+    expect(lab.locator(f"{WIDGET} .im-facts")).to_contain_text("loss holds now (v0)")
     run_cell(lab, 3, "del loss, y")
     button.click()
-    expect(lab.locator(f"{WIDGET} > [role=status]")).to_contain_text("values unknown")
+    expect(lab.locator(f"{WIDGET} .im-facts")).to_contain_text("values unknown")
     run_cell(lab, 3, "view.selected = None")
 
 
 def test_the_report_of_a_second_cell_joins_the_same_widget(lab: Page) -> None:
     run_cell(lab, 3, SECOND)
+    assert_drawn(lab.locator(f"{WIDGET} svg.im-graph").last)
+    run_cell(lab, 3, "pass")  # its view goes, that of the first cell shows both
+    expect(lab.locator(WIDGET)).to_have_count(1)
     chooser = lab.get_by_label("Report", exact=True)
     expect(chooser.locator("option")).to_have_count(2)
-    expect(lab.locator(WIDGET)).to_have_count(1)
     expect(lab.locator(f"{WIDGET} g.n")).not_to_have_count(0)
     assert any("weights" in text for text in lab.locator(f"{WIDGET} g.n").all_text_contents())
     chooser.select_option(index=0)
     expect(lab.locator(f"{WIDGET} g.n[data-k^=F]").first).to_be_attached()
     assert run_cell(lab, 3, "print(view.shown, len(view.reports))") == "0 2"
+
+
+@pytest.mark.parametrize("front_end", ["lab", "notebook"])
+def test_a_cell_that_runs_a_second_time_shows_its_report_and_its_widget_again(
+    new_page: OpenPage, show: Show, server: Server, front_end: str
+) -> None:
+    name = f"again_in_{front_end}.ipynb"
+    server.write(name, notebook_of([LOAD, SECOND]))
+    page = show(name) if front_end == "lab" else in_notebook_7(new_page, server, name)
+    run_all(page)
+    for runs in (1, 2, 3):
+        outputs = page.locator(".jp-Cell").nth(1).locator(".jp-OutputArea-output")
+        expect(outputs).to_have_count(2)
+        expect(outputs.nth(0).locator(".inplace-magic")).to_be_visible()
+        assert_drawn(outputs.nth(1).locator("svg.im-graph"))
+        chooser = outputs.nth(1).get_by_label("Report", exact=True).locator("option")
+        expect(chooser).to_have_count(runs if runs > 1 else 0)
+        run_cell(page, 1, SECOND)
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +165,7 @@ def test_a_saved_widget_opens_again_in_another_kernel_and_says_what_it_cannot(
     graph = page.locator(f"{WIDGET} svg.im-graph")
     graph.scroll_into_view_if_needed()
     assert_drawn(graph)
-    expect(page.locator(f"{WIDGET} > [role=status]")).to_contain_text("No kernel answers")
+    expect(page.locator(f"{WIDGET} > .im-bar [role=status]")).to_contain_text("No kernel answers")
     expect(page.get_by_label("Detail")).to_be_disabled()
     node = page.locator(f"{WIDGET} g.n").first
     node.click()

@@ -160,6 +160,13 @@ def test_while_another_watch_is_on_it_says_so(ip: Any) -> None:
     run_cell(ip, "%inplace_watch off")
 
 
+@pytest.mark.parametrize("cell", ["%%inplace_compare --help", "%%inplace_compare -h\n", "%inplace_compare --help"])
+def test_help_needs_no_cell(ip: Any, cell: str) -> None:
+    ran = run_cell(ip, cell)
+    assert ran.error is None
+    assert ran.out.startswith("usage: %%inplace_compare")
+
+
 def test_help_runs_nothing(ip: Any) -> None:
     ran = run_cell(ip, "%%inplace_compare --help\n1 / 0")
     assert ran.error is None

@@ -95,10 +95,10 @@ def test_without_us_the_rows_are_wrong_and_nothing_is_said(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        (COLUMN, "`logits = logits - …` instead of `logits -= …`"),
-        ("logits /= logits[:, :1]", "`logits = logits / …` instead of `logits /= …`"),
-        ("logits **= logits[:, :1]", "`logits = logits ** …` instead of `logits **= …`"),
-        ("logits.sub_(logits[:, :1])", "Make a new tensor instead of writing into this one"),
+        (COLUMN, "write `logits = logits - logits[:, :1]` instead of `logits -= logits[:, :1]`"),
+        ("logits /= logits[:, :1]", "write `logits = logits / logits[:, :1]` instead of `logits /= logits[:, :1]`"),
+        ("logits **= logits[:, :1]", "write `logits = logits ** logits[:, :1]` instead of `logits **= logits[:, :1]`"),
+        ("logits.sub_(logits[:, :1])", "Make a copy: write `logits.sub_(logits[:, :1].clone())`"),
     ],
 )
 def test_the_cure_has_the_operator_of_the_line(tmp_path: Path, statement: str, told: str) -> None:

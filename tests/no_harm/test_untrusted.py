@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from no_harm.hostile import ODD_VALUES, full_report, leaves, replaced_everywhere
 from no_harm.reads import Field, fields_of
 
-from inplace_magic import report as report_module
+from inplace_magic import saved_report
 from inplace_magic.errors import ReportFormatError
 from inplace_magic.report import FrameView, Report
 
@@ -124,7 +124,7 @@ def test_what_is_no_report_of_ours_is_refused_in_one_sentence(what: str) -> None
 
 
 def test_a_text_past_the_limit_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_module, "MAX_JSON_CHARACTERS", 1000)
+    monkeypatch.setattr(saved_report, "MAX_JSON_CHARACTERS", 1000)
 
     with pytest.raises(ReportFormatError, match="more than 1000 are not read"):
         Report.from_json("[" * 1001)

@@ -10,7 +10,7 @@ import paddle
 import pytest
 from scripts import script
 
-MEMORY = re.compile(r"(Memory by line|各行内存)\n(.+\n)+")
+MEMORY = re.compile(r"(Memory by line|各行内存).*\n(.+\n)+")
 """Paddle's counters count the tensors of whoever else lives in the process."""
 NUMBERED = re.compile(r"generated_tensor_\d+")
 """Paddle counts its tensors over the whole process."""

@@ -15,6 +15,7 @@ from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import MAX_NODES, SMALL, drawing_of, outline_of
+from inplace_magic.render.graph.folds import heading_of
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.temporaries import without_temporaries
 
@@ -216,3 +217,18 @@ def test_what_filled_a_module_is_drawn_where_a_finding_is_about_it():
     kept = set(drawing.roles.keys)
     assert kept
     assert not any(f"C{call}" in kept for fold in drawing.folds for call in fold.calls)
+
+
+def test_a_statement_that_is_opened_keeps_its_code_as_its_name() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    optimizer = torch.optim.Adam(model.parameters())
+    with inplace_magic.watch() as watched:
+        for _ in range(3):
+            loss = model(torch.randn(3, 4)).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    reading = Reading(watched.report)
+    closed = {heading_of(fold): fold.key for fold in reading.drawing().folds}
+    opened = reading.drawing({closed["optimizer.step()"]})
+    assert any(heading_of(frame).startswith("optimizer.step(): 4 passes") for frame in opened.frames)

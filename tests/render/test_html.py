@@ -236,10 +236,10 @@ def test_the_sigmoid_fragment_is_small_enough_to_live_in_a_notebook():
 
 
 def test_long_tables_are_cut_with_a_sentence_that_says_how_to_get_the_rest():
-    markup = to_fragment(long_report(reading.FEW_ROWS + 16))  # of a cut table a row less is shown
+    text = Elements(to_fragment(long_report(reading.FEW_ROWS + 16))).text  # of a cut table fewer are shown
 
-    assert "17 more rows not shown" in Elements(markup).text
-    assert 'report.to_frame("lines")' in Elements(markup).text
+    assert "17 more rows not shown; report." in text.replace("`", "")
+    assert "19 more rows not shown; report.memory gives all of them." in text.replace("`", "")
 
 
 @pytest.mark.parametrize(("calls", "budget"), [(1000, 200_000), (5000, 300_000)])
@@ -341,12 +341,14 @@ def test_a_listing_of_one_source_says_which_in_the_cards_head_and_its_fix_may_st
     assert page.index('class="im-two"') < page.index("Cell In[7]</summary>") < page.index("Fix: ")
 
 
-def test_that_memory_is_the_cpus_is_not_said_in_each_row():
-    report = sigmoid_report()
-    assert ">Device<" not in to_fragment(report)
-    reading = Reading(report)
-    reading.__dict__["memory"] = [replace(each, device="cuda:0") for each in reading.memory]
-    assert ">Device<" in memory_section(reading)
+def test_memory_says_whose_it_is_in_its_title_and_in_each_row():
+    reading = Reading(sigmoid_report(), rows=20)
+    assert "Memory by line (cpu)" in memory_section(reading)
+    reading.__dict__["memory"] = [*reading.memory, replace(reading.memory[0], device="cuda:0")]
+    section = memory_section(reading)
+    assert "Memory by line (cpu, cuda:0)" in section
+    assert ">Device<" in section
+    assert section.count(">cpu<") == len(reading.memory) - 1
 
 
 def test_keys_reach_what_scrolls_by_an_element_that_an_untrusted_notebook_keeps():

@@ -28,7 +28,7 @@ def test_where_scripts_run_the_picture_becomes_live_and_keeps_the_keys_for_itsel
 
     assert "inplace-magic-graph" not in body
     assert "could not be made live" not in body
-    assert re.search(r'aria-label="T4 probs\W+S4\W+v0 float32\[8\]"', body.replace("&nbsp;", " "))  # what stands in the box
+    assert re.search(r'aria-label="T4 probs\W+S4\W+v0 float32\[8\]"', body.replace("&nbsp;", " "))
     focusable = re.findall(r"<(?:button|input|[a-z]+\b[^>]* tabindex=)[^>]*>", body)
     assert len(focusable) >= 4 + 10
     assert all('data-lm-suppress-shortcuts="true"' in tag for tag in focusable)

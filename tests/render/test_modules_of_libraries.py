@@ -278,7 +278,7 @@ def test_a_loop_of_the_users_over_layers_is_a_loop_whatever_else_stands_on_its_l
     loop = "for layer in layers:\n    x = torch.relu(layer(x)) + x\nx.sum().backward()"
     report = watched("layers, x = [nn.Linear(4, 4) for _ in range(20)], torch.ones(2, 4)", loop)
 
-    assert frames(report) == ["20 passes, 1 drawn"]
+    assert frames(report) == ["x = torch.relu(layer(x)) + x: 20 passes, 1 drawn"]
 
 
 def test_a_cell_that_a_line_runs_again_and_again_is_a_loop(watched: Watched) -> None:

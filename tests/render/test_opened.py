@@ -43,7 +43,7 @@ def rectifies() -> None:
 def test_a_finding_and_a_write_by_the_readers_lines_show_the_picture_and_the_memory() -> None:
     titles = ("Autograd graph", "Tensors and calls", "Autograd graph")
     for report, title in zip((sigmoid_report(), fine_report(), of(rectifies)), titles, strict=True):
-        assert opened(to_fragment(report)) == [title, "Memory by line"]
+        assert opened(to_fragment(report)) == [title, "Memory by line (cpu)"]
 
 
 def test_where_no_line_of_the_readers_wrote_and_nothing_is_wrong_the_report_is_its_verdict() -> None:
@@ -59,7 +59,7 @@ def test_what_stopped_a_cell_and_is_none_of_ours_opens_nothing() -> None:
 
 def test_what_autograd_refused_is_never_folded_away() -> None:
     report = sigmoid_report()
-    assert opened(to_fragment(Report(report.trace))) == ["Autograd graph", "Memory by line"]
+    assert opened(to_fragment(Report(report.trace))) == ["Autograd graph", "Memory by line (cpu)"]
 
 
 @pytest.mark.parametrize(

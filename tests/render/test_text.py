@@ -167,7 +167,7 @@ def test_a_loop_is_folded_into_one_row():
 def test_a_long_report_is_cut_with_a_sentence_that_says_how_to_get_the_rest():
     text = long_report(300).to_text()
 
-    assert "more lines; report.to_frame(" in text
+    assert "more lines; `report.to_frame(" in text
     assert len(text.splitlines()) < 700
 
 
@@ -184,5 +184,5 @@ def test_repetitions_that_differ_are_not_said_to_be_alike() -> None:
 
     text = watched.report.to_text()
     assert (lengths, rows) == ([2, 3], [1, 1])
-    assert "+ T1 … T2, created, 2 times\n" in text
+    assert "+ T1, T2, created, 2 times\n" in text
     assert "and of others, 2 times, float32[1]" in text

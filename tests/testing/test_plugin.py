@@ -230,6 +230,13 @@ def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path, word: str, se
     assert sentence in output
 
 
+def test_a_file_behind_the_option_is_a_file_and_no_level(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text("def test_it(): pass\n", encoding="utf-8")
+    for words in (["test_one.py"], ["test_one.py::test_it"], ["ops", "test_one.py"]):
+        status, output = ran(tmp_path, "-rA", "--inplace-watch", *words)
+        assert (status, outcomes(output)) == (0, {"test_it": "PASSED"}), output
+
+
 def test_installing_the_package_registers_the_plugin() -> None:
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert f'[project.entry-points.pytest11]\ninplace_magic = "{NAME}"\n' in settings

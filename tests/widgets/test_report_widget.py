@@ -60,6 +60,22 @@ def test_opening_folding_and_detail_change_what_is_drawn() -> None:
         widget.detail = "all"
 
 
+def test_another_level_of_detail_folds_again_what_was_opened() -> None:
+    widget = watched(60)[0].to_widget()
+    fold = next(key for key in widget.state["nodes"] if key.startswith("F"))
+    widget.expanded = [fold]
+    widget.detail = "overview"
+    assert widget.expanded == []
+    assert len(widget.state["nodes"]) <= 12
+    widget.detail = "normal"
+    assert fold in widget.state["nodes"]
+
+
+def test_the_level_of_detail_is_offered_where_something_can_be_folded() -> None:
+    assert watched(60)[0].to_widget().state["foldable"]
+    assert not watched(2)[0].to_widget().state["foldable"]
+
+
 def test_values_are_those_of_now_with_the_version_that_they_have() -> None:
     report, x = watched()
     widget = report.to_widget()

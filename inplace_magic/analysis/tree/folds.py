@@ -53,6 +53,8 @@ class Frame:
     members: tuple[str, ...]
     """Keys of the vertices, folds and frames directly inside."""
     site: Callsite | None = None
+    lines: tuple[int, int] | None = None
+    """As those of a fold."""
 
 
 @dataclass(frozen=True, slots=True)

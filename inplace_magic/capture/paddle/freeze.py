@@ -78,6 +78,7 @@ def frozen_trace(
         names=names,
         local_names=tuple(_local_names(recorder, sources)),
         sources=sources.texts(),
+        discarded=recorder.forgotten,
         blindness=(*blindness, *_not_known(recorder, options), *_edited(sources)),
         threads_started=recorder.beside.threads,
         processes_started=recorder.beside.processes,

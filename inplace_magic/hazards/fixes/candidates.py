@@ -16,6 +16,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import clone, new_tensor, reorder, return_new, used_up, where_kept
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.out_of_place import cloned, new_value
+from inplace_magic.hazards.fixes.said import said_of
 from inplace_magic.hazards.fixes.target import Fix, Written, written
 from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import N_, _
@@ -39,7 +40,7 @@ def candidates(story: Story, hazard: Hazard) -> Iterator[Hazard]:
         if fix is None or text in seen:
             continue
         seen.add(text)
-        yield replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=fix.sentence or _(_SENTENCE))
+        yield replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=fix.sentence or said_of(text) or _(_SENTENCE))
         if len(seen) > MOST:
             return
 

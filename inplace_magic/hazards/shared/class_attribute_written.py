@@ -140,9 +140,11 @@ def made_for_each_object(write: Written) -> Fix | None:
             continue
         targets = entry.targets if isinstance(entry, ast.Assign) else [entry.target]
         if [expressions.path_text(target) for target in targets] == [attribute]:
-            edits = _in_init(listing, owner, entry, attribute)
-            edits = _by_factory(listing, owner, entry) if owner.decorator_list else edits
-            return Fix(write.site, listing, edits) if edits else None
+            if owner.decorator_list:
+                edits, said = _by_factory(listing, owner, entry), _("Let the dataclass make a tensor for each object.")
+            else:
+                edits, said = _in_init(listing, owner, entry, attribute), _("Make the tensor once for each object.")
+            return Fix(write.site, listing, edits, sentence=said) if edits else None
     return None
 
 

@@ -51,16 +51,17 @@ def _name(group: Fold | Frame) -> str:
         named = f"{group.name}, " if group.name else ""
         passes = ngettext("{count} more pass", "{count} more passes", group.passes).format(count=group.passes)
         return f"{where}{': ' if where else ''}{named}{passes}"
-    code = words.code_of(group.site) if isinstance(group, Fold) and not group.name and _one_line(group) else ""
-    if code:
-        return lettering.shortened(code, CODE_LENGTH)
     times = _("{count} passes").format(count=group.passes) if group.passes > 1 else ""
+    code = words.code_of(group.site) if not group.name and _one_line(group) else ""
+    if code:
+        frame = times if isinstance(group, Frame) else ""
+        return ": ".join(part for part in (lettering.shortened(code, CODE_LENGTH), frame) if part)
     name = f"{group.name} × {group.passes}" if group.name and times else group.name or times
     return ": ".join(part for part in (where, name) if part)
 
 
-def _one_line(fold: Fold) -> bool:
-    return fold.lines is None or fold.lines[0] == fold.lines[1]
+def _one_line(group: Fold | Frame) -> bool:
+    return group.lines is None or group.lines[0] == group.lines[1]
 
 
 def _extent(fold: Fold, reading: Reading) -> str:

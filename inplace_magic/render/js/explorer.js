@@ -3,7 +3,8 @@
    mount(root, state, options) puts it into the element `root` and gives { select(key), step(call), find, search(), destroy() }:
    what stands in the field `find` is what search() looks for.
    `state` is what explorer.py makes; it is read as data only. Of `options` each is optional: onSelect(key), onStep(call)
-   and onExpand(key) are told what a person did, never what select() and step() were called with; `page` is the element
+   and onExpand(key) are told what a person did, never what select() and step() were called with; `extra(key, heading)`
+   adds to the facts of the tensor that is selected; `page` is the element
    whose tables follow, and `lanes` one in it whose place the timeline takes. `step` is the index of a call, null for all
    of them. */
 function mount(root, state, options) {
@@ -160,6 +161,7 @@ function mount(root, state, options) {
         : words.folded.replace("{key}", k));
     }
     if (k === pinned) heading.append(" ", make("i", {}, words.let_go));
+    if (k === pinned && opts.extra) opts.extra(k, heading);
   }
 
   on(box, "keydown", (e) => {

@@ -54,14 +54,14 @@ def finding_cards(report: Report, *, most: int = FEW_CARDS, told: bool = False) 
     """
     serious = [finding for finding in report.findings if finding.is_alarm]
     notes = [finding for finding in report.findings if not finding.is_alarm]
-    shown = _cards(serious, report, most, _("{count} more findings are in `report.hazards`."))
+    shown = _cards(serious, report, most, _("{count} more findings: {code}."))
     if told and serious:
         count = len(serious)
         title = ngettext("{count} finding, shown before", "{count} findings, shown before", count)
         shown = details(title.format(count=count), shown, opened=False)
     if not notes:
         return shown
-    folded = _cards(notes, report, most, _("{count} more notes are in `report.hazards`."))
+    folded = _cards(notes, report, most, _("{count} more notes: {code}."))
     title = _("Notes ({count})").format(count=len(notes))
     return shown + details(title, folded, opened=not serious and len(notes) <= 3)
 
@@ -71,7 +71,8 @@ def _cards(findings: Sequence[Hazard], report: Report, most: int, more: str) -> 
     cards = [_card(finding, report, explained=firsts[finding.code] is finding) for finding in findings[:most]]
     lines = [_one_line(finding, report) for finding in findings[most : most + MAX_LINES]]
     left = len(findings) - len(cards) - len(lines)
-    rest = _sentence(more.format(count=left)) if left else ""
+    code = words.of_report(report, "hazards")
+    rest = _sentence(more.format(count=left, code=code)) if left else ""
     return "".join(cards) + (tag("ul", "margin:4px 0 10px", *lines) if lines else "") + rest
 
 

@@ -6,7 +6,8 @@ the ``data-state`` of the fragment; where scripts may not run, the pictures stay
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.errors import InplaceMagicError
@@ -76,12 +77,28 @@ def fragment_of(
         saved_section(reading, opened="saved" in opened),
         sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
-    if "<img" not in drawn:
-        return card(*body)
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
-    state = {**explorer_state(reading, limit=limit), "rows": rows, "unseen": [keys, marks], "beside": beside_widget}
+    around = {"rows": rows, "unseen": [keys, marks], "beside": beside_widget}
+    return _live(reading, "".join(body), drawn, limit, around)
+
+
+@in_its_language
+def to_picture(report: Report) -> str:
+    """The graph alone, to stand in a notebook's output."""
+    reading = Reading(report, most=MOST_IN_A_NOTEBOOK)
+    limit = detail_of(report)
+    drawn, keys = _picture(reading, False, limit) if report.trace.calls else (prose(reading.verdict), [])
+    alone = {"rows": {"lines": [], "tensors": []}, "unseen": [keys, []], "beside": False}
+    return _live(reading, drawn, drawn, limit, alone)
+
+
+def _live(reading: Reading, body: str, drawn: str, limit: int, around: Mapping[str, Any]) -> str:
+    """A card with what makes a live view of the picture in it, where one could be drawn."""
+    if "<img" not in drawn:
+        return card(body)
+    state = {**explorer_state(reading, limit=limit), **around}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
-    return f"{start}{''.join(body)}</div><script>{page_script(copies=has_copies(report))}</script>"
+    return f"{start}{body}</div><script>{page_script(copies=has_copies(reading.report))}</script>"
 
 
 def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:

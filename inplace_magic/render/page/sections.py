@@ -46,7 +46,7 @@ def line_section(reading: Reading, *, opened: bool = False) -> str:
     return details(
         _("What each line did"),
         body,
-        more_rows(steps, "calls", lettering.rows_shown(len(steps), LINE_ROWS * reading.rows)),
+        more_rows(reading, steps, 'to_frame("calls")', lettering.rows_shown(len(steps), LINE_ROWS * reading.rows)),
         opened=opened,
     )
 
@@ -92,7 +92,7 @@ def tensor_section(reading: Reading, *, opened: bool = False) -> str:
     )  # fmt: skip
     title = _("Tensors and versions ({count})").format(count=len(graph.tensors))
     body = table(header, rows, tints=tints, name="im-tensors")
-    more = more_rows(graph.tensors, "tensors", lettering.rows_shown(len(graph.tensors), reading.rows))
+    more = more_rows(reading, graph.tensors, "tensors", lettering.rows_shown(len(graph.tensors), reading.rows))
     return details(title, body, more, opened=opened)
 
 
@@ -184,7 +184,7 @@ def code_cell(site: Callsite | None) -> str:
     return esc(lettering.shortened(text, MAX_CODE))
 
 
-def more_rows(rows: Sequence[object], view: str, shown: int) -> str:
+def more_rows(reading: Reading, rows: Sequence[object], frame: str, shown: int) -> str:
     """How many rows of a table are not shown, and how to get them."""
     more = len(rows) - shown
     if more <= 0:
@@ -193,5 +193,10 @@ def more_rows(rows: Sequence[object], view: str, shown: int) -> str:
         "{count} more row not shown; {frame} gives all of them.",
         "{count} more rows not shown; {frame} gives all of them.",
         more,
-    ).format(count=more, frame=f'`report.to_frame("{view}")`')
+    ).format(count=more, frame=words.of_report(reading.report, frame))
+    return note(text)
+
+
+def note(text: str) -> str:
+    """A sentence below a table."""
     return tag("p", f"color:{style.MUTED_INK};margin:2px 0 6px", prose(text))

@@ -6,6 +6,7 @@ string is empty. The columns of each view are the keys of :data:`COLUMNS`, which
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -19,6 +20,7 @@ from inplace_magic.render.tables.memory_rows import (
     LINE_COLUMNS,
     OP_COLUMNS,
     SAVED_COLUMNS,
+    SHORT_COLUMNS,
     Row,
     call_rows,
     layout,
@@ -98,7 +100,20 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     """
     if view not in _ROWS:
         raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(FrameView)))}.")
-    return frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
+    trace = report.trace
+    if view == "ops" and trace.level in ("calls", "writes") and trace.calls:
+        warnings.warn(f"Level {trace.level!r} records no operators: watch with `--level ops`.", stacklevel=4)
+    frame = frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
+    if trace.discarded:
+        frame.attrs["calls"] = f"{len(trace.calls):,} of {len(trace.calls) + trace.discarded:,} were kept"
+    return frame
+
+
+@in_english
+def memory_frame(report: Report) -> pd.DataFrame:
+    """Memory by line, the columns of the table that page and text show."""
+    rows = [{name: row[column] for name, column in SHORT_COLUMNS.items()} for row in line_rows(Reading(report))]
+    return frame_of(rows, SHORT_COLUMNS)
 
 
 def frame_of(rows: Sequence[Row], columns: Iterable[str]) -> pd.DataFrame:

@@ -33,7 +33,7 @@ BYTES = {
 }
 
 LINE_COLUMNS = {
-    "place": "where the line stands",
+    "place": "the cell or the file in which the line stands, or what else the memory is of",
     "line": "its number",
     "code": "its source",
     **BYTES,
@@ -41,6 +41,18 @@ LINE_COLUMNS = {
     "calls": "how many calls the line made",
     "tensors": "tensors on the storages that the line made",
 }
+SHORT_COLUMNS = {
+    "line": "line",
+    "code": "code",
+    "device": "device",
+    "delta": "net_bytes",
+    "allocated": "allocated_bytes",
+    "freed": "freed_bytes",
+    "peak": "peak_bytes",
+    "kept_for_backward": "saved_bytes",
+    "place": "place",
+}
+"""Of :data:`LINE_COLUMNS`, those that page, text and ``Report.memory`` have, by their names there."""
 CALL_COLUMNS = {
     "call": "index of the call",
     "name": "as a reader would write it",
@@ -88,23 +100,28 @@ SAVED_COLUMNS = {
 
 
 def line_rows(reading: Reading) -> list[Row]:
-    """Memory by line."""
-    return [
-        {
-            **_line_place(row),
-            "device": row.device,
-            "allocated_bytes": row.allocated_bytes,
-            "freed_bytes": row.freed_bytes,
-            "net_bytes": row.net_bytes,
-            "peak_bytes": row.peak_bytes,
-            "peak_exact": row.exact_peak,
-            "retained_bytes": row.retained_bytes,
-            "saved_bytes": row.saved_bytes,
-            "calls": len(row.calls),
-            "tensors": _tensors(row.tensors, reading),
-        }
-        for row in reading.memory
-    ]
+    """Memory by line, in the order of the lines; what belongs to no line comes last."""
+    rows = [_line(row, reading) for row in reading.memory]
+    known = {row["place"]: number for number, row in reversed([*enumerate(rows)])}
+    return sorted(rows, key=lambda row: (row["line"] is None, known[row["place"]], row["line"] or 0))
+
+
+def _line(row: LineMemory, reading: Reading) -> Row:
+    about = _(WORKSPACE) if row.workspace else _(BEFORE) if row.before else ""
+    return {
+        **({"place": about, "line": None, "code": ""} if about else where(row.site)),
+        "label": about or words.place_in(row.site, reading.trace),
+        "device": row.device,
+        "allocated_bytes": row.allocated_bytes,
+        "freed_bytes": row.freed_bytes,
+        "net_bytes": row.net_bytes,
+        "peak_bytes": row.peak_bytes,
+        "peak_exact": row.exact_peak,
+        "retained_bytes": row.retained_bytes,
+        "saved_bytes": row.saved_bytes,
+        "calls": len(row.calls),
+        "tensors": _tensors(row.tensors, reading),
+    }
 
 
 def call_rows(reading: Reading) -> list[Row]:
@@ -159,9 +176,10 @@ def saved_rows(reading: Reading) -> list[Row]:
 
 
 def where(site: Callsite | None) -> Row:
-    """Place, line number and source of a call."""
-    line = site.line if site is not None and site.line else None
-    return {"place": words.place(site), "line": line, "code": words.code_of(site)}
+    """The cell or file of a call, its line number and its source."""
+    if site is None or not site.line:
+        return {"place": words.place(site), "line": None, "code": words.code_of(site)}
+    return {"place": site.holder, "line": site.line, "code": words.code_of(site)}
 
 
 def layout(shape: tuple[int, ...] | None, dtype: str, device: str, nbytes: int | None, storage: int | None) -> Row:
@@ -194,16 +212,6 @@ def _saved(kept: Kept, reading: Reading, newest: dict[int, int]) -> Row:
         "first": kept.first,
         "hooked": saved.hooked,
     }
-
-
-def unplaced(row: LineMemory) -> str:
-    """What a row is about that belongs to no line; empty for a line."""
-    return _(WORKSPACE) if row.workspace else _(BEFORE) if row.before else ""
-
-
-def _line_place(row: LineMemory) -> Row:
-    about = unplaced(row)
-    return {"place": about, "line": None, "code": ""} if about else where(row.site)
 
 
 def _bytes(row: MemoryRow) -> Row:
@@ -239,4 +247,5 @@ def _made(entry: Entry, reading: Reading) -> str:
 
 
 def _tensors(tensors: Iterable[int], reading: Reading) -> str:
+    """``T1 x, T2``."""
     return ", ".join(words.tensor_label(tensor, reading.names) for tensor in tensors)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from inplace_magic.analysis.memory.sums import LineMemory, Peak
+from inplace_magic.analysis.memory.sums import Peak
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _, clauses, listed, sentences
 from inplace_magic.record.memory import MemoryReading, Storage
 from inplace_magic.record.trace import Trace
 from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.tables.memory_rows import unplaced
+from inplace_magic.render.tables.memory_rows import SHORT_COLUMNS, line_rows
 
 _ORIGIN = {
     "leaf": N_("a leaf, alive anyway"),
@@ -18,6 +18,7 @@ _ORIGIN = {
     "clone of the input": N_("clone of the input"),
     "made for backward": N_("made for backward alone"),
 }
+_SHOWN = tuple(column for column in SHORT_COLUMNS.values() if column.endswith("_bytes"))
 _COUNTED_BY_TENSORS = ("cpu", "meta")
 ALIVE = 3
 """How many of the tensors alive at the peak are named."""
@@ -83,9 +84,23 @@ def _readings(trace: Trace) -> dict[str, list[MemoryReading]]:
     return found
 
 
-def line_place(row: LineMemory, trace: Trace) -> str:
-    """Where a line of the memory table stands."""
-    return unplaced(row) or words.place_in(row.site, trace)
+def title(reading: Reading) -> str:
+    """``Memory by line (cpu)``."""
+    return words.with_detail(_("Memory by line"), listed(dict.fromkeys(row.device for row in reading.memory)))
+
+
+def header() -> tuple[str, ...]:
+    """The titles of :func:`line_table`."""
+    told = (_("Line"), _("Code"), _("Device"), _("Delta"), _("Allocated"), _("Freed"), _("Peak"))
+    return (*told, _("Kept for backward"))
+
+
+def line_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
+    """Memory by line as it is read, in the order of the lines; of more than `most` a few, those that allocated most."""
+    rows = line_rows(reading)
+    if len(rows) > most:
+        rows = sorted(rows, key=lambda row: -row["allocated_bytes"])[: most * 2 // 5]
+    return [(row["label"], row["code"], row["device"], *(words.bytes_of(row[each]) for each in _SHOWN)) for row in rows]
 
 
 def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
