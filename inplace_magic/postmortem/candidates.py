@@ -156,13 +156,18 @@ def _counts_fit(event: Event, writes: Sequence[Event], born: Event | None, asked
         return True
     before = [write for write in writes if write.at < event.at]
     later = [write for write in writes if write.at > event.at]
-    if not event.once or any(not write.once or write.bumps is None or len(write.writes) > 1 for write in writes):
+    if not event.once:
         return True
-    if sum(write.bumps or 0 for write in later) != asked.found - asked.expected:
+    if _is_counted(later) and sum(write.bumps or 0 for write in later) != asked.found - asked.expected:
         return False
-    if born is None or not born.once or born.nodes is None or len(born.makes) > 1:
+    if born is None or not born.once or born.nodes is None or len(born.makes) > 1 or not _is_counted(before):
         return True
     return sum(write.bumps or 0 for write in before) == asked.expected
+
+
+def _is_counted(writes: Sequence[Event]) -> bool:
+    """Whether each of some writes ran once, wrote this memory and moved its version by a known number."""
+    return all(write.once and write.bumps is not None and len(write.writes) == 1 for write in writes)
 
 
 def _until_sure(writes: Sequence[Event]) -> list[Event]:
