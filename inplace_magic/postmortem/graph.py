@@ -45,7 +45,7 @@ class Saver:
     def is_output(self) -> bool | None:
         """Whether it keeps its own result; None where its name for it does not say."""
         if not self.name:
-            return False
+            return None
         if self.field.startswith(("result", "output")):
             return True
         return None if self.field.startswith(_EITHER) else False

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 from textwrap import dedent
 from typing import Any
@@ -60,11 +58,3 @@ class Failed:
         found = self.answer()
         assert found is not None
         return found
-
-
-@contextmanager
-def module_file(tmp_path: Any, text: str) -> Iterator[str]:
-    """A file with a program, by its path."""
-    path = tmp_path / f"program_{next(_names)}.py"
-    path.write_text(text)
-    yield str(path)

@@ -19,8 +19,6 @@ CASES = {
 OPEN = {
     "raises_pyramid_levels_summed_over_repeats": "both lines of the loop wrote what the other had saved",
     "old_style_spectral_norm_stepped_twice": "the retained graph has two nodes that fit, and one was made by a hook",
-    "raises_attended_inputs_filled_step_by_step": "each pass of the loop saves and writes, in one line",
-    "raises_selective_state_scanned_in_place": "both lines of the loop wrote what the other had saved",
 }
 
 

@@ -224,6 +224,7 @@ class Machine:
         self.write(node, frame, nodes, written, bumps=bumps, known=known, recorded=recorded)
         if isinstance(written, Tensors):
             self.operation(node, frame, nodes, into=written)
+            self.events[-1].hidden = of_view and (nodes is None or not nodes <= KEEP_NOTHING)
 
     def write(
         self,

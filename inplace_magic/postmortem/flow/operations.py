@@ -68,7 +68,7 @@ def operation(
         seen = [Tensors(each.memories, each.through or "view") for each in tensors_in(first)]
         if name in VIEWS and seen:
             return either(*seen)
-        made = machine.operation(node, frame, nodes, *given)
+        made = machine.operation(node, frame, frozenset(), *given)  # whose node keeps no tensor
         # the same tensor, a view or a copy
         return either(Tensors(made.memories | {m for each in seen for m in each.memories}, "view"))
     if _renormalizes(name, given, named):

@@ -267,7 +267,7 @@ def nodes_of(name: str) -> frozenset[str]:
 
 def bare_node(name: str) -> str:
     """``Sigmoid`` of ``SigmoidBackward0``."""
-    return re.sub(r"Backward\d*$", "", name)
+    return re.sub(r"Backward(s|\d*)$", "", name)
 
 
 IN_PLACE_SECOND = frozenset(("relu", "relu6", "selu", "silu", "mish", "hardswish", "hardsigmoid"))
