@@ -5,27 +5,26 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from types import FrameType, TracebackType
 
 from inplace_magic.postmortem.failure import Cells, Failure, UserFrame
+from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.refused.copies import COPIES
+from inplace_magic.postmortem.refused.ended import ENDED
+from inplace_magic.postmortem.refused.leaves import LEAVES
+from inplace_magic.postmortem.refused.paddle import PADDLE
+from inplace_magic.postmortem.refused.returned import GIVEN_BACK
+from inplace_magic.postmortem.refused.second_backward import SECOND
+from inplace_magic.postmortem.refused.shapes import SHAPES
+from inplace_magic.postmortem.refused.unused import UNUSED
+from inplace_magic.postmortem.refused.views import VIEWS
 from inplace_magic.postmortem.texts import Texts
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
 _MOST_CAUSES = 20
 _MOST_FRAMES = 2_000
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of errors."""
-
-    code: str
-    """That of a watch's finding where there is one."""
-    pattern: re.Pattern[str]
-    explain: Callable[[Failure], Answer | None]
 
 
 def _overwritten(failure: Failure) -> Answer | None:
@@ -38,6 +37,7 @@ def _overwritten(failure: Failure) -> Answer | None:
 
 
 KINDS: tuple[Kind, ...] = (
+    *PADDLE,
     Kind(
         "saved-tensor-overwritten",
         re.compile(
@@ -48,6 +48,14 @@ KINDS: tuple[Kind, ...] = (
         ),
         _overwritten,
     ),
+    *LEAVES,
+    *VIEWS,
+    *COPIES,
+    *ENDED,
+    *SECOND,
+    *SHAPES,
+    *GIVEN_BACK,
+    *UNUSED,
 )
 """The first whose pattern is found in the text explains it."""
 

@@ -1,0 +1,114 @@
+"""What a tensor of PyTorch's is like, by facts that run no code of a subclass and change nothing."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from inplace_magic.capture.naming.reach import Kinds
+
+
+@cache
+def kinds() -> Kinds:
+    """What a tensor and a module of PyTorch's is."""
+    import torch
+
+    indexed = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)
+    return Kinds(torch.Tensor, torch.nn.Module, indexed, ("_parameters", "_buffers", "_modules"))
+
+
+def is_tensor(value: object) -> bool:
+    """Whether it is a tensor of PyTorch's."""
+    return issubclass(type(value), kinds().tensor)
+
+
+def tracked(tensor: Any) -> bool:
+    """Whether autograd follows a tensor."""
+    from inplace_magic.capture.torch import describe
+
+    return describe.requires_grad(tensor)
+
+
+def untracked(tensor: Any) -> bool:
+    """Whether autograd does not follow it."""
+    return not tracked(tensor)
+
+
+def computed(tensor: Any) -> bool:
+    """Whether autograd follows it and an operation made it. A view's node is not asked for: reading makes it anew."""
+    from inplace_magic.capture.torch import describe
+
+    return describe.requires_grad(tensor) and (describe.is_view(tensor) or not describe.is_leaf(tensor))
+
+
+def leaf(tensor: Any) -> bool:
+    """Whether it is a leaf that requires grad, or a view of one."""
+    from inplace_magic.capture.torch import describe
+
+    base = owner_of(tensor)
+    return base is not None and describe.requires_grad(base) and describe.is_leaf(base)
+
+
+def owner_of(tensor: Any) -> Any:
+    """The tensor whose memory a view shows; of any other tensor itself."""
+    from inplace_magic.capture.torch import describe
+
+    return describe.base(tensor) if describe.is_view(tensor) else tensor
+
+
+def view(tensor: Any) -> bool:
+    """Whether autograd takes it for a view."""
+    from inplace_magic.capture.torch import describe
+
+    return describe.is_view(tensor)
+
+
+def made_in_inference_mode(tensor: Any) -> bool:
+    """Whether it is an inference tensor."""
+    from inplace_magic.capture.torch import describe
+
+    with describe.NO_SUBCLASS_CODE():
+        return bool(describe.attempt(lambda: tensor.is_inference()))
+
+
+def repeats_elements(tensor: Any) -> bool:
+    """Whether one element of memory stands for several positions."""
+    from inplace_magic.capture.torch import describe
+
+    layout = describe.layout(tensor)
+    pairs = zip(layout.shape or (), layout.strides or (), strict=False)
+    return any(size > 1 and step == 0 for size, step in pairs)
+
+
+def integer(tensor: Any) -> bool:
+    """Whether its numbers are known to be neither floating point nor complex."""
+    from inplace_magic.capture.torch import describe
+
+    dtype = describe.layout(tensor).dtype
+    return dtype is not None and not (dtype.is_floating_point or dtype.is_complex)
+
+
+def is_one_real_number(tensor: Any) -> bool | None:
+    """Whether backward can begin at it without being told weights; None where its shape is unknown."""
+    from inplace_magic.capture.torch import describe
+
+    layout = describe.layout(tensor)
+    if layout.shape is None or layout.dtype is None:
+        return None
+    return all(size == 1 for size in layout.shape) and not layout.dtype.is_complex
+
+
+def shape_of(tensor: Any) -> str | None:
+    """Its shape as a reader writes it: ``[3, 1]``."""
+    from inplace_magic.capture.torch import describe
+
+    shape = describe.layout(tensor).shape
+    return None if shape is None else str(list(shape))
+
+
+def dtype_of(tensor: Any) -> str | None:
+    """Its dtype: ``torch.int64``."""
+    from inplace_magic.capture.torch import describe
+
+    dtype = describe.layout(tensor).dtype
+    return None if dtype is None else str(dtype)

@@ -1,0 +1,177 @@
+"""Errors about leaves and flags: what a leaf may not do, and what is none and should be."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from inplace_magic.language import N_, _
+from inplace_magic.postmortem.failure import Failure
+from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.refused import words
+from inplace_magic.postmortem.refused.about import About
+from inplace_magic.postmortem.refused.facts import computed, dtype_of, integer, leaf, owner_of, tracked, untracked
+from inplace_magic.postmortem.refused.history import Bound
+from inplace_magic.postmortem.refused.subjects import Subject
+from inplace_magic.source.expressions import parse
+
+
+def _dtype(failure: Failure, tensor: Any) -> dict[str, str]:
+    return {"dtype": (dtype_of(tensor) if tensor is not None else None) or _("an integer dtype")}
+
+
+def _update(failure: Failure, subject: Subject, made: Bound | None) -> str | None:
+    """A parameter, or a line that reads a gradient, is an update of values; what was computed is written as a copy."""
+    line = words.line_of(failure.place)
+    if subject.is_below:
+        return _("Hand it a copy, `{name}.clone()`, or turn `inplace=True` off in what {line} calls.").format(
+            name=subject.path or _("it"), line=line
+        )
+    statement = parse(failure.place.statement) if failure.place is not None else None
+    reads = any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(statement)) if statement else False
+    if reads or type(owner_of(subject.tensor)).__name__ == "Parameter":
+        return _("Put {line} under `with torch.no_grad():`, as an update of the values.").format(line=line)
+    return None
+
+
+_LEAF_WHY = N_(
+    "Gradients are collected at a leaf; recording the write would turn it into the result of an "
+    "operation with no place "
+    "for its own gradient, so PyTorch refused."
+)
+_LEAF_FIX = N_(
+    "If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of "
+    "the computation, write "
+    "into a copy: `{name}.clone()`."
+)
+_LEAF = About(
+    "leaf-written",
+    leaf,
+    N_("{line} writes {tensor}, a leaf that requires grad, in place."),
+    _LEAF_WHY,
+    _LEAF_FIX,
+    written=True,
+    cure=_update,
+)
+_VIEW_OF_LEAF = About(
+    "leaf-written",
+    leaf,
+    N_("{line} writes in place into {tensor}, which is a leaf that requires grad, or a view of one."),
+    _LEAF_WHY,
+    _LEAF_FIX,
+    written=True,
+    cure=_update,
+)
+_FLAG = About(
+    "flag-of-a-result",
+    computed,
+    N_("{line} sets `requires_grad` of {tensor}, which an operation made."),
+    N_(
+        "Whether a result requires grad follows from what it was computed from, so the flag can be set at leaves alone."
+    ),
+    N_(
+        "To go on without its history, write `{name} = {name}.detach()`; to freeze a layer, set the "
+        "flag of its parameters."
+    ),
+    written=True,
+)
+_INTEGER = About(
+    "gradient-of-integers",
+    integer,
+    N_("{line} asks for gradients of {tensor}, whose dtype is {dtype}."),
+    N_("A gradient is a small change of the values, and integers have none."),
+    N_("Make it a floating point tensor first: `.float()`, or `dtype=torch.float32` where it is made."),
+    written=True,
+    facts=_dtype,
+)
+_HOOK = About(
+    "hook-without-gradient",
+    untracked,
+    N_("{line} wants the gradient of {tensor}, and {tensor} does not require grad."),
+    N_("Backward computes no gradient for a tensor that does not require grad, so there would never be one."),
+    N_("Set `requires_grad=True` where {tensor} is made, or compute it from a tensor that requires grad."),
+)
+_OPTIMIZER = About(
+    "optimizer-of-a-result",
+    computed,
+    N_("{line} gives an optimizer {tensor}, which is the result of an operation and no leaf."),
+    N_("Backward collects gradients at leaves alone: the optimizer would never see one for a result."),
+    N_(
+        "Make the tensor that shall be trained the leaf: `{name} = {name}.detach().requires_grad_()`, or convert it "
+        "before `requires_grad` is set."
+    ),
+    made_it=True,
+)
+_PARAMETER = About(
+    "parameter-replaced-by-a-result",
+    lambda tensor: type(tensor).__name__ == "Parameter",
+    N_("{line} puts a tensor in the place of the parameter {parameter}."),
+    N_(
+        "A module's parameter has to stay a `Parameter`, a leaf that its optimizer knows; a result of "
+        "an operation is none."
+    ),
+    N_(
+        "To change its values, write them in place under `with torch.no_grad():`. To compute the weight anew in each "
+        "forward, keep it under another name."
+    ),
+    written=True,
+    group="parameter",
+    facts=lambda failure, tensor: {"parameter": f"`{failure.match['parameter']}`"},
+)
+_GRADIENT = About(
+    "gradient-assigned-wrong",
+    tracked,
+    N_("{line} gives {tensor} a gradient that does not fit: {reason}."),
+    N_("The gradient of a tensor has its shape, and as a rule its dtype and device."),
+    N_("Give it a gradient like the tensor: `torch.zeros_like({name})` makes one."),
+    written=True,
+    facts=lambda failure, tensor: {"reason": failure.text.strip().partition(". ")[0].rstrip(".")},
+)
+
+LEAVES: tuple[Kind, ...] = (
+    Kind(
+        "leaf-written",
+        re.compile(r"a view of a leaf Variable that requires grad (?:is being|has been) used in an in-place"),
+        _VIEW_OF_LEAF,
+        _LEAF_WHY,
+    ),
+    Kind(
+        "leaf-written",
+        re.compile(r"a leaf Variable that requires grad (?:is being|has been) used in an in-place"),
+        _LEAF,
+        _LEAF_WHY,
+    ),
+    Kind(_FLAG.code, re.compile(r"you can only change requires_grad flags of leaf variables"), _FLAG, _FLAG.why),
+    Kind(
+        _INTEGER.code,
+        re.compile(r"[Oo]nly Tensors of floating point (?:and complex )?dtype can require gradients"),
+        _INTEGER,
+        _INTEGER.why,
+    ),
+    Kind(
+        _HOOK.code,
+        re.compile(
+            r"cannot register a hook on a tensor that doesn't require gradient"
+            r"|can't retain_grad on Tensor that has requires_grad=False"
+        ),
+        _HOOK,
+        _HOOK.why,
+    ),
+    Kind(_OPTIMIZER.code, re.compile(r"can't optimize a non-leaf Tensor"), _OPTIMIZER, _OPTIMIZER.why),
+    Kind(
+        _PARAMETER.code,
+        re.compile(r"cannot assign '[\w.]+' (?:as|object to) parameter '(?P<parameter>\w+)' \("),
+        _PARAMETER,
+        _PARAMETER.why,
+    ),
+    Kind(
+        _GRADIENT.code,
+        re.compile(
+            r"assigned grad has data of a different|attempting to assign a gradient (?:of size|with)"
+            r"|assigned grad expected to be a Tensor"
+        ),
+        _GRADIENT,
+        _GRADIENT.why,
+    ),
+)

@@ -1,0 +1,279 @@
+"""A backward from a tensor without a graph: the line at which the chain from the parameters ended.
+
+Example::
+
+    out = model(x).detach()  # here
+    loss = out.mean()
+    loss.backward()          # "element 0 of tensors does not require grad"
+
+From the failing line the text is followed back, from a name to the statement that gave it its value. Live tensors say
+where to stop: a statement whose inputs require grad and whose result does not is the one, whatever it calls. Of a
+function that has returned only the text is left; there the words that end a graph are looked for.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import FunctionType, MethodType, ModuleType
+
+from inplace_magic.postmortem.reading import is_a
+from inplace_magic.postmortem.refused.callees import arguments_of, header, makes_a_tensor, method_of, parameters_of
+from inplace_magic.postmortem.refused.cutters import (
+    cutters,
+    freezes,
+    switches_off,
+    switches_on,
+    switching_block,
+    switching_decorator,
+)
+from inplace_magic.postmortem.refused.facts import is_tensor, kinds, tracked
+from inplace_magic.postmortem.refused.history import History, Step, steps_above, steps_in
+from inplace_magic.postmortem.refused.sight import Sight
+from inplace_magic.postmortem.refused.values import UNKNOWN, paths_in
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.expressions import path_text
+
+_MOST_LOOKS = 300
+_MOST_DEPTH = 12
+_MOST_NAMES = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A place at which a graph can have ended."""
+
+    how: str
+    """As :class:`Cutter` has it; or ``block``, ``around``, ``decorator``, ``switch``, ``frozen``, ``unrequired``,
+    ``operation`` or ``never``."""
+    site: Callsite
+    name: str | None
+    """What the result is called."""
+    code: str = ""
+    """What ended it."""
+    sure: bool = True
+
+
+@dataclass(eq=False)
+class Search:
+    """One search for the place at which a graph ended."""
+
+    history: History
+    cuts: list[Cut] = field(default_factory=list)
+    looks: int = 0
+
+    def from_line(self, root: ast.expr) -> list[Cut]:
+        """Return where the graph of the failing line's expression can have ended, likeliest first."""
+        frame = len(self.history.failure.frames) - 1
+        here = Sight(tuple(self.history.steps(frame)), tuple(self.history.scopes(frame)), frame)
+        off = [*self._around_the_line(), *self._switched_off()]
+        if off:
+            return off
+        self.lost(root, here, path_text(root), 0)
+        ranked = sorted(self.cuts, key=lambda cut: (cut.how == "never", not cut.sure))
+        found: list[Cut] = []
+        for cut in ranked:
+            if not any(cut.site.same_line(other.site) for other in found):
+                found.append(cut)
+        plain = [cut for cut in found if cut.how != "never"]
+        return plain or found
+
+    def lost(self, value: ast.expr, here: Sight, name: str | None, depth: int) -> bool:
+        """Look for where the graph of an expression ended; return True if something was found."""
+        self.looks += 1
+        if depth > _MOST_DEPTH or self.looks > _MOST_LOOKS:
+            return False
+        if self._is_cut(value, here, name):
+            return True
+        block = switching_block(here.step.around) if here.step is not None else None
+        follows = self._tracked(value, here)
+        if block is not None and follows is not False:
+            self._add("block", here, name, ast.unparse(block.items[0].context_expr), sure=follows is True)
+            return True
+        if self._inside_calls(value, here, name, depth):
+            return True
+        if here.step is not None and follows is True:
+            self._add("operation", here, name, ast.unparse(value))
+            return True
+        return self._behind_names(value, here, name, depth)
+
+    def _is_cut(self, value: ast.expr, here: Sight, name: str | None) -> bool:
+        if here.step is None and not isinstance(value, (ast.Call, ast.BinOp, ast.Attribute)):
+            return False
+        for cutter in cutters(value):
+            known = [self._tracked(each, here) for each in cutter.inner]
+            if known and all(each is False for each in known):
+                continue
+            self._add(cutter.how, here, name, ast.unparse(cutter.node), sure=any(each is True for each in known))
+            return True
+        return False
+
+    def _inside_calls(self, value: ast.expr, here: Sight, name: str | None, depth: int) -> bool:
+        """Look into the user's functions and modules that an expression calls."""
+        for call in [node for node in ast.walk(value) if isinstance(node, ast.Call)]:
+            callee, owner = self._called(call, here)
+            if self._is_module(callee):
+                parameters = parameters_of(callee)
+                if parameters and not any(map(tracked, parameters)):
+                    self._frozen(here, name, ast.unparse(call.func))
+                    return True
+                if self._into(method_of(callee, "forward"), call, here, depth, first=callee):
+                    return True
+            elif self._into(callee, call, here, depth, first=owner):
+                return True
+        return False
+
+    def _called(self, call: ast.Call, here: Sight) -> tuple[object, object]:
+        """What an expression calls; of a method its function, and the object that it is called on."""
+        callee = here.value(call.func)
+        if callee is not UNKNOWN or not isinstance(call.func, ast.Attribute):
+            return callee, UNKNOWN
+        owner = here.value(call.func.value)
+        function = method_of(owner, call.func.attr) if owner is not UNKNOWN else UNKNOWN
+        return (function, owner) if type(function) is FunctionType else (UNKNOWN, UNKNOWN)
+
+    def _into(self, callee: object, call: ast.Call, here: Sight, depth: int, first: object = UNKNOWN) -> bool:
+        bound = callee.__self__ if type(callee) is MethodType else first
+        function = callee.__func__ if type(callee) is MethodType else callee
+        if type(function) is not FunctionType:
+            return False
+        texts, code = self.history.failure.texts, function.__code__
+        found = texts.function(code)
+        if found is None:
+            wrapped = getattr(function, "__wrapped__", None)
+            return type(wrapped) is FunctionType and self._into(wrapped, call, here, depth, bound)
+        decorator = switching_decorator(found.node)
+        filename = code.co_filename
+        if decorator is not None:
+            site = texts.site(filename, header(found.node), found.name, None)
+            self.cuts.append(Cut("decorator", site, None, ast.unparse(decorator)))
+            return True
+        names = arguments_of(found.node, call, here)
+        if bound is not UNKNOWN and found.node.args.args:
+            names[found.node.args.args[0].arg] = bound
+        hit = False
+        returned = [node for node in ast.walk(found.node) if isinstance(node, ast.Return) and node.value is not None]
+        for node in reversed(returned):
+            above = tuple(steps_above(found.node, filename, found.name, node.lineno, None))
+            own = [step for step in steps_above(found.node, filename, found.name, None, None) if step.node is node]
+            inner = Sight((*own, *above), (names, function.__globals__), None, own[0] if own else None)
+            assert node.value is not None
+            hit = self.lost(node.value, inner, None, depth + 1) or hit
+        return hit
+
+    def _behind_names(self, value: ast.expr, here: Sight, name: str | None, depth: int) -> bool:
+        """Follow the names of an expression, none of which requires grad as far as is known."""
+        hit = False
+        for node in paths_in(value):
+            path, known = path_text(node), here.value(node)
+            if path is None or is_a(known, (ModuleType, FunctionType, type)) or self._is_module(known):
+                continue
+            if known is None or is_a(known, (str, bool)):
+                continue
+            hit = self._behind(path, here, depth) or hit
+        if not hit and here.step is not None and makes_a_tensor(value):
+            self._add("never", here, name, ast.unparse(value), sure=False)
+            return True
+        return hit
+
+    def _behind(self, path: str, here: Sight, depth: int) -> bool:
+        root = re.split(r"[.\[]", path, maxsplit=1)[0]
+        for bound in here.before(path) if next(here.before(path), None) is not None else here.before(root):
+            if bound.value is None or bound.how == "with":
+                return False
+            found = self.lost(bound.value, here.at(bound.step), path, depth + 1)
+            if found or bound.how != "+=":
+                return found
+        if here.frame is not None:
+            argument = self.history.binding(path, here.frame)
+            if argument is not None and argument.how == "argument" and argument.value is not None:
+                outer = argument.frame or 0
+                steps, scopes = tuple(self.history.steps(outer)), tuple(self.history.scopes(outer))
+                return self.lost(argument.value, Sight(steps, scopes, outer), path_text(argument.value), depth + 1)
+        return False
+
+    def _tracked(self, value: ast.expr, here: Sight, depth: int = 0) -> bool | None:
+        """Whether something in an expression requires grad, or did under the name that it had then; None where that is
+        not known."""
+        unknown = False
+        for node in paths_in(value):
+            known = here.value(node)
+            if is_tensor(known):
+                if tracked(known):
+                    return True
+            elif self._is_module(known):
+                pass  # its parameters count where it is called
+            elif known is UNKNOWN or is_a(known, (list, tuple, dict)):
+                if self._was_tracked(node, here, depth):
+                    return True
+                unknown = True
+        for call in (node for node in ast.walk(value) if isinstance(node, ast.Call)):
+            callee = here.value(call.func)
+            if self._is_module(callee):
+                if any(map(tracked, parameters_of(callee))):
+                    return True
+            elif type(callee) is FunctionType and self.history.failure.texts.is_users(callee.__code__.co_filename):
+                unknown = True
+        return None if unknown else False
+
+    def _was_tracked(self, node: ast.expr, here: Sight, depth: int) -> bool:
+        """Whether what a name stood for before it was given another value plainly came from what requires grad."""
+        bound = next(here.before(path_text(node) or ""), None)
+        if bound is None or bound.value is None or depth >= _MOST_NAMES or next(cutters(bound.value), None) is not None:
+            return False
+        inner = here.at(bound.step)
+        return switching_block(bound.step.around) is None and self._tracked(bound.value, inner, depth + 1) is True
+
+    def _frozen(self, here: Sight, name: str | None, module: str) -> None:
+        texts = self.history.everything()
+        lines = [step for filename, tree in texts for step in steps_in(tree, filename) if freezes(step.node)]
+        sites = list(dict.fromkeys(self.history.site(step) for step in lines))
+        for site in sites[:4]:
+            self.cuts.append(Cut("frozen", site, None, module, len(sites) == 1))
+        if not sites:
+            self._add("unrequired", here, name, module)
+
+    def _around_the_line(self) -> Iterator[Cut]:
+        """The block or decorator under which the failing line itself runs, with all that leads to it."""
+        history = self.history
+        texts = history.failure.texts
+        for at in range(len(history.failure.frames) - 1, -1, -1):
+            frame = history.failure.frames[at]
+            around = history.around(at)
+            if switches_on(around):
+                return
+            block = switching_block(around)
+            if block is not None:
+                site = texts.site(frame.code.co_filename, header(block), frame.place.function, frame.place.caller)
+                yield Cut("around", site, None, ast.unparse(block.items[0].context_expr))
+                return
+            function = texts.function(frame.code)
+            decorator = switching_decorator(function.node) if function is not None else None
+            if function is not None and decorator is not None:
+                site = texts.site(frame.code.co_filename, header(function.node), function.name, frame.place.caller)
+                yield Cut("decorator", site, None, ast.unparse(decorator))
+                return
+
+    def _switched_off(self) -> Iterator[Cut]:
+        import torch
+
+        if torch.is_grad_enabled():
+            return
+        for step in self._all_steps():
+            if isinstance(step.node, ast.Expr) and switches_off(step.node.value):
+                yield Cut("switch", self.history.site(step), None, ast.unparse(step.node.value))
+
+    def _all_steps(self) -> Iterator[Step]:
+        for frame in range(len(self.history.failure.frames) - 1, -1, -1):
+            yield from self.history.steps(frame)
+
+    def _add(self, how: str, here: Sight, name: str | None, code: str, *, sure: bool = True) -> None:
+        step = here.step
+        site = self.history.site(step) if step is not None else self.history.failure.place
+        if site is not None:
+            self.cuts.append(Cut(how, site, name, code, sure and (step is None or step.sure)))
+
+    def _is_module(self, value: object) -> bool:
+        return issubclass(type(value), kinds().module)

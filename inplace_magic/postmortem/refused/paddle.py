@@ -1,0 +1,289 @@
+"""Paddle's errors. Its texts name an empty tensor or a generated one, so the reading goes by names, flags and versions.
+
+Paddle keeps no graph that Python could read: which line saved a tensor is not known, and the lines that can have
+written it are those that write, in the text, a name whose tensor is now at the version of the error.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from inplace_magic.language import _, sentences, use_language
+from inplace_magic.postmortem.failure import Failure
+from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.refused import words
+from inplace_magic.postmortem.refused.history import History, Step
+from inplace_magic.postmortem.refused.passes import carried, loop_around
+from inplace_magic.postmortem.refused.roots import argument, backward_call, roots_in, roots_of_call, runs_backward
+from inplace_magic.postmortem.refused.subjects import written_by
+from inplace_magic.postmortem.refused.values import UNKNOWN, paths_in, value_of
+from inplace_magic.record.answer import Answer
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.expressions import parse, path_text
+
+
+def _said_of_paddle(explain: Callable[[Failure], Answer]) -> Callable[[Failure], Answer]:
+    """The explanation with Paddle's words in the place of PyTorch's."""
+
+    def explained(failure: Failure) -> Answer:
+        with use_language(None, "paddle"):
+            return explain(failure)
+
+    return explained
+
+
+def _is_tensor(value: object) -> bool:
+    from inplace_magic.capture.paddle.reach import KINDS
+
+    return value is not UNKNOWN and issubclass(type(value), KINDS.tensor)
+
+
+@_said_of_paddle
+def explain_overwritten(failure: Failure) -> Answer:
+    """Return the lines that can have written the tensor: by the text, and by the version of what they wrote."""
+    history = History(failure)
+    found, expected = int(failure.match["found"]), int(failure.match["expected"])
+    writes = list(_writes(history, found))
+    paths = list(dict.fromkeys(path for path, _ in writes))
+    by_path = {path: [step for each, step in writes if each == path][: max(1, found - expected)] for path in paths}
+    steps = [step for path in paths for step in reversed(by_path[path])]
+    sites = list(dict.fromkeys(history.site(step) for step in steps))
+    name = paths[0] if len(paths) == 1 else None
+    return Answer(
+        code="saved-tensor-overwritten",
+        message=sentences(
+            _("A tensor that autograd saved for backward was overwritten before backward used it."),
+            _("By its version it is {tensor}, which {line} wrote.").format(
+                tensor=words.tensor(paths[0]), line=words.spot(sites[0])
+            )
+            if len(paths) == 1
+            else _("These lines wrote tensors that are at version {found} now: {lines}.").format(
+                found=found, lines=", ".join(words.spot(site) for site in sites[:3])
+            )
+            if sites
+            else _("No name in sight leads to a tensor at version {found} that the text writes.").format(found=found),
+        ),
+        error=failure.said,
+        place=failure.place,
+        candidates=tuple(sites),
+        certain=len(sites) == 1 and found - expected == 1 and steps[0].sure,
+        expected_version=expected,
+        found_version=found,
+        variable=name,
+        fix=_("Let {line} give a new tensor, or write into a copy: `{name}.clone()`.").format(
+            line=words.line_of(sites[0]), name=name or "…"
+        )
+        if sites
+        else None,
+    )
+
+
+def _writes(history: History, version: int) -> Iterator[tuple[str, Step]]:
+    """(path, statement) of what the text writes in place into a tensor that is at a version now, the latest first.
+    ``x += y`` gives a new tensor in Paddle."""
+    from inplace_magic.capture.paddle import describe
+
+    for frame in range(len(history.failure.frames) - 1, -1, -1):
+        scopes = history.scopes(frame)
+        for step in history.steps(frame):
+            renaming = isinstance(step.node, ast.AugAssign) and not isinstance(step.node.target, ast.Subscript)
+            for node in written_by(step.node) if not hasattr(step.node, "body") else ():
+                target: ast.expr = node
+                while isinstance(target, ast.Subscript):
+                    target = target.value
+                value = value_of(target, scopes)
+                path = path_text(target)
+                if path is not None and _is_tensor(value) and describe.version(value) == version and not renaming:
+                    yield path, step
+
+
+@_said_of_paddle
+def explain_leaf(failure: Failure) -> Answer:
+    """Return the leaf of which the error gives Paddle's own name, under the user's."""
+    history = History(failure)
+    frame = len(failure.frames) - 1
+    path = _named(history, failure.match["tensor"])
+    made = history.binding(path, frame) if path is not None else None
+    line = words.line_of(failure.place)
+    statement = parse(failure.place.statement) if failure.place is not None else None
+    update = any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(statement)) if statement else False
+    parameter = path is not None and "." in path
+    return Answer(
+        code="leaf-written",
+        message=sentences(
+            _("{line} writes {tensor}, a leaf that requires grad, in place.").format(
+                line=words.spot(failure.place), tensor=words.tensor(path)
+            ),
+            _("It came from {line}.").format(line=words.spot(history.site(made.step))) if made is not None else "",
+            _(
+                "Gradients are collected at a leaf; recording the write would turn it into the result of an operation "
+                "with no place for its own gradient, so PyTorch refused."
+            ),
+        ),
+        error=failure.said,
+        place=failure.place,
+        candidates=(failure.place,) if failure.place is not None else (),
+        certain=failure.place is not None,
+        variable=path,
+        fix=(
+            _("Put {line} under `with torch.no_grad():`, as an update of the values.")
+            if update or parameter
+            else _(
+                "If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of the "
+                "computation, write into a copy: `{name}.clone()`."
+            )
+        ).format(line=line, name=path or _("it")),
+    )
+
+
+def _named(history: History, name: str) -> str | None:
+    """The user's path to the tensor that Paddle calls by a name: one of the failing line, else any in sight."""
+    from inplace_magic.capture.naming.reach import within_reach
+    from inplace_magic.capture.paddle.reach import KINDS
+
+    frame = len(history.failure.frames) - 1
+    scopes = history.scopes(frame)
+    place = history.failure.place
+    tree = parse(place.statement) if place is not None else None
+    for node in paths_in(tree) if tree is not None else ():
+        value = value_of(node, scopes)
+        if _is_tensor(value) and value.name == name:  # type: ignore[attr-defined]  # Paddle's own attribute
+            return path_text(node)
+    found = [
+        (depth, path)
+        for names in scopes
+        for depth, path, each in within_reach({n: v for n, v in names.items() if not n.startswith("_")}, KINDS)
+        if _is_tensor(each) and each.name == name
+    ]
+    return min(found, default=(0, None))[1]
+
+
+@_said_of_paddle
+def explain_second_backward(failure: Failure) -> Answer:
+    """Return the backward that was first, or what a loop carries on, by the text alone."""
+    history = History(failure)
+    frame = len(failure.frames) - 1
+    roots = roots_in(history)
+    path = path_text(roots[0]) if roots else None
+    made = history.binding(path, frame) if path is not None else None
+    steps = history.steps(frame)
+    since = steps[: next((at for at, step in enumerate(steps) if made is not None and step is made.step), len(steps))]
+    first = next((step for step in since if _runs_from(step, path, history.scopes(frame))), None)
+    loop = loop_around(history, frame)
+    here = words.spot(failure.place)
+    outside = loop is not None and made is not None and not any(loop is each for each in made.step.around)
+    states = list(carried(history, frame, loop, lambda p: _has_graph(p, history.scopes(frame)))) if loop else []
+    name, sites, fix = (
+        path,
+        list[Callsite](),
+        _(
+            "Compute the result anew before each backward, or hand on the values alone, by `.detach()`, of "
+            "what comes from "
+            "before."
+        ),
+    )
+    said = _(
+        "{second} goes into a graph that another backward had gone through before. The text does not show which one."
+    ).format(second=here)
+    if first is not None or outside:
+        site = history.site(first) if first is not None else failure.place
+        sites = [site] if site is not None else []
+        said = _("{second} goes through the graph of {name} again: {first} had gone through it before.").format(
+            second=here, name=words.tensor(path), first=words.spot(site)
+        )
+        fix = _(
+            "Compute {name} anew before {again}, or run backward once. Where one graph shall be used twice, pass "
+            "`retain_graph=True` to {before}."
+        ).format(name=words.tensor(path), again=words.line_of(failure.place), before=words.line_of(site))
+    elif states:
+        name, sites = states[0][0], [history.site(step) for _, step in states]
+        said = _(
+            "{second} runs back through {name} into the graph of an earlier pass of the loop, which a "
+            "backward had gone "
+            "through in that pass. {forward} carries it on."
+        ).format(second=here, name=words.tensor(name), forward=words.spot(sites[0]))
+        fix = _(
+            "Cut it off between two passes, by `.detach()` of {name} at the top of the loop: gradients then "
+            "end where a "
+            "pass begins."
+        ).format(name=words.tensor(name))
+    return Answer(
+        code="graph-used-twice",
+        message=said,
+        error=failure.said,
+        place=failure.place,
+        candidates=tuple(sites),
+        certain=len(sites) == 1,
+        variable=name,
+        fix=fix,
+    )
+
+
+def _runs_from(step: Step, path: str | None, scopes: Any) -> bool:
+    if path is None or hasattr(step.node, "body") or step.earlier_pass:
+        return False
+    calls = (node for node in ast.walk(step.node) if isinstance(node, ast.Call) and runs_backward(node))
+    return any(path_text(root) == path for call in calls for root in roots_of_call(call, scopes))
+
+
+def _has_graph(path: str, scopes: Any) -> bool:
+    value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
+    inner = value if type(value) in (tuple, list) else (value,)
+    return any(_is_tensor(each) and not each.stop_gradient for each in inner)
+
+
+@_said_of_paddle
+def explain_unused(failure: Failure) -> Answer:
+    """Return which of the inputs the result was not computed from."""
+    history = History(failure)
+    call = backward_call(history)
+    given = argument(call, 1, "inputs") if call is not None else None
+    listed = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given] if given is not None else []
+    index = int(failure.match["index"])
+    path = path_text(listed[index]) if index < len(listed) else None
+    roots = roots_in(history)
+    return Answer(
+        code="input-not-in-graph",
+        message=_(
+            "{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it."
+        ).format(
+            line=words.spot(failure.place),
+            tensor=words.tensor(path),
+            result=words.code(ast.unparse(roots[0])) if roots else _("the result"),
+        ),
+        error=failure.said,
+        place=failure.place,
+        candidates=(failure.place,) if failure.place is not None else (),
+        certain=path is not None,
+        variable=path,
+        fix=_(
+            "Compute the result from {name} itself, without `.detach()`, `.data` or a copy made before. Where it may "
+            "be unused, pass `allow_unused=True` and expect None."
+        ).format(name=words.tensor(path)),
+    )
+
+
+PADDLE: tuple[Kind, ...] = (
+    Kind(
+        "saved-tensor-overwritten",
+        re.compile(
+            r"Tensor '(?P<tensor>[^']*)' used in gradient computation has been modified by an inplace operation\.\s+"
+            r"Its version is (?P<found>\d+) but the expected version is (?P<expected>\d+)"
+        ),
+        explain_overwritten,
+    ),
+    Kind(
+        "leaf-written",
+        re.compile(r"Leaf (?:Var|Tensor) \((?P<tensor>.*?)\) that doesn't stop gradient can't use inplace strategy"),
+        explain_leaf,
+    ),
+    Kind("graph-used-twice", re.compile(r"calculate backward twice for the same subgraph"), explain_second_backward),
+    Kind(
+        "input-not-in-graph",
+        re.compile(r"The (?P<index>\d+)-th input does not appear in the backward graph"),
+        explain_unused,
+    ),
+)

@@ -1,0 +1,127 @@
+"""A backward that gives back what does not fit: a custom Function's, or that of a tensor whose data was replaced."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from inplace_magic.language import N_, _, sentences
+from inplace_magic.postmortem.failure import Failure
+from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.refused import words
+from inplace_magic.postmortem.refused.history import Bound, History, Step, steps_above
+from inplace_magic.record.answer import Answer
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.expressions import path_text
+
+RETURNED = "backward-returned-wrong"
+_RETURNED_WHY = N_(
+    "Backward of a function gives one gradient for each input of forward, of that input's shape and device; None for "
+    "what needs none."
+)
+
+
+def explain_returned(failure: Failure) -> Answer:
+    """Return the ``return`` of a custom Function's backward that does not fit; else what was put "
+    "in the place of data."""
+    history = History(failure)
+    name = failure.match.groupdict().get("function")
+    returned = list(_returns_of(history, name))
+    index = failure.match.groupdict().get("index")
+    sites = [history.site(step) for step in returned]
+    reason = failure.text.strip().splitlines()[0].rstrip(".")
+    place = failure.place
+    if sites:
+        own = f"`{name.removesuffix('Backward')}`" if name else _("a custom Function")
+        said = _("{line}, in the backward of {function}, returns what does not fit: {reason}.").format(
+            line=words.spot(sites[0]), function=own, reason=reason
+        )
+        fix = (
+            _("Let that backward return a gradient of the input's shape at position {index}.").format(index=index)
+            if index is not None
+            else _("Let that backward return one gradient for each input of forward, and None for what needs none.")
+        )
+        return _answer(failure, said, fix, sites, None, certain=len(sites) == 1)
+    replaced = list(_data_replaced(history))
+    said = _("{line} came to {function} with a gradient that does not fit: {reason}.").format(
+        line=words.spot(place), function=f"`{name}`" if name else _("a function"), reason=reason
+    )
+    if replaced:
+        sites = [history.site(bound.step) for bound in replaced]
+        said = sentences(
+            said, _("{line} put other data behind a tensor that a graph knows.").format(line=words.spot(sites[0]))
+        )
+        fix = _("Make a new `nn.Parameter` of the new values in {line}, instead of assigning `.data`.").format(
+            line=words.line_of(sites[0])
+        )
+        owner = replaced[0].path.rpartition(".")[0]
+        return _answer(failure, said, fix, sites, owner, certain=len(sites) == 1)
+    fix = _(
+        "Look for what changed a tensor's shape, dtype or device after it was used: `.data = …`, `module.to(…)` or a "
+        "pruned layer between forward and backward."
+    )
+    return _answer(failure, said, fix, [], None, certain=False)
+
+
+def _answer(failure: Failure, said: str, fix: str, sites: list[Callsite], name: str | None, *, certain: bool) -> Answer:
+    return Answer(
+        code=RETURNED,
+        message=sentences(said, _(_RETURNED_WHY)),
+        error=failure.said,
+        place=failure.place,
+        candidates=tuple(sites),
+        certain=certain,
+        variable=name,
+        fix=fix,
+    )
+
+
+def _returns_of(history: History, node: str | None) -> list[Step]:
+    """The ``return`` statements of the backward of a custom Function of the user's; of all where no name is known."""
+    found: list[Step] = []
+    for filename, tree in history.everything():
+        for each in ast.walk(tree):
+            if not isinstance(each, ast.ClassDef) or not _is_function_class(each):
+                continue
+            if node is not None and each.name != node.removesuffix("Backward"):
+                continue
+            for method in each.body:
+                if isinstance(method, ast.FunctionDef) and method.name in ("backward", "vjp"):
+                    steps = steps_above(method, filename, f"{each.name}.{method.name}", None, None)
+                    found += [step for step in steps if isinstance(step.node, ast.Return)]
+        if found:
+            return found
+    return found
+
+
+def _is_function_class(node: ast.ClassDef) -> bool:
+    names = [base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases]
+    methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+    return bool(set(names) & {"Function", "InplaceFunction"}) or methods >= {"forward", "backward"}
+
+
+def _data_replaced(history: History) -> list[Bound]:
+    """The statements that put other data behind a tensor."""
+    found = []
+    for frame in range(len(history.failure.frames) - 1, -1, -1):
+        for step in history.steps(frame):
+            node = step.node
+            for target in node.targets if isinstance(node, ast.Assign) else ():
+                path = path_text(target)
+                if isinstance(target, ast.Attribute) and target.attr == "data" and path is not None:
+                    found.append(Bound(path, None, "=", step, frame))
+    return found
+
+
+GIVEN_BACK: tuple[Kind, ...] = (
+    Kind(
+        RETURNED,
+        re.compile(
+            r"[Ff]unction (?P<function>\w+) returned an (?:invalid gradient at index (?P<index>\d+)"
+            r"|incorrect number of "
+            r"gradients)|expected (?:Variable|Tensor) or None \(got (?P<got>\w+)\)"
+        ),
+        explain_returned,
+        _RETURNED_WHY,
+    ),
+)

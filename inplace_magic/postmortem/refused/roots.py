@@ -1,0 +1,69 @@
+"""What a failing backward was called for, as the user's line has it."""
+
+from __future__ import annotations
+
+import ast
+
+from inplace_magic.postmortem.refused.facts import is_tensor
+from inplace_magic.postmortem.refused.history import History
+from inplace_magic.postmortem.refused.values import UNKNOWN, Scopes, value_of
+from inplace_magic.source.expressions import parse
+
+_BACKWARDS = ("backward", "grad", "manual_backward")
+
+
+def backward_call(history: History) -> ast.Call | None:
+    """Return the call of the failing line that ran backward."""
+    place = history.failure.place
+    for text in (place.expression, place.statement) if place is not None else ():
+        tree = parse(text)
+        calls = [node for node in ([tree, *ast.walk(tree)] if tree is not None else []) if isinstance(node, ast.Call)]
+        named = [call for call in calls if runs_backward(call)]
+        if named or calls:
+            return (named or calls)[0]
+    return None
+
+
+def roots_in(history: History) -> list[ast.expr]:
+    """Return the expressions whose backward the failing line asks for; several for ``autograd.backward([a, b])``."""
+    call = backward_call(history)
+    if call is None:
+        return []
+    return roots_of_call(call, history.scopes(len(history.failure.frames) - 1))
+
+
+def roots_of_call(call: ast.Call, scopes: Scopes) -> list[ast.expr]:
+    """Return the expressions that a call runs backward from."""
+    if isinstance(call.func, ast.Attribute):
+        receiver = value_of(call.func.value, scopes)
+        computed = receiver is UNKNOWN and not isinstance(call.func.value, (ast.Name, ast.Attribute))
+        if _name(call) == "backward" and (is_tensor(receiver) or computed or not call.args):
+            return _inner(call.func.value)
+    given = argument(call, 0, "tensors", "outputs")
+    if given is None:
+        return []
+    return given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
+
+
+def _inner(node: ast.expr) -> list[ast.expr]:
+    """``loss`` of ``scaler.scale(loss)``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "scale" and node.args:
+        return [node.args[0]]
+    return [node]
+
+
+def runs_backward(call: ast.Call) -> bool:
+    """Whether a call has the name of one that runs backward."""
+    return isinstance(call.func, (ast.Attribute, ast.Name)) and _name(call) in _BACKWARDS
+
+
+def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
+    """Return what a call gives for a parameter."""
+    for word in call.keywords:
+        if word.arg in names:
+            return word.value
+    return call.args[position] if position < len(call.args) else None
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

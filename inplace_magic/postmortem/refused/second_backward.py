@@ -1,0 +1,293 @@
+"""A backward through a graph that an earlier backward had used up: which tensor leads there, and which line was first.
+
+Example::
+
+    for x in batches:
+        h = cell(x, h)      # `h` brings the graph of the pass before along
+        h.sum().backward()  # raises in the second pass
+
+The failing backward freed what it went through, too, so the graph alone does not tell which part was used up before.
+The text has the earlier backwards; where the tensor that one of them began at is still there, its graph is compared
+with this one. A loop has the same backward in each pass: then it is a name whose graph is older than the pass, since it
+was made above the loop, or is carried from one pass to the next.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from inplace_magic.language import N_, _, sentences
+from inplace_magic.postmortem.failure import Failure
+from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.refused import words
+from inplace_magic.postmortem.refused.facts import computed, is_tensor
+from inplace_magic.postmortem.refused.history import History, Step
+from inplace_magic.postmortem.refused.passes import carried, loop_around, needed_for
+from inplace_magic.postmortem.refused.roots import roots_in, roots_of_call, runs_backward
+from inplace_magic.postmortem.refused.subjects import reached
+from inplace_magic.postmortem.refused.values import paths_in, value_of
+from inplace_magic.record.answer import Answer
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.expressions import path_text
+
+CODE = "graph-used-twice"
+_WHY = N_(
+    "A backward frees what the graph had saved, so no other one can go through it, unless "
+    "`retain_graph=True` was given."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """How the failing backward came into the used up graph."""
+
+    kind: str
+    """``again``, ``shared``, ``joined``, ``above``, ``kept`` or ``carried``."""
+    name: str | None
+    """Of the tensor that leads there."""
+    made: Step | None
+    """The statement that made it."""
+    first: Callsite | None
+    """The backward that was first."""
+
+    def __post_init__(self) -> None:
+        assert self.kind in _SAID
+
+
+_SAID = {
+    "again": N_("{second} goes through the graph of {name} again: {first} had gone through it before."),
+    "shared": N_(
+        "{second} runs back through {name}, which {forward} made, into a part of the graph that {first} had gone "
+        "through before."
+    ),
+    "joined": N_("{second} goes into a part of the graph that {first} had gone through before."),
+    "above": N_(
+        "{second} runs back through {name} in each pass of the loop, and {forward} made its graph once, "
+        "before the loop."
+    ),
+    "kept": N_(
+        "{second} runs back through {name}, which {forward} put there in an earlier pass of the loop, into a graph "
+        "that a backward had gone through by then."
+    ),
+    "carried": N_(
+        "{second} runs back through {name} into the graph of an earlier pass of the loop, which a backward had gone "
+        "through in that pass. {forward} carries it on."
+    ),
+}
+_CURES = {
+    "again": N_(
+        "Compute {name} anew before {again}, or run backward once. Where one graph shall be used twice, pass "
+        "`retain_graph=True` to {before}."
+    ),
+    "shared": N_(
+        "Where both shall go through it, run backward once, on the sum of the two results, or pass `retain_graph=True` "
+        "to {before}. Where only one shall, hand the other the values alone, by `.detach()` of {name}."
+    ),
+    "joined": N_(
+        "Where both shall go through it, run backward once, on the sum of the two results, or pass `retain_graph=True` "
+        "to {before}. Where only one shall, hand the other detached values."
+    ),
+    "above": N_("Compute {name} anew in each pass: put {made}, and what it needs, into the loop."),
+    "kept": N_("Empty what holds {name} after each backward, or keep the values alone there, by `.detach()`."),
+    "carried": N_(
+        "Cut it off between two passes, by `.detach()` of {name} at the top of the loop: gradients then end where a "
+        "pass begins."
+    ),
+}
+
+
+def explain_second_backward(failure: Failure) -> Answer:
+    """Return the line by which the failing backward came into a used up graph, and the backward that was first."""
+    history = History(failure)
+    roots = roots_in(history)
+    path = path_text(roots[0]) if roots else None
+    ways = list(_ways(history, path))
+    best = ways[0] if ways else None
+    sites: list[Callsite] = []
+    for way in ways:
+        site = way.first if way.kind in ("again", "shared", "joined") else history.site(way.made) if way.made else None
+        if site is not None and site not in sites:
+            sites.append(site)
+    told = {"second": words.spot(failure.place), "again": words.line_of(failure.place)}
+    if best is not None:
+        made = history.site(best.made) if best.made is not None else None
+        told |= {"name": words.tensor(best.name), "forward": words.spot(made), "made": words.line_of(made)}
+        told |= {"first": words.spot(best.first), "before": words.line_of(best.first)}
+    return Answer(
+        code=CODE,
+        message=sentences(
+            _(_SAID[best.kind] if best is not None else _UNKNOWN).format(**told),
+            words.doubt(sites[1:]) if len(sites) > 1 else "",
+            _(_WHY),
+        ),
+        error=failure.said,
+        place=failure.place,
+        candidates=tuple(sites),
+        certain=len(sites) == 1 and len({way.kind for way in ways}) == 1,
+        variable=best.name if best is not None else path,
+        fix=_(_CURES[best.kind] if best is not None else _CURE).format(**told),
+    )
+
+
+_UNKNOWN = N_(
+    "{second} goes into a graph that another backward had gone through before. The text does not show which one."
+)
+_CURE = N_(
+    "Compute the result anew before each backward, or hand on the values alone, by `.detach()`, of "
+    "what comes from before."
+)
+
+
+def _ways(history: History, path: str | None) -> Iterator[_Way]:
+    """How it can have come there, likeliest first."""
+    from inplace_magic.capture.torch import describe
+    from inplace_magic.postmortem.graph import roots_of
+
+    failure = history.failure
+    roots = roots_of(failure.stack)
+    nodes = _behind(roots)
+    tops = [describe.grad_fn(root) for root in roots]
+    last = len(failure.frames) - 1
+    found = False
+    for step, tensor in _backwards_before(history, last):
+        if tensor is None:
+            continue
+        before = _behind([tensor])
+        both = before.keys() & nodes.keys()
+        if not both:
+            continue
+        first = history.site(step)
+        if any(id(top) in before for top in tops):
+            yield _Way("again", path, None, first)
+        else:
+            name, made = _nearest(history, last, {key: nodes[key] for key in both}, roots)
+            yield _Way("shared" if name is not None else "joined", name, made, first)
+        found = True
+        break
+    if found:
+        return
+    for frame in range(last, -1, -1):
+        loop = loop_around(history, frame)
+        if loop is not None:
+            yield from _in_a_loop(history, frame, loop, nodes, path)
+            return
+
+
+def _in_a_loop(history: History, frame: int, loop: ast.AST, nodes: dict[int, Any], path: str | None) -> Iterator[_Way]:
+    place = history.failure.frames[frame].place
+    made = history.binding(path, frame) if path is not None else None
+    if made is not None and made.how == "=" and not any(loop is each for each in made.step.around):
+        yield _Way("again", path, made.step, place)
+        return
+    names = _leading_there(history, frame, nodes)
+    above = False
+    for name in names:
+        bound = history.binding(name, frame)
+        if bound is not None and bound.how == "=" and not any(loop is each for each in bound.step.around):
+            above = True
+            yield _Way("above", name, bound.step, place)
+    kept = list(dict.fromkeys(name[: name.index("[")] for name in names if "[" in name))
+    for root in kept:
+        bound = history.binding(root, frame)
+        if bound is None or not any(loop is each for each in bound.step.around):
+            first = next(name for name in names if name.startswith(f"{root}["))
+            for step in history.storing(root):
+                yield _Way("kept", first, step, place)
+    scopes = history.scopes(frame)
+    states = list(carried(history, frame, loop, lambda path: _leads(path, names, scopes)))
+    if not states and not above:  # `out, state = cell(x, state)`: what is carried now is behind no result yet
+        needed = needed_for(history, frame, loop, path)
+        states = list(carried(history, frame, loop, lambda path: path in needed and _has_graph(path, scopes)))
+    for name, step in states:
+        yield _Way("carried", name, step, place)
+    for name in names:
+        owner, _dot, attribute = name.rpartition(".")
+        if owner and attribute.isidentifier() and history.binding(name, frame) is None:
+            given = [bound for bound in history.of_attribute(attribute) if not isinstance(bound.value, ast.Constant)]
+            reading = [bound for bound in given if bound.value is not None and _names(bound.value, attribute)]
+            for bound in reading or given:
+                yield _Way("carried", name, bound.step, place)
+
+
+def _names(value: ast.expr, attribute: str) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == attribute for node in ast.walk(value))
+
+
+def _behind(tensors: list[Any]) -> dict[int, Any]:
+    """The nodes behind some tensors by their id, leaves left out."""
+    from inplace_magic.capture.torch.describe_nodes import node_name
+    from inplace_magic.postmortem.graph import most_nodes, nodes_of
+
+    nodes = list(nodes_of(tensors, most_nodes()))
+    return {id(node): node for node in nodes if node_name(node) != "AccumulateGrad"}
+
+
+def _leading_there(history: History, frame: int, nodes: dict[int, Any]) -> list[str]:
+    """The paths in sight whose tensors a graph goes through, the first made first."""
+    from inplace_magic.capture.torch import describe
+    from inplace_magic.capture.torch.describe_nodes import node_sequence
+
+    found = []
+    for depth, path, tensor in reached(history.scopes(frame)):
+        node = describe.grad_fn(tensor) if not describe.is_view(tensor) else None
+        if node is not None and id(node) in nodes:
+            found.append((node_sequence(node) or 0, depth, path))
+    return [path for _, _, path in sorted(found)]
+
+
+def _nearest(history: History, frame: int, shared: dict[int, Any], roots: list[Any]) -> tuple[str | None, Step | None]:
+    """The last made tensor with a name in what two graphs share, and the statement that made it."""
+    for name in reversed(_leading_there(history, frame, shared)):
+        bound = history.binding(name, frame)
+        if bound is not None:
+            return name, bound.step
+    return None, None
+
+
+def _leads(path: str, names: list[str], scopes: Any) -> bool:
+    """Whether a name leads into the graph: itself, what it holds, or a view, of which that is not asked."""
+    if any(name == path or name.startswith((f"{path}[", f"{path}.")) for name in names):
+        return True
+    from inplace_magic.capture.torch import describe
+
+    value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
+    return is_tensor(value) and describe.is_view(value) and describe.requires_grad(value)
+
+
+def _has_graph(path: str, scopes: Any) -> bool:
+    value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
+    inner = value if type(value) in (tuple, list) else (value,)
+    return any(is_tensor(each) and computed(each) for each in inner)
+
+
+def _backwards_before(history: History, frame: int) -> Iterator[tuple[Step, Any]]:
+    """(statement, tensor it began at where that is still there) of the backwards before, the latest first."""
+    steps, scopes = history.steps(frame), history.scopes(frame)
+    for at, step in enumerate(steps):
+        if hasattr(step.node, "body") or step.earlier_pass:
+            continue
+        for node in ast.walk(step.node):
+            if not isinstance(node, ast.Call) or not runs_backward(node) or _keeps_the_graph(node):
+                continue
+            for root in roots_of_call(node, scopes):
+                path = path_text(root)
+                since = {name for later in steps[:at] for name, _, _ in later.bound}
+                value = value_of(root, scopes) if path is not None and path not in since else None
+                if path is None:  # `(a + b).backward()`, `loss.mean().backward()`: of what it is computed from
+                    inner = [value_of(each, scopes) for each in paths_in(root) if path_text(each) not in since]
+                    value = next((each for each in inner if is_tensor(each)), None)
+                yield step, value if is_tensor(value) else None
+
+
+def _keeps_the_graph(call: ast.Call) -> bool:
+    given = {word.arg: getattr(word.value, "value", None) for word in call.keywords}
+    return given.get("retain_graph", given.get("create_graph")) is True
+
+
+SECOND: tuple[Kind, ...] = (
+    Kind(CODE, re.compile(r"Trying to backward through the graph a second time"), explain_second_backward, _WHY),
+)

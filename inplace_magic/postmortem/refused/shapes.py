@@ -1,0 +1,182 @@
+"""Errors about what backward begins with: a result of several numbers, and a gradient of another shape than its own."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from inplace_magic.language import N_, _, sentences
+from inplace_magic.postmortem.failure import Failure
+from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.refused import words
+from inplace_magic.postmortem.refused.facts import is_one_real_number, is_tensor, shape_of
+from inplace_magic.postmortem.refused.history import Bound, History, Step
+from inplace_magic.postmortem.refused.roots import roots_in
+from inplace_magic.postmortem.refused.values import own_attributes, value_of
+from inplace_magic.record.answer import Answer
+from inplace_magic.source.expressions import path_text
+
+NOT_SCALAR = "loss-not-scalar"
+OTHER_SHAPE = "gradient-of-another-shape"
+_MOST_STEPS = 20
+
+_SCALAR_WHY = N_(
+    "Backward begins with the gradient 1 of one number; of several numbers PyTorch cannot know their weights."
+)
+_SHAPE_WHY = N_("The gradient that backward begins with has one number for each number of the result.")
+
+
+def explain_not_scalar(failure: Failure) -> Answer:
+    """Return the line that gave a result of several numbers where one was wanted."""
+    history = History(failure)
+    frame = len(failure.frames) - 1
+    roots = roots_in(history)
+    scopes = history.scopes(frame)
+    shaped = [
+        (root, value) for root in roots if is_tensor(value := value_of(root, scopes)) and not is_one_real_number(value)
+    ]
+    root, tensor = shaped[0] if shaped else (roots[0] if roots else None, None)
+    path = path_text(root)
+    made = _maker(history, path, frame, tensor) if path is not None else None
+    site = history.site(made.step) if made is not None else failure.place
+    unreduced = _without_reduction(made, history, frame)
+    shape = shape_of(tensor) if tensor is not None else None
+    real = "real scalar" not in failure.text and "complex" not in failure.text.lower()
+    return Answer(
+        code=NOT_SCALAR,
+        message=sentences(
+            _("{line} runs backward from {tensor}, which is complex.").format(
+                line=words.spot(failure.place), tensor=_called(root)
+            )
+            if not real
+            else _("{line} runs backward from {tensor}, whose shape is {shape}.").format(
+                line=words.spot(failure.place), tensor=_called(root), shape=shape or _("unknown")
+            ),
+            _("{line} gave it.").format(line=words.spot(site)) if made is not None else "",
+            _('`{code}` was made with `reduction="none"`, so it gives one loss for each entry.').format(code=unreduced)
+            if unreduced
+            else "",
+            _(_SCALAR_WHY),
+        ),
+        error=failure.said,
+        place=failure.place,
+        candidates=(site,) if site is not None else (),
+        certain=made is None or made.step.sure,
+        variable=path,
+        fix=_("Take a real number of it: `.abs()`, `.real`, or the square of the absolute value, and its sum.")
+        if not real
+        else _(
+            "Make one number of it in {line}, by `.mean()` or `.sum()`; or hand backward a weight for each number: "
+            "`gradient=torch.ones_like({name})`."
+        ).format(line=words.line_of(site), name=path or "…"),
+    )
+
+
+def _called(root: ast.expr | None) -> str:
+    return words.code(ast.unparse(root)) if root is not None else _("a tensor")
+
+
+def _maker(history: History, path: str, frame: int, tensor: Any) -> Bound | None:
+    """The statement that gave a result its shape, followed through ``loss = loss / 2`` and plain renaming."""
+    bound = history.binding(path, frame)
+    steps = history.steps(frame)
+    for _step in range(_MOST_STEPS):
+        if bound is None or bound.value is None:
+            return bound
+        if bound.how == "argument":
+            given, frame = path_text(bound.value), bound.frame or 0
+            outer = history.binding(given, frame) if given is not None else None
+            if outer is None:
+                return bound
+            bound, steps = outer, history.steps(frame)
+            continue
+        older = _source(bound)
+        at = next((i for i, step in enumerate(steps) if step is bound.step), len(steps)) if bound else 0
+        before = (
+            next((b for b in history.bindings(older, frame) if _index(steps, b.step) > at), None) if older else None
+        )
+        if before is None:
+            return bound
+        bound = before
+    return bound
+
+
+def _source(bound: Bound) -> str | None:
+    """The one name whose shape a statement hands on: of ``loss = loss / 2``, ``loss *= 2`` and ``loss = first``."""
+    if bound.how == "+=":
+        return bound.path
+    value = bound.value
+    if isinstance(value, (ast.Name, ast.Attribute)):
+        return path_text(value)
+    scaled = isinstance(value, ast.BinOp) and path_text(value.left) == bound.path
+    return bound.path if scaled else None
+
+
+def _index(steps: list[Step], step: Step) -> int:
+    return next((i for i, each in enumerate(steps) if each is step), -1)
+
+
+def _without_reduction(made: Bound | None, history: History, frame: int) -> str | None:
+    """The loss of a statement that was told not to reduce: ``nn.MSELoss(reduction="none")``."""
+    for call in ast.walk(made.value) if made is not None and made.value is not None else ():
+        if isinstance(call, ast.Call):
+            if any(w.arg == "reduction" and getattr(w.value, "value", "") == "none" for w in call.keywords):
+                return ast.unparse(call.func)
+            if own_attributes(value_of(call.func, history.scopes(frame))).get("reduction") == "none":
+                return ast.unparse(call.func)
+    return None
+
+
+def explain_other_shape(failure: Failure) -> Answer:
+    """Return what backward was given and what it wanted."""
+    history = History(failure)
+    index = int(failure.match["index"])
+    roots = roots_in(history)
+    root = roots[index] if index < len(roots) else (roots[0] if roots else None)
+    path = path_text(root)
+    if path is not None and type(value_of(root, history.scopes(len(failure.frames) - 1))) in (list, tuple):
+        path = f"{path}[{index}]"
+    return Answer(
+        code=OTHER_SHAPE,
+        message=sentences(
+            _(
+                "{line} begins backward at {tensor}, whose {what} is {wanted}, with a gradient whose {what} is {given}."
+            ).format(
+                line=words.spot(failure.place),
+                tensor=words.tensor(path) if path is not None else _called(root),
+                what=failure.match["what"],
+                wanted=failure.match["wanted"].replace("torch.Size(", "").rstrip(")."),
+                given=failure.match["given"].replace("torch.Size(", "").rstrip(")."),
+            ),
+            _(_SHAPE_WHY),
+        ),
+        error=failure.said,
+        place=failure.place,
+        candidates=(failure.place,) if failure.place is not None else (),
+        certain=failure.place is not None,
+        variable=path,
+        fix=_("Give it a gradient like the result: `torch.ones_like({name})`, or run backward from one number.").format(
+            name=path or "…"
+        ),
+    )
+
+
+SHAPES: tuple[Kind, ...] = (
+    Kind(
+        NOT_SCALAR,
+        re.compile(r"grad can be (?:implicitly created|computed) only for (?:real )?scalar outputs"),
+        explain_not_scalar,
+        _SCALAR_WHY,
+    ),
+    Kind(
+        OTHER_SHAPE,
+        re.compile(
+            r"Mismatch in (?P<what>shape|dtype): grad_output\[(?P<index>\d+)\] has a (?:shape"
+            r"|dtype) of (?P<given>.+?) and "
+            r"output\[\d+\] has a (?:shape|dtype) of (?P<wanted>[^\n]+)"
+        ),
+        explain_other_shape,
+        _SHAPE_WHY,
+    ),
+)

@@ -1,0 +1,46 @@
+"""What is known at an expression of the text: the statements before it, and the names that still mean what they did."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from inplace_magic.postmortem.refused.history import Bound, Step
+from inplace_magic.postmortem.refused.values import UNKNOWN, value_of
+from inplace_magic.source.expressions import path_text
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What can be seen from a place in a text."""
+
+    steps: tuple[Step, ...]
+    scopes: tuple[Mapping[str, object], ...]
+    frame: int | None
+    step: Step | None = None
+    """The statement that holds it; None for the failing line itself."""
+
+    def at(self, step: Step) -> Sight:
+        return replace(self, step=step)
+
+    def before(self, path: str) -> Iterator[Bound]:
+        """The statements that gave a name its value before this one, the latest first."""
+        for step in self.steps[self._from :]:
+            for name, value, how in step.bound:
+                if name == path:
+                    yield Bound(path, value, how, step, self.frame)
+
+    def value(self, node: ast.expr) -> object:
+        """What an expression stands for; unknown where a name of it was given another value since."""
+        path = path_text(node)
+        since = self.steps[: self._from]
+        if path is not None and any(name == path for step in since for name, _, _ in step.bound):
+            return UNKNOWN
+        return value_of(node, self.scopes)
+
+    @property
+    def _from(self) -> int:
+        if self.step is None:
+            return 0
+        return next((at + 1 for at, step in enumerate(self.steps) if step is self.step), 0)

@@ -1,0 +1,187 @@
+"""Which tensor of the user's an error is about: told by the failing line, and by what the frames below it hold.
+
+PyTorch's texts name no variable. The failing line shows which tensors it can mean, and only some of them are what the
+text says: a leaf, a view, a tensor on the memory that was read. Where the line hands the tensor to a library, the
+library's frames hold the same object.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from inplace_magic.postmortem.refused.facts import is_tensor
+from inplace_magic.postmortem.refused.history import Bound, History
+from inplace_magic.postmortem.refused.values import Scopes, paths_in, value_of
+from inplace_magic.source.expressions import parse, path_text
+
+Fits = Callable[[Any], bool]
+_MOST_FRAMES = 20
+_MOST_HELD = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A tensor of the user's, for as long as the answer is made."""
+
+    path: str | None
+    """How the failing line calls it; None where it has no name there."""
+    tensor: Any
+    frame: int
+    """The user's frame in which the name holds."""
+    is_only: bool
+    """Whether no other tensor of the line fits as well."""
+    is_below: bool = False
+    """Whether a library's frame below the line holds it, which the line did not hand in by a word of its own."""
+
+
+def subject_of(history: History, fits: Fits, *, written: bool = False) -> Subject | None:
+    """Return the tensor that an error is about.
+
+    Args:
+        history: of the failure.
+        fits: whether a tensor can be the one.
+        written: whether it is the one that the line writes; any tensor of the line otherwise.
+    """
+    frame = len(history.failure.frames) - 1
+    if frame < 0:
+        return None
+    scopes = history.scopes(frame)
+    tree = parse(history.failure.frames[frame].place.statement)
+    expression = parse(history.failure.frames[frame].place.expression) or tree
+    if written:
+        for node in (*written_by(expression), *written_by(tree)):
+            found = _read(node, scopes, fits)
+            if found is not None:
+                return Subject(found[0], found[1], frame, is_only=True)
+    below = _held_below(history, fits)
+    if below:
+        path = name_of(below[0], tree, scopes)
+        return Subject(path, below[0], frame, is_only=len(below) == 1, is_below=True)
+    named = [found for part in (expression, tree) for found in _named(part, scopes, fits)]
+    if not named:
+        return None
+    return Subject(*named[0], frame, is_only=len({id(tensor) for _, tensor in named}) == 1)
+
+
+def origin_of(history: History, subject: Subject, *, anywhere: bool = False) -> Bound | None:
+    """Return the statement that gave the tensor its name.
+
+    Args:
+        history: of the failure.
+        subject: the tensor.
+        anywhere: whether any statement that gives an attribute of that name its value will do, where there is one.
+    """
+    if subject.path is None:
+        return None
+    found = history.binding(subject.path, subject.frame)
+    for _step in range(_MOST_FRAMES):
+        given = path_text(found.value) if found is not None and found.how == "argument" else None
+        outer = history.binding(given, found.frame) if found is not None and given and found.frame is not None else None
+        if outer is None:
+            break
+        found = outer
+    if found is None and subject.path.endswith("]"):
+        root = subject.path[: subject.path.index("[")]
+        kept = list(history.storing(root))
+        found = Bound(subject.path, None, "=", kept[-1]) if kept else history.binding(root, subject.frame)
+    owner, _, name = subject.path.rpartition(".")
+    if found is None and anywhere and owner and name.isidentifier():
+        every = [bound for bound in history.of_attribute(name) if not isinstance(bound.value, ast.Constant)]
+        found = (
+            replace(every[0], step=replace(every[0].step, sure=False)) if len(every) > 1 else next(iter(every), None)
+        )
+    return found
+
+
+def written_by(tree: ast.AST | None) -> Iterator[ast.expr]:
+    """Yield the expressions that a statement or call plainly writes: of ``x[1:] += y``, ``x[0] = y``, ``x.mul_(2)``
+    and ``f(y, out=x)`` it is ``x``; of ``f_(x)`` the first argument."""
+    for node in [tree, *(ast.walk(tree) if tree is not None else ())]:
+        if isinstance(node, ast.AugAssign):
+            yield node.target
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                yield from ([target] if isinstance(target, ast.Subscript) else [])
+                yield from ([target.value] if isinstance(target, ast.Attribute) else [])
+        elif isinstance(node, ast.Call):
+            yield from (word.value for word in node.keywords if word.arg == "out")
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name.endswith("_") and not name.endswith("__"):
+                yield from ([node.func.value] if isinstance(node.func, ast.Attribute) else [])
+                yield from node.args[:1]
+
+
+def name_of(tensor: Any, tree: ast.AST | None, scopes: Scopes) -> str | None:
+    """The path by which the line, else any name in sight, leads to a tensor."""
+    for path, found in _named(tree, scopes, lambda each: each is tensor):
+        if found is tensor:
+            return path
+    return next(iter(names_leading_to(tensor, scopes)), None)
+
+
+def names_leading_to(tensor: Any, scopes: Scopes) -> list[str]:
+    """The paths by which names in sight lead to one object, the shortest first."""
+    found = [(depth, path) for depth, path, each in reached(scopes) if each is tensor]
+    return [path for _, path in sorted(found, key=lambda pair: pair[0])]
+
+
+def reached(scopes: Scopes) -> list[tuple[int, str, Any]]:
+    """(steps, path, tensor) of the tensors that names in sight lead to; of a name that means two things, the inner."""
+    seen: set[str] = set()
+    found: list[tuple[int, str, Any]] = []
+    for names in scopes:
+        own = {name: value for name, value in list(names.items()) if name not in seen}
+        seen.update(own)
+        found += _within(own)
+    return found
+
+
+def _within(names: Mapping[str, object]) -> list[tuple[int, str, Any]]:
+    from inplace_magic.postmortem.memory import holders_in
+
+    every = [entry for entries in holders_in([names]).values() for entry in entries]
+    return [(path.count(".") + path.count("["), path, tensor) for path, tensor in every]
+
+
+def _read(node: ast.expr, scopes: Scopes, fits: Fits) -> tuple[str | None, Any] | None:
+    """(path, tensor) of what an expression writes; of a part that is no object of its own the whole."""
+    step: ast.expr = node
+    while True:
+        value = value_of(step, scopes)
+        if is_tensor(value) and fits(value):
+            return path_text(step), value
+        if isinstance(step, (ast.Subscript, ast.Attribute)):
+            step = step.value
+        elif isinstance(step, ast.Call) and isinstance(step.func, ast.Attribute):
+            step = step.func.value
+        else:
+            return None
+
+
+def _named(tree: ast.AST | None, scopes: Scopes, fits: Fits) -> list[tuple[str | None, Any]]:
+    """(path, tensor) of all in a statement that fit: named there, or held by what is named there."""
+    direct: list[tuple[str | None, Any]] = []
+    inside: list[tuple[str | None, Any]] = []
+    for node in paths_in(tree) if tree is not None else ():
+        path, value = path_text(node), value_of(node, scopes)
+        if is_tensor(value):
+            direct += [(path, value)] if fits(value) else []
+        elif path is not None:
+            inside += [(name, each) for _, name, each in _within({path: value}) if fits(each)]
+    return [*direct, *inside]
+
+
+def _held_below(history: History, fits: Fits) -> list[Any]:
+    """The tensors that fit in the frames of libraries below the user's line, the innermost frame first."""
+    found: list[Any] = []
+    for frame in reversed(history.failure.stack[history.failure.frames[-1].at + 1 :]):
+        for held in gc.get_referents(frame)[:_MOST_HELD]:  # `f_locals` would leave a copy in the frame
+            if is_tensor(held) and fits(held) and not any(held is each for each in found):
+                found.append(held)
+        if found:
+            return found
+    return found

@@ -1,0 +1,239 @@
+"""Errors about views that autograd cannot follow, about tensors of inference mode, and about overlapping memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from inplace_magic.language import N_, _, sentences
+from inplace_magic.postmortem.failure import Failure
+from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.refused import words
+from inplace_magic.postmortem.refused.about import About
+from inplace_magic.postmortem.refused.facts import is_tensor, made_in_inference_mode, repeats_elements, view
+from inplace_magic.postmortem.refused.history import Bound, History, Step
+from inplace_magic.postmortem.refused.subjects import Subject, origin_of, subject_of, written_by
+from inplace_magic.postmortem.refused.values import value_of
+from inplace_magic.record.answer import Answer
+from inplace_magic.source.expressions import path_text
+
+_HOOKED = "BackwardHookFunction"
+"""The custom Function by which a full backward hook of a module sees gradients."""
+
+
+def _maker(failure: Failure, tensor: Any) -> dict[str, str]:
+    groups = failure.match.groupdict()
+    if groups.get("mode"):
+        return {"maker": _("{mode} mode").format(mode=groups["mode"])}
+    return {"maker": groups.get("node") or _("unknown")}
+
+
+def _of_a_hook(failure: Failure, subject: Subject, made: Bound | None) -> str | None:
+    if failure.match["node"] != _HOOKED:
+        return None
+    return _(
+        "A full backward hook hands a module's input and output through such a Function. Make the operation that "
+        "follows out-of-place (`inplace=False`), or clone the output first."
+    )
+
+
+_SEVERAL = About(
+    "multi-output-view-written",
+    view,
+    N_("{line} writes {tensor}, a view, in place."),
+    N_(
+        "It is one of several views that one operation gave at once (`split`, `chunk`, `unbind`, a loop over a "
+        "tensor), or was taken from one. PyTorch cannot rewrite the history of one of them without the others, so it "
+        "refused."
+    ),
+    N_(
+        "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use "
+        "`{name}.clone()`."
+    ),
+    written=True,
+    facts=_maker,
+)
+_NO_GRAD = About(
+    "no-grad-view-written",
+    view,
+    N_("{line} writes {tensor}, a view, in place."),
+    N_(
+        "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot record "
+        "a write through it."
+    ),
+    N_(
+        "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line} under "
+        "`torch.no_grad()` and detach what it writes."
+    ),
+    written=True,
+    facts=_maker,
+)
+_CUSTOM = About(
+    "custom-function-view-written",
+    view,
+    N_("{line} writes {tensor}, a view, in place."),
+    N_(
+        "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer keep "
+        "right after a write, so it refused."
+    ),
+    N_(
+        "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use "
+        "`{name}.clone()`."
+    ),
+    written=True,
+    facts=_maker,
+    cure=_of_a_hook,
+)
+_DETACHED = About(
+    "view-detached-in-place",
+    view,
+    N_("{line} detaches {tensor}, a view, in place."),
+    N_("Cutting a view off its history would leave the tensor behind it with a wrong one, so PyTorch refused."),
+    N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
+    written=True,
+)
+_INFERENCE = About(
+    "inference-tensor-written",
+    made_in_inference_mode,
+    N_("{line} writes {tensor} in place, which was made under `inference_mode`."),
+    N_(
+        "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
+        "written outside of it."
+    ),
+    N_("Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."),
+    written=True,
+)
+_IN_AUTOGRAD = About(
+    "inference-tensor-in-autograd",
+    made_in_inference_mode,
+    N_("{line} uses {tensor} in a computation that autograd records, and {tensor} was made under `inference_mode`."),
+    N_("A tensor made under `inference_mode` has no version counter and no place in autograd, so no node may save it."),
+    N_(
+        "Make it under `torch.no_grad()` in place of `inference_mode`, or hand the computation a copy: "
+        "`{name}.clone()`, taken outside of `inference_mode`."
+    ),
+    made_it=True,
+)
+_EXPANDED = About(
+    "expanded-write-refused",
+    repeats_elements,
+    N_("{line} writes {tensor}, in which one element of memory stands for several positions."),
+    N_("To write one of them is to change the others, so PyTorch refused."),
+    N_("Give it memory of its own first: `.clone()` what {origin} gives."),
+    written=True,
+)
+_OVERLAP = About(
+    "overlapping-write-refused",
+    lambda tensor: True,
+    N_("{line} writes {tensor} while it reads other elements of the same memory."),
+    N_("An element that is still to be read could already hold its new value, so PyTorch refused."),
+    N_("Read from a copy: append `.clone()` to what {line} reads."),
+    written=True,
+)
+
+_BASE_WHY = N_(
+    "Several views of it had been taken at once (`split`, `chunk`, `unbind`, a loop over a tensor). Once the tensor "
+    "behind them is written, PyTorch cannot tell the history of each view any more, and refused when one was used."
+)
+_OF_BASE = r"and its base or another view of its base has been modified inplace"
+_NODE = r"Output \d+ of (?P<node>\w+?)(?:Backward\d*)? is a view "
+
+
+def explain_base_written(failure: Failure) -> Answer:
+    """Return the line that wrote the memory behind a view which the failing line uses."""
+    history = History(failure)
+    used = subject_of(history, view)
+    made = origin_of(history, used) if used is not None else None
+    writes = list(_writes_of(history, used, made)) if used is not None else []
+    sites = list(dict.fromkeys(history.site(step) for _, step in writes))
+    path = writes[0][0] if writes else None
+    several = failure.match.groupdict().get("node") is not None
+    why = _(_BASE_WHY if several else _NO_GRAD.why).format(**_maker(failure, None))
+    name = path or _("it")
+    said = (
+        _("{line} wrote {tensor}, and {use} then used a view of it.").format(
+            line=words.spot(sites[0]), tensor=words.tensor(path), use=words.spot(failure.place)
+        )
+        if sites
+        else _("{use} uses a view of a tensor that was written after the view was taken.").format(
+            use=words.spot(failure.place)
+        )
+    )
+    return Answer(
+        code="base-of-multi-output-view-written" if several else _NO_GRAD.code,
+        message=sentences(said, why),
+        error=failure.said,
+        place=failure.place,
+        candidates=tuple(sites),
+        certain=len(sites) == 1 and writes[0][1].sure,
+        variable=path,
+        fix=_("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line}.").format(
+            name=name, line=words.line_of(sites[0] if sites else None)
+        ),
+    )
+
+
+def _writes_of(history: History, used: Subject, made: Bound | None) -> Iterator[tuple[str | None, Step]]:
+    """(path, statement) of the writes into a tensor's memory since its name was given, the latest first."""
+    from inplace_magic.postmortem.memory import memory_of
+
+    memory = memory_of(used.tensor)
+    scopes = history.scopes(used.frame)
+    for step in history.steps(used.frame) if memory is not None else ():
+        if made is not None and step is made.step:
+            return
+        for node in written_by(step.node) if not hasattr(step.node, "body") else ():
+            target = node
+            while not is_tensor(value_of(target, scopes)) and hasattr(target, "value"):
+                target = target.value
+            value = value_of(target, scopes)
+            there = memory_of(value) if is_tensor(value) else None
+            if there is not None and memory is not None and there.storage == memory.storage:
+                yield path_text(target), step
+                break
+
+
+_MODE = r"A view was created in (?P<mode>no_grad|inference) mode "
+
+VIEWS: tuple[Kind, ...] = (
+    Kind("base-of-multi-output-view-written", re.compile(f"{_NODE}{_OF_BASE}"), explain_base_written, _BASE_WHY),
+    Kind(
+        _SEVERAL.code,
+        re.compile(rf"{_NODE}(?=.*function that returns multiple views)", re.DOTALL),
+        _SEVERAL,
+        _SEVERAL.why,
+    ),
+    Kind(_CUSTOM.code, re.compile(rf"{_NODE}(?=.*inside a custom Function)", re.DOTALL), _CUSTOM, _CUSTOM.why),
+    Kind(_NO_GRAD.code, re.compile(f"{_MODE}{_OF_BASE}"), explain_base_written, _NO_GRAD.why),
+    Kind(_NO_GRAD.code, re.compile(_MODE), _NO_GRAD, _NO_GRAD.why),
+    Kind(_DETACHED.code, re.compile(r"Can't detach views in-place"), _DETACHED, _DETACHED.why),
+    Kind(
+        _INFERENCE.code,
+        re.compile(r"Inplace update to inference tensor outside InferenceMode"),
+        _INFERENCE,
+        _INFERENCE.why,
+    ),
+    Kind(
+        _IN_AUTOGRAD.code,
+        re.compile(
+            r"Inference tensors cannot be saved for backward"
+            r"|requires_grad=True on inference tensor outside InferenceMode"
+            r"|Inference tensors do not track version counter"
+        ),
+        _IN_AUTOGRAD,
+        _IN_AUTOGRAD.why,
+    ),
+    Kind(
+        _EXPANDED.code,
+        re.compile(r"more than one element of the written-to tensor refers to a single memory location"),
+        _EXPANDED,
+        _EXPANDED.why,
+    ),
+    Kind(
+        _OVERLAP.code,
+        re.compile(r"some elements of the input tensor and the written-to tensor refer to a single memory location"),
+        _OVERLAP,
+        _OVERLAP.why,
+    ),
+)

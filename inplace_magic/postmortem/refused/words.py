@@ -1,0 +1,48 @@
+"""How places and tensors are called in an answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from inplace_magic.language import _
+from inplace_magic.record.places import Callsite
+
+_MOST = 70
+_MOST_LINES = 3
+
+
+def code(text: str) -> str:
+    """Source within a sentence: on one line, not too long, in backticks."""
+    line = re.sub(r"\s+", " ", text).strip()
+    return f"`{line if len(line) <= _MOST else line[: _MOST - 1] + '…'}`"
+
+
+def line_of(site: Callsite | None) -> str:
+    """The line's code; its place where the code is not known."""
+    if site is None:
+        return _("an unknown line")
+    text = site.statement or site.text
+    return code(text) if text.strip() else site.place
+
+
+def spot(site: Callsite | None) -> str:
+    """The line's code and, in brackets, its place."""
+    if site is None or not (site.statement or site.text).strip():
+        return line_of(site)
+    return _("{line} ({place})").format(line=line_of(site), place=site.place)
+
+
+def doubt(others: Sequence[Callsite] = ()) -> str:
+    """What is said where the facts do not leave one line alone."""
+    lines = "; ".join(map(spot, others[:_MOST_LINES]))
+    return (
+        _("It can also have been {lines}.").format(lines=lines)
+        if lines
+        else _("This follows from the text alone; no live value confirms it.")
+    )
+
+
+def tensor(path: str | None) -> str:
+    """A tensor's name; words for one that has none."""
+    return f"`{path}`" if path else _("a tensor")
