@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType, ModuleType
 
+from inplace_magic.postmortem.reading import is_a
 from inplace_magic.postmortem.refused.callees import arguments_of, header, makes_a_tensor, method_of, parameters_of
 from inplace_magic.postmortem.refused.cutters import (
     cutters,
@@ -167,9 +168,9 @@ class Search:
         hit = False
         for node in paths_in(value):
             path, known = path_text(node), here.value(node)
-            if path is None or isinstance(known, (ModuleType, FunctionType, type)) or self._is_module(known):
+            if path is None or is_a(known, (ModuleType, FunctionType, type)) or self._is_module(known):
                 continue
-            if known is None or isinstance(known, (str, bool)):
+            if known is None or is_a(known, (str, bool)):
                 continue
             hit = self._behind(path, here, depth) or hit
         if not hit and here.step is not None and makes_a_tensor(value):
@@ -204,7 +205,7 @@ class Search:
                     return True
             elif self._is_module(known):
                 pass  # its parameters count where it is called
-            elif known is UNKNOWN or isinstance(known, (list, tuple, dict)):
+            elif known is UNKNOWN or is_a(known, (list, tuple, dict)):
                 if self._was_tracked(node, here, depth):
                     return True
                 unknown = True

@@ -10,9 +10,10 @@ import ast
 import builtins
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
+from inplace_magic.postmortem.reading import is_a, module_of
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
@@ -46,12 +47,12 @@ def value_of(node: ast.AST | None, scopes: Scopes) -> object:
 
 def attribute(owner: object, name: str) -> object:
     """Return what an object keeps under a name itself, its class left aside; a framework's module from its tables."""
-    if isinstance(owner, Unknown):
+    if owner is UNKNOWN:
         return UNKNOWN
     state = own_attributes(owner)
     if name in state:
         return state[name]
-    for table in _TABLES if not isinstance(owner, (ModuleType, type)) else ():
+    for table in _TABLES if not is_a(owner, (ModuleType, type)) else ():
         entries: Any = state.get(table)
         if type(entries) in (dict, OrderedDict) and name in entries:
             return entries[name]
@@ -64,7 +65,7 @@ def own_attributes(owner: object) -> Mapping[str, Any]:
         state = object.__getattribute__(owner, "__dict__")
     except AttributeError:
         return {}
-    return state if isinstance(state, Mapping) and type(state).__module__ == "builtins" else {}
+    return state if type(state) in (dict, MappingProxyType) else {}
 
 
 def _entry(owner: object, index: ast.expr) -> object:
@@ -79,8 +80,8 @@ def _entry(owner: object, index: ast.expr) -> object:
         return held[key] if -len(held) <= key < len(held) else UNKNOWN
     if kind in (dict, OrderedDict) and type(key) in (str, int):
         return dict.get(held, key, UNKNOWN)
-    children = own_attributes(owner).get("_modules")
-    if kind.__module__.startswith("torch.nn.") and isinstance(children, dict) and type(key) is int:
+    children: Any = own_attributes(owner).get("_modules")
+    if module_of(kind).startswith("torch.nn.") and type(children) in (dict, OrderedDict) and type(key) is int:
         return children.get(str(key), UNKNOWN)
     return UNKNOWN
 
