@@ -56,7 +56,7 @@ def verdict(flow: Flow, asked: Asked) -> Verdict:
     fitting = [each for each in all_of_them if each.fits]
     suspicions = sorted(fitting or all_of_them, key=lambda each: -each.score)
     if not suspicions:
-        return Verdict()
+        return Verdict(_whatever_wrote(flow, asked))
     best = [each for each in suspicions if each.score == suspicions[0].score]
     lines = _lines(best, only_first=True) | _lines(suspicions, only_first=True)
     certain = len(lines) == 1 and bool(fitting) and bool(asked.savers) and flow.reached and not flow.cut
@@ -80,6 +80,21 @@ def _lines(suspicions: Iterable[Suspicion], *, only_first: bool) -> dict[tuple[s
         for write in each.first if only_first else each.writes:
             found.setdefault(_key(write.where), write.where)
     return found
+
+
+def _whatever_wrote(flow: Flow, asked: Asked) -> tuple[Where, ...]:
+    """The lines that wrote memory which can be the one, the last first, where none of them follows a save."""
+    saver = asked.savers[0] if asked.savers else None
+    said = flow.identified(saver.memory if saver is not None else None)
+    found: dict[tuple[str, int], Where] = {}
+    for event in reversed(flow.events):
+        can_be = any(said.get(number) is not False for number in event.writes)
+        if can_be and _is_last_of_kind(event, saver):
+            found.setdefault(_key(event.where), event.where)
+    return tuple(found.values())[:_MOST_LINES]
+
+
+_MOST_LINES = 8
 
 
 def _key(where: Where) -> tuple[str, int]:

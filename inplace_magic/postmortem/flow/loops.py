@@ -12,7 +12,8 @@ from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Items, Live, Tensors, Value, parts
 from inplace_magic.postmortem.reading import is_a
 
-_MOST_PASSES = 100
+_MOST_PASSES, _FEWEST_PASSES = 100, 3
+"""Of a loop, and of one that is deep inside of others: each level has a fifth of the passes."""
 
 
 def follow_for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> str | None:
@@ -25,8 +26,9 @@ def follow_for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> 
         last = _pass_of(machine, node, passes, frame)
         exact = exact and last is not None
         passes = passes if last is None else passes[: last + 1]
-    if len(passes) > _MOST_PASSES:
-        passes, exact = [*passes[: _MOST_PASSES - 2], *passes[-2:]], False
+    most = max(_FEWEST_PASSES, _MOST_PASSES // 5**machine.loops)
+    if len(passes) > most:
+        passes, exact = [*passes[: most - 1], passes[-1]], False
     once = machine.once
     machine.once = once and exact
     machine.loops += 1
