@@ -78,13 +78,13 @@ def failures_before(shell: Any) -> dict[int, Failed]:
 
 def answer_late(shell: Any, failed: dict[int, Failed]) -> None:
     """Display the answer to the failure that came before the extension was loaded, unless it was shown."""
+    error = getattr(sys, "last_value", None)
+    if error is None or not failed:
+        return
     from inplace_magic.answering.asked import is_known
 
-    error = getattr(sys, "last_value", None)
-    if error is None or not failed or is_known(error):
-        return
     newest = next(reversed(failed))
-    if failed[newest].explained:
+    if failed[newest].explained and not is_known(error):
         show_answer(shell, error, newest, below=False)
 
 

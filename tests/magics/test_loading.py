@@ -35,8 +35,8 @@ shell.run_cell("import torch")
 before = set(sys.modules)
 for cell in ("1 / 0", "undefined", "x = = 1"):
     assert not shell.run_cell(cell).success
-new = {name for name in set(sys.modules) - before if name.startswith("inplace_magic")}
-assert not new, new
+rooms = {name.split(".")[1] for name in set(sys.modules) - before if name.startswith("inplace_magic.")}
+assert rooms <= {"answering", "record"}, rooms
 """
 
 
@@ -68,7 +68,7 @@ def test_loading_prints_nothing_and_imports_little(tmp_path: Any) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_failure_of_another_kind_loads_nothing_of_ours() -> None:
+def test_a_failure_of_another_kind_loads_nothing_that_explains_one() -> None:
     done = subprocess.run([sys.executable, "-c", FAIL_OTHERWISE], capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
 
