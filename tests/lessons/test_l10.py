@@ -13,15 +13,19 @@ from lessons.texts import BUILD, TEXTS, code_of, exercise_cells
 from inplace_magic.report import Report
 
 FOUND = {
-    "10.1": ("saved-tensor-overwritten", "weights *= keep", "weights = weights.clone()"),
+    "10.1": ("saved-tensor-overwritten", "weights *= keep", "write `weights = weights * keep`"),
     "10.2": ("leaf-written", "noise += size * noise.grad.sign()", "with torch.no_grad():"),
-    "10.3": ("multi-output-view-written", "log_std.clamp_(-1.0, 1.0)", "out-of-place form"),
+    "10.3": ("multi-output-view-written", "log_std.clamp_(-1.0, 1.0)", "`log_std = log_std.clamp(-1.0, 1.0)`"),
     "10.4": ("saved-values-changed", "p.data.clamp_(-0.1, 0.1)", "after backward"),
     "10.5": ("overlapping-write", "prices /= prices[:, :1]", "Make a new tensor"),
-    "10.6": ("expanded-tensor-written", "mask[i, :, n:] = 0", "`.clone()` what"),
-    "10.7": ("shared-gradient-edited", "text_part.register_hook(lambda grad: grad.mul_(0.1))", "Return a new gradient"),
+    "10.6": ("expanded-tensor-written", "mask[i, :, n:] = 0", "expand(len(lengths), length, length).clone()`"),
+    "10.7": (
+        "shared-gradient-edited",
+        "text_part.register_hook(lambda grad: grad.mul_(0.1))",
+        "hook(lambda grad: grad * 0.1)`",
+    ),
     "10.8": ("alias-written", "tokens[chosen] = mask_id", "labels = tokens.clone()"),
-    "10.9": ("alias-written", "height += speed * dt", "`height.clone()` in `path.append(height)`"),
+    "10.9": ("alias-written", "height += speed * dt", "write `height = height + speed * dt`"),
     "10.10": ("same-memory-compared", "optimizer.step()", "copy.deepcopy(model.state_dict())"),
 }
 """Exercise -> the finding's code, the line that it blames, and words of its fix."""
