@@ -13,15 +13,19 @@ from lessons.texts import BUILD, TEXTS, code_of, exercise_cells
 from inplace_magic.report import Report
 
 FOUND = {
-    "10.1": ("saved-tensor-overwritten", "weights *= keep", "weights = weights.clone()"),
+    "10.1": ("saved-tensor-overwritten", "weights *= keep", "write `weights = weights * keep`"),
     "10.2": ("leaf-written", "noise += size * noise.grad.sign()", "with torch.no_grad():"),
-    "10.3": ("multi-output-view-written", "log_std.clamp_(-1.0, 1.0)", "out-of-place form"),
+    "10.3": ("multi-output-view-written", "log_std.clamp_(-1.0, 1.0)", "`log_std = log_std.clamp(-1.0, 1.0)`"),
     "10.4": ("saved-values-changed", "p.data.clamp_(-0.1, 0.1)", "after backward"),
     "10.5": ("overlapping-write", "prices /= prices[:, :1]", "Make a new tensor"),
-    "10.6": ("expanded-tensor-written", "mask[i, :, n:] = 0", "`.clone()` what"),
-    "10.7": ("shared-gradient-edited", "text_part.register_hook(lambda grad: grad.mul_(0.1))", "Return a new gradient"),
+    "10.6": ("expanded-tensor-written", "mask[i, :, n:] = 0", "expand(len(lengths), length, length).clone()`"),
+    "10.7": (
+        "shared-gradient-edited",
+        "text_part.register_hook(lambda grad: grad.mul_(0.1))",
+        "hook(lambda grad: grad * 0.1)`",
+    ),
     "10.8": ("alias-written", "tokens[chosen] = mask_id", "labels = tokens.clone()"),
-    "10.9": ("alias-written", "height += speed * dt", "`height.clone()` in `path.append(height)`"),
+    "10.9": ("alias-written", "height += speed * dt", "write `height = height + speed * dt`"),
     "10.10": ("same-memory-compared", "optimizer.step()", "copy.deepcopy(model.state_dict())"),
 }
 """Exercise -> the finding's code, the line that it blames, and words of its fix."""
@@ -34,7 +38,7 @@ WRONG = [
     ("10.2", "noise += size * noise.grad.sign()", "noise + size * noise.grad.sign()", "that nobody takes"),
     ("10.3", "log_std.clamp_", "log_std.clamp", "that nobody takes"),
     ("10.3", "log_std.clamp_", "log_std = log_std.detach().clamp", "no gradient goes back through it"),
-    ("10.3", "log_std.clamp_", "log_std.data.clamp_", "If the gradient is to pass as if nothing was written"),
+    ("10.3", "log_std.clamp_", "log_std.data.clamp_", "Make a new tensor: write"),
     ("10.4", "p.data.clamp_", "p.detach().clamp_", "(Cell In[2], line 4"),
     ("10.4", "        p.data.clamp_(-0.1, 0.1)", "        pass", "it should be"),
     ("10.5", "prices[:, :1]", "prices[:, :1].detach()", "writes `prices` while it reads other elements"),
@@ -43,7 +47,7 @@ WRONG = [
     ("10.6", "mask[i, :, n:] = 0", "pass", "`mask` differs from what was meant in 4 of 27 elements"),
     ("10.7", "grad.mul_(0.1)", "grad.mul_(0.1).clone()", "edits `grad` in place while backward runs"),
     ("10.7", "    text_part.register_hook(lambda grad: grad.mul_(0.1))\n", "", "`text_weight.grad` is"),
-    ("10.8", "    return tokens, labels", "    return tokens, labels.clone()", "where the second name is given"),
+    ("10.8", "    return tokens, labels", "    return tokens, labels.clone()", "Make a copy: write"),
     ("10.8", "    labels = tokens\n    tokens[chosen] = mask_id\n", SWAPPED, "made its copy after `tokens[chosen] ="),
     ("10.8", "labels = tokens", "labels = tokens.view(-1)", "gave a view, which is no copy"),
     ("10.9", "torch.stack(path)", "torch.stack([each.clone() for each in path])", "a list holds that very tensor"),

@@ -199,4 +199,4 @@ def more_rows(reading: Reading, rows: Sequence[object], frame: str, shown: int) 
 
 def note(text: str) -> str:
     """A sentence below a table."""
-    return tag("p", f"color:{style.MUTED_INK};margin:2px 0 6px", prose(text))
+    return tag("p", f"color:{style.MUTED_INK};margin:2px 0", prose(text))
