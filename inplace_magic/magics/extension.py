@@ -117,16 +117,16 @@ def explain(has_code: bool, /) -> None:
         print(_("The cell was not run: take --help away to run it."))
 
 
-def _late(session: Session, module: str, make: str) -> Callable[..., None]:
+def _late(session: Session, module: str, make: str) -> Callable[..., object]:
     """A magic whose module is imported when it is called, or asked for its help: most sessions use few of them."""
 
     @cache
-    def made() -> Callable[..., None]:
-        function: Callable[..., None] = getattr(import_module(f"{__package__}.{module}"), make)(session)
+    def made() -> Callable[..., object]:
+        function: Callable[..., object] = getattr(import_module(f"{__package__}.{module}"), make)(session)
         return function
 
-    def magic(line: str, *cell: str) -> None:
-        made()(line, *cell)
+    def magic(line: str, *cell: str) -> object:
+        return made()(line, *cell)
 
     magic.getdoc = lambda: made().__doc__  # type: ignore[attr-defined]  # `?`, tooltips and completion ask this first
     return magic
