@@ -91,10 +91,16 @@ def _programs(machine: Machine, failure: Failure) -> None:
 
 
 def _from_the_frames(machine: Machine, failure: Failure) -> None:
-    """Follows the functions of the traceback themselves, where what called them is not known."""
+    """Follows the functions and modules of the traceback themselves, where what called them is not known: a library
+    that imports or runs a file, for example."""
     for each in failure.frames:
-        is_function = bool(each.code.co_flags & inspect.CO_OPTIMIZED)
-        found = failure.texts.function(each.code) if is_function else None
+        if not each.code.co_flags & inspect.CO_OPTIMIZED:
+            if each.globals is not failure.namespace:
+                _from_a_module(machine, failure, each)
+            if machine.snapshot is not None:
+                return
+            continue
+        found = failure.texts.function(each.code)
         if found is None:
             continue
         env = machine.env(machine.module_env(each.globals), each.names or None)
@@ -107,6 +113,15 @@ def _from_the_frames(machine: Machine, failure: Failure) -> None:
         execute(machine, found.node.body, frame)
         if machine.snapshot is not None:
             return
+
+
+def _from_a_module(machine: Machine, failure: Failure, ran: UserFrame) -> None:
+    text = failure.texts.text(ran.code.co_filename)
+    if text is not None and text.tree is not None:
+        machine.once = machine.sure = True
+        frame = Frame(ran.code.co_filename, "<module>", machine.module_env(ran.globals), None)
+        machine.frames[:] = [frame]
+        execute(machine, text.tree.body, frame)
 
 
 def _is_bound(node: Any, name: str) -> bool:

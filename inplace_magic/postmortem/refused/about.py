@@ -60,7 +60,7 @@ class About:
         }
         cure = self.cure(failure, subject, made) if subject is not None else None
         by_origin = self.made_it and made_at is not None
-        sure = subject is not None and subject.is_only and (not by_origin or (made is not None and made.step.sure))
+        sure = subject is not None and subject.is_only and (not by_origin or (made is not None and _made_there(made)))
         cause: Callsite | None = made_at if by_origin else failure.place
         return Answer(
             code=self.code,
@@ -77,6 +77,11 @@ class About:
             variable=path,
             fix=cure or _(self.fix).format(**told),
         )
+
+
+def _made_there(made: Bound) -> bool:
+    """Whether a statement surely ran and computed the tensor: one that chooses or reads a name only handed it on."""
+    return made.step.sure and isinstance(made.value, (ast.Call, ast.BinOp, ast.UnaryOp, ast.Await))
 
 
 def _is_elsewhere(made: Callsite | None, failure: Failure) -> bool:
