@@ -84,7 +84,7 @@ def findings_of(text: str) -> str:
     """Return the verdict of a report and, of each finding, the code and the fix: the indented paragraphs."""
     verdict, *paragraphs = text.rstrip().split("\n\n")
     shown = [each for each in paragraphs if each.startswith("  ")]
-    return "\n\n".join([verdict, *shown, ""] if shown else [verdict])
+    return "\n\n".join([verdict, *shown]) + ("\n" if shown else "")
 
 
 if __name__ == "__main__":
