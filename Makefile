@@ -93,16 +93,19 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,docs]"
 	@touch $@
 
-# The torch of the interpreter is taken where it has one. What nobody imports is not compiled: most of torch.
+# The torch of the interpreter is taken where it has one: the .pth file names the folder, also that of a virtual environment.
+# What nobody imports is not compiled: most of torch.
 $(DEMO_INSTALLED): pyproject.toml constraints.txt
-	@set -e; if $(PYTHON) -c 'import importlib.util as u; raise SystemExit(not u.find_spec("torch"))'; \
-	then torch="the torch of $(PYTHON)"; options="--system-site-packages"; pins=; \
-	else torch="torch, which is most of the time and bytes"; options=; pins="-c constraints.txt"; fi; \
-	echo "Make $(DEMO), an environment for the demo, with $$torch."; \
-	$(PYTHON) -m venv $$options $(DEMO); \
-	echo "Install inplace_magic there and what runs a notebook: some 70 packages, no linter, no browser."; \
+	@set -e; torch=$$($(PYTHON) -c 'import importlib.util as u; \
+		s = u.find_spec("torch"); print(s.origin.rpartition("/torch/")[0] if s and s.origin else "")'); \
+	echo "Make $(DEMO), an environment for the demo, with torch of $${torch:-a package index, most of what is installed}."; \
+	$(PYTHON) -m venv $(DEMO); \
+	if [ "$$torch" ]; then echo "$$torch" \
+		>$$($(DEMO)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/torch.pth; fi; \
+	echo "Install inplace_magic there and what runs a notebook: no linter, no browser, no site builder."; \
 	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check "pip>=21.3"; \
-	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check --no-compile $$pins -e ".[demo]"
+	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check --no-compile \
+		$$([ "$$torch" ] || echo -c constraints.txt) -e ".[demo]"
 	@touch $@
 
 # torch is not installed a second time: the .pth file lets this environment look into .venv for what it lacks.
