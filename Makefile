@@ -94,7 +94,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@touch $@
 
 # The torch of the interpreter is taken where it has one: the .pth file names the folder, also that of a virtual environment.
-# What nobody imports is not compiled: most of torch.
+# What nobody imports is not compiled: most of torch. nbconvert looks for its templates in its own environment alone.
 $(DEMO_INSTALLED): pyproject.toml constraints.txt
 	@set -e; torch=$$($(PYTHON) -c 'import importlib.util as u; \
 		s = u.find_spec("torch"); print(s.origin.rpartition("/torch/")[0] if s and s.origin else "")'); \
@@ -105,7 +105,8 @@ $(DEMO_INSTALLED): pyproject.toml constraints.txt
 	echo "Install inplace_magic there and what runs a notebook: no linter, no browser, no site builder."; \
 	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check "pip>=21.3"; \
 	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check --no-compile \
-		$$([ "$$torch" ] || echo -c constraints.txt) -e ".[demo]"
+		$$([ "$$torch" ] || echo -c constraints.txt) -e ".[demo]"; \
+	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check --ignore-installed --no-deps nbconvert
 	@touch $@
 
 # torch is not installed a second time: the .pth file lets this environment look into .venv for what it lacks.
