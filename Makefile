@@ -6,7 +6,8 @@
 #                 the newest and the oldest tools, browsers, other people's suites; pytest's closing line is the last one
 #   make cuda     the tests on a GPU, where there is one: two minutes
 #   make paddle   the tests on Paddle's tensors, in an environment of their own; part of make test
-#   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html
+#   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html; a
+#                 minute, in .venv-demo with no tools of development, or in .venv where there is one
 #   make lint     style and types only
 #   make lessons  runs the teaching notebooks and saves them with their outputs
 #   make docs     the documentation site, from docs/ and the notebooks, in build/site; a broken link is an error
@@ -15,7 +16,7 @@
 #                 packages, and for most of them a checkout: make suites CHECKOUTS=~/src SUITES="gpytorch kornia".
 #                 A fixed sample of two minutes is part of make test
 #
-# The first of them makes .venv; make test makes .venv-min with the oldest Jupyter tools and .venv-paddle with Paddle.
+# The first of the others makes .venv; make test makes .venv-min with the oldest Jupyter tools and .venv-paddle with Paddle.
 # Another interpreter: make test PYTHON=python3.12
 
 PYTHON ?= python3
@@ -24,6 +25,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 OLDEST := .venv-min
 OLDEST_INSTALLED := $(OLDEST)/.installed
+DEMO := .venv-demo
+DEMO_INSTALLED := $(DEMO)/.installed
 PADDLE := .venv-paddle
 PADDLE_INSTALLED := $(PADDLE)/.installed
 
@@ -68,8 +71,8 @@ lint: $(INSTALLED)
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 
-demo: $(INSTALLED)
-	@$(BIN)/python notebooks/demo.py
+demo: $(or $(wildcard $(INSTALLED)),$(DEMO_INSTALLED))
+	@$(<D)/bin/python notebooks/demo.py
 
 lessons: $(INSTALLED)
 	@$(BIN)/python notebooks/build.py
@@ -88,6 +91,22 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=21.3"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,docs]"
+	@touch $@
+
+# The torch of the interpreter is taken where it has one: the .pth file names the folder, also that of a virtual environment.
+# What nobody imports is not compiled: most of torch. nbconvert looks for its templates in its own environment alone.
+$(DEMO_INSTALLED): pyproject.toml constraints.txt
+	@set -e; torch=$$($(PYTHON) -c 'import importlib.util as u; \
+		s = u.find_spec("torch"); print(s.origin.rpartition("/torch/")[0] if s and s.origin else "")'); \
+	echo "Make $(DEMO), an environment for the demo, with torch of $${torch:-a package index, most of what is installed}."; \
+	$(PYTHON) -m venv $(DEMO); \
+	if [ "$$torch" ]; then echo "$$torch" \
+		>$$($(DEMO)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/torch.pth; fi; \
+	echo "Install inplace_magic there and what runs a notebook: no linter, no browser, no site builder."; \
+	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check "pip>=21.3"; \
+	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check --no-compile \
+		$$([ "$$torch" ] || echo -c constraints.txt) -e ".[demo]"; \
+	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check --ignore-installed --no-deps nbconvert
 	@touch $@
 
 # torch is not installed a second time: the .pth file lets this environment look into .venv for what it lacks.

@@ -89,6 +89,11 @@ def _with_its_outputs(app: Any, page: str, source: list[str]) -> None:
         source[0] = kept_outputs.put_back(source[0], kept.read_text(encoding="utf-8"))
 
 
+def _with_its_place(app: Any, page: str, source: list[str]) -> None:
+    """A page with what the tree and the search know of it."""
+    source[0] = navigation.with_the_pages_below(page, search_words.with_entries(page, source[0]))
+
+
 def _no_type_before_the_colon(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Napoleon takes ``Key of a box: …`` of an attribute for its type; an empty comment before it has no colon."""
     if what in ("attribute", "property"):
@@ -100,6 +105,7 @@ def setup(app: Any) -> None:
     app.add_search_language(search_words.SearchBoth)
     app.connect("autodoc-process-docstring", _no_type_before_the_colon, priority=400)  # before napoleon's 500
     app.connect("source-read", _with_its_outputs)
+    app.connect("source-read", _with_its_place)
     navigation.one_for_each_folder(app)
     app.connect("html-page-context", _in_its_language)
     app.connect("html-page-context", _codes_lead_to_their_pages)

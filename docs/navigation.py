@@ -13,9 +13,27 @@ from typing import Any
 
 from sphinx.environment.adapters.toctree import global_toctree_for_doc
 
+BELOW = {
+    "docs/faq": ["faq-paddle"],
+    "docs/zh/faq": ["faq-paddle"],
+    "docs/magics": ["front-ends"],
+    "docs/scripts": ["tests", "gpus"],
+    "docs/rules/index": ["*"],
+    "docs/no-harm": ["security"],
+    "docs/how-it-works": ["decisions/index", "dependencies", "../CONTRIBUTING", "../CHANGELOG"],
+}
+"""Pages that stand below another one in the tree, so that a dozen stand at its top. Here, and not in the pages, because
+those are read on a code host too."""
 NOWHERE = "-"
 """Name of a page that no tree holds."""
 TAG = re.compile(r"<(/?)(ul|li)\b[^>]*>")
+
+
+def with_the_pages_below(page: str, text: str) -> str:
+    """Return the text of a page with the links to those that :data:`BELOW` puts below it, for the tree alone."""
+    if page not in BELOW:
+        return text
+    return "\n".join([text, "```{toctree}", ":hidden:", ":glob:", "", *BELOW[page], "```", ""])
 
 
 def one_for_each_folder(app: Any) -> None:

@@ -1,4 +1,4 @@
-"""``make demo``: runs quickstart.ipynb in a real kernel, prints the reports of its watched cells, writes it as a page.
+"""``make demo``: runs quickstart.ipynb in a real kernel, prints what each watched cell is told, writes it as a page.
 
 python notebooks/demo.py [NOTEBOOK] [FOLDER]
 """
@@ -31,30 +31,42 @@ def main() -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without Unicode shows `?` for a symbol, and goes on
 
+    name = arguments.notebook.name
     notebook = nbformat.read(arguments.notebook, as_version=4)
-    failure = execute(notebook, arguments.notebook.parent)
-    for cell in notebook.cells:
-        for text in reports_of(cell):
-            print(f"── {arguments.notebook.name}, Cell In[{cell.execution_count}] ──\n")
-            print(text.rstrip() + "\n")
+    print(f"Run {name} in a Jupyter kernel; it imports torch first.\n", flush=True)
+    failure = execute(notebook, arguments.notebook.parent, name)
 
     arguments.folder.mkdir(parents=True, exist_ok=True)
     page = arguments.folder / f"{arguments.notebook.stem}.html"
     html, _ = HTMLExporter().from_notebook_node(notebook)
     page.write_text(html, encoding="utf-8")
-    print(f"The same as a page, with the pictures: {page}")
+    print(f"\nThe whole reports, with their pictures: {page}")
     if failure:
         print(f"\nThe demo stopped: a cell failed that should not.\n{failure}", file=sys.stderr)
     return 1 if failure else 0
 
 
-def execute(notebook: Any, folder: Path) -> str:
-    """Runs all cells as "Run all" does, in place; gives the failure that stopped it, or an empty text.
+def execute(notebook: Any, folder: Path, name: str) -> str:
+    """Run all cells as "Run all" does, in place, and print the findings of each cell as it ends.
 
     A cell tagged ``raises-exception`` is meant to fail, and does not stop it.
+
+    Returns:
+        The failure that stopped it, or an empty text.
     """
-    settings = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(notebook, kernel_name="python3", timeout=600, resources=settings, config=kernel_sockets())
+
+    def show(cell: Any, cell_index: int, execute_reply: Any) -> None:
+        for text in reports_of(cell):
+            print(f"{name}, Cell In[{cell.execution_count}]: {findings_of(text)}", flush=True)
+
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        timeout=600,
+        resources={"metadata": {"path": str(folder)}},
+        config=kernel_sockets(),
+        on_cell_executed=show,
+    )
     try:
         client.execute()
     except CellExecutionError as error:
@@ -66,6 +78,13 @@ def reports_of(cell: Any) -> list[str]:
     """The reports among a cell's outputs, as text."""
     bundles = [output.data for output in cell.get("outputs", []) if output.output_type == "display_data"]
     return [data["text/plain"] for data in bundles if REPORT_MARK in data.get("text/html", "")]
+
+
+def findings_of(text: str) -> str:
+    """Return the verdict of a report and, of each finding, the code and the fix: the indented paragraphs."""
+    verdict, *paragraphs = text.rstrip().split("\n\n")
+    shown = [each for each in paragraphs if each.startswith("  ")]
+    return "\n\n".join([verdict, *shown]) + ("\n" if shown else "")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import nbformat
 from forking.kernels import jupyter_path
+from packaging.requirements import Requirement
 
 DEMO = Path(__file__).parent.parent / "notebooks" / "demo.py"
 BROKEN = """\
@@ -55,3 +58,26 @@ def test_a_cell_that_should_not_fail_fails_the_demo(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stderr
     assert (tmp_path / "build" / "small.html").exists()
+
+
+def test_it_is_short(tmp_path: Path) -> None:
+    done = run_demo(tmp_path, "%%inplace_watch\nx = torch.ones(2)", BROKEN, tags=("raises-exception",))
+    assert [line for line in done.stdout.splitlines() if "In[2]" in line] == [
+        "small.ipynb, Cell In[2]: ✓ Nothing wrong found: 1 torch call, none of them in-place."
+    ]
+    assert "<- overwritten here" in done.stdout
+    assert "Memory" not in done.stdout
+
+
+def test_it_installs_no_linter_browser_or_site_builder() -> None:
+    project = (DEMO.parent.parent / "pyproject.toml").read_text(encoding="utf-8")
+    lists = re.findall(r"^(?:dependencies|demo) = \[(.*?)\]$", project, re.MULTILINE | re.DOTALL)
+    waiting = [Requirement(each) for each in re.findall(r'"(.*)"', "\n".join(lists).replace('", "', '"\n"'))]
+    installed: set[str] = set()
+    while waiting:
+        wanted = waiting.pop()
+        if wanted.name not in installed and (wanted.marker is None or wanted.marker.evaluate({"extra": ""})):
+            installed.add(wanted.name)
+            waiting += map(Requirement, metadata.requires(wanted.name) or [])
+    assert installed >= {"torch", "ipykernel", "nbclient"}
+    assert not installed & {"jupyterlab", "mypy", "notebook", "playwright", "pytest", "ruff", "sphinx"}

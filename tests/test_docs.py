@@ -11,6 +11,7 @@ import pytest
 from scripts import ROOT, script
 
 from inplace_magic.hazards import RULES, SEVERITIES
+from inplace_magic.magics.extension import MAGICS
 
 PAGES = ROOT / "docs" / "rules"
 MARKDOWN = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -20,6 +21,7 @@ CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 MAKER = script("docs/make_rules.py")
 RULE_PAGES = MAKER.rules()
+MAGICS_MAKER = script("docs/make_magics.py")
 
 
 def test_the_pages_are_those_that_the_docstrings_make() -> None:
@@ -38,6 +40,15 @@ def test_every_rule_has_a_page_with_each_of_its_codes_and_a_row_in_the_index() -
         for code in rule.codes:
             assert f"`{code}`" in text
             assert f"[`{code}`]({rule.page})" in index
+
+
+def test_the_page_of_magics_has_each_magic_with_the_flags_of_its_parser() -> None:
+    made = MAGICS_MAKER.page()
+    assert MAGICS_MAKER.PAGE.read_text(encoding="utf-8") == made, "run `python docs/make_magics.py`"
+    assert {name for _, name, _, _ in MAGICS} <= set(re.findall(r"^## `%+(\w+)", made, re.MULTILINE))
+    for parser in MAGICS_MAKER.parsers():
+        section = made.split(f"## `{parser.prog}`\n")[1].partition("\n## ")[0]
+        assert [flag for action in parser._actions for flag in action.option_strings if flag not in section] == []
 
 
 def test_no_two_rules_share_a_code() -> None:

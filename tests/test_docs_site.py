@@ -97,9 +97,10 @@ def test_the_tree_beside_a_page_is_open_where_one_is(site: Path) -> None:
     for page, above in (
         ("notebooks/en/02_three_kinds", ["The course"]),
         ("docs/notebooks", ["The course"]),  # its own box
-        ("docs/decisions/no-templates", ["Decisions"]),
-        ("docs/rules/alias-written", []),
-        ("docs/zh/faq", []),
+        ("docs/decisions/no-templates", ["How it works", "Decisions"]),
+        ("docs/rules/alias-written", ["Findings"]),
+        ("docs/zh/faq-paddle", ["原地操作常见问题"]),
+        ("docs/memory", []),
         ("search", None),  # stands in no tree
     ):
         text = (site / page).with_suffix(".html").read_text(encoding="utf-8")
@@ -111,6 +112,7 @@ def test_the_tree_beside_a_page_is_open_where_one_is(site: Path) -> None:
         assert re.findall(rf'aria-label="Toggle navigation of ([^"]*)"{checked}', tree) == (above or [])
         links = re.findall(r'<li class="toctree-[^>]*><a class="[^"]*" href="([^"#]+)">', tree)
         assert len(links) > 100
+        assert tree.count('<li class="toctree-l1') <= 16, "what is seen before anything is unfolded"
         assert [link for link in links if not (site / page).parent.joinpath(link).resolve().is_file()] == []
 
 
@@ -145,6 +147,25 @@ def test_a_search_finds_pages_of_one_language(site: Path, browser: Browser, wher
     page.close()
     assert re.findall(r"\d+", count) == [str(len(found))], "they are listed one by one, and counted at the end"
     assert {"/zh/" in address for address in found} == {chinese}
+
+
+ANSWERS = {
+    "modified by an inplace operation": "saved-tensor-overwritten",
+    "Trying to backward through the graph a second time": "graph-used-twice",
+    "leaf Variable that requires grad is being used in an in-place operation": "leaf-written",
+}
+
+
+@pytest.mark.parametrize("words", ANSWERS)
+def test_a_search_for_an_error_gives_the_page_that_explains_it_first(site: Path, browser: Browser, words: str) -> None:
+    page = browser.new_page()
+    page.goto((site / "docs" / "index.html").as_uri())
+    page.locator(".sidebar-search").fill(words)
+    page.locator(".sidebar-search").press("Enter")
+    page.wait_for_url("**/search.html?*")
+    first = page.locator("#search-results ul.search > li > a").first.get_attribute("href") or ""
+    page.close()
+    assert f"/rules/{ANSWERS[words]}.html" in first
 
 
 def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path) -> None:
