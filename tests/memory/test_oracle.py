@@ -136,9 +136,8 @@ def test_memory_that_torch_does_not_allocate_is_not_counted(level):
 
 def test_an_operator_below_no_call_is_counted_though_none_is_there_to_bill():
     x = torch.ones(100)
-    with inplace_magic.watch(level="ops") as watch:
-        with torch._C.DisableTorchFunction():
-            y = x + 1
+    with inplace_magic.watch(level="ops") as watch, torch._C.DisableTorchFunction():
+        y = x + 1
 
     assert watch.report.to_frame("ops").set_index("name").loc["aten.add.Tensor", "allocated_bytes"] == y.nbytes
     lines = watch.report.to_frame("lines").set_index("place")
