@@ -1,25 +1,23 @@
 """The change of a line that certainly overwrote a saved tensor, as a diff: on paper, not tried.
 
 ``y += 1`` becomes ``y = y + 1``, ``y.mul_(2)`` becomes ``y = y.mul(2)``, ``F.relu(y, inplace=True)`` becomes
-``y = F.relu(y)``, and before ``y[0] = 1`` stands ``y = y.clone()``. A new tensor under one name is the same program only
-where nobody else holds the old one: the text is followed again, and at each of the writes that name must be the only
-holder of the memory. All writes since the save are changed, or none.
+``y = F.relu(y)``, and before ``y[0] = 1`` stands ``y = y.clone()``. A new tensor under one name is the same program
+only where nobody else holds the old one: the text is followed again, and at each of the writes that name must be the
+only holder of the memory. All writes since the save are changed, or none.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-
-import torch
+from collections.abc import Sequence
 
 from inplace_magic.postmortem.candidates import Verdict
 from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.flow.events import Event
+from inplace_magic.postmortem.flow.events import Event, Where
 from inplace_magic.postmortem.flow.run import Flow, follow
 from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
+from inplace_magic.postmortem.forms import Change, change_of
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.hunks import diff
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit, Listing
@@ -27,18 +25,9 @@ from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit, Listing
 _MOST_STATEMENTS = 8
 _SEVERAL_TYPES = re.compile(r"\b(half|bfloat16|float16|float64|double|autocast|complex\w*)\b")
 """Words of a text that may mix types: ``half += single`` stays half, ``half + single`` does not."""
-_OTHER_TWINS = frozenset(("bernoulli_", "detach_", "squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_"))
-"""Methods that do something else without the underscore, or write nothing."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """What a statement becomes."""
-
-    path: str
-    """The name or attribute that gets a new tensor."""
-    text: str | None
-    """The statement that gives one; None: a copy stands before it."""
+_FACTORIES = frozenset(
+    ("zeros", "ones", "full", "empty", "rand", "randn", "randint", "arange", "linspace", "logspace", "eye", "tensor")
+)
 
 
 def diff_of(failure: Failure, flow: Flow, judged: Verdict) -> str | None:
@@ -54,15 +43,18 @@ def diff_of(failure: Failure, flow: Flow, judged: Verdict) -> str | None:
     if text is None or text.tree is None or judged.steps or not judged.lines:
         return None
     listing = Listing(tuple(text.lines), text.tree, whole=True)
-    written = [_statement(listing, write) for write in judged.writes]
+    written = [_statement(listing, write.where) for write in judged.writes]
     statements = list(dict.fromkeys(each for each in written if each is not None))
     if None in written or len(statements) > _MOST_STATEMENTS:
         return None
-    events = {each: [e for e in flow.events if _statement(listing, e) is each] for each in statements}
+    events = {each: [e for e in flow.events if _statement(listing, e.where) is each] for each in statements}
     writes = {each: [event for event in events[each] if event.writes] for each in statements}
     if not _is_plain(flow, [event for each in writes.values() for event in each]):
         return None
-    changes = {each: _change(listing, each, writes[each]) for each in statements}
+    changes = {each: change_of(listing, each, {write.where.node for write in writes[each]}) for each in statements}
+    read = ("\n".join(text.lines), *(cell.text for cell in failure.texts.cells.ran))
+    if any(map(_SEVERAL_TYPES.search, read)) and any(each is None or each.has_operands for each in changes.values()):
+        return None
     asked = frozenset(event.at for each in writes.values() for event in each)
     held = follow(failure, failure.raised, asked).held
     for statement, change in changes.items():
@@ -77,9 +69,9 @@ def diff_of(failure: Failure, flow: Flow, judged: Verdict) -> str | None:
     return diff(failure.texts.site(first.filename, first.node, first.function, None), listing, edits)
 
 
-def _statement(listing: Listing, event: Event) -> ast.stmt | None:
-    """The statement of an event, where it is one of this text."""
-    node: ast.AST | None = event.where.node
+def _statement(listing: Listing, where: Where) -> ast.stmt | None:
+    """The statement of a place, where it is one of this text."""
+    node: ast.AST | None = where.node
     if node not in listing.parents:
         return None
     while node is not None and not isinstance(node, ast.stmt):
@@ -91,9 +83,16 @@ def _is_plain(flow: Flow, writes: Sequence[Event]) -> bool:
     """Whether the writes are autograd's to see, each of one tensor that a known operation of the text made and that was
     given to nothing unknown."""
     memories = frozenset().union(*(write.writes for write in writes))
-    if any(event.nodes is None and (event.reads | event.makes) & memories for event in flow.events):
+    touching = (event for event in flow.events if (event.reads | event.makes) & memories)
+    if any(event.nodes is None and not _is_factory(event.where.node) for event in touching):
         return False
     return all(w.known and w.recorded and len(w.writes) == 1 and _birth(flow, w) is not None for w in writes)
+
+
+def _is_factory(node: ast.AST) -> bool:
+    """Whether a call gives new memory, of whatever it is given: ``torch.zeros(3)``, ``x.new_zeros(3)``."""
+    name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+    return name.removeprefix("new_").removesuffix("_like") in _FACTORIES
 
 
 def _birth(flow: Flow, write: Event) -> Event | None:
@@ -121,135 +120,17 @@ def _is_own(listing: Listing, statement: ast.stmt, path: str, writes: Sequence[E
     return True
 
 
-def _change(listing: Listing, statement: ast.stmt, writes: Sequence[Event]) -> Change | None:
-    one_line = statement.lineno == statement.end_lineno
-    nodes = {write.where.node for write in writes}
-    if not one_line or not listing.alone(statement) or isinstance(listing.scope_of(statement), (ast.Lambda, ast.ClassDef)):
-        return None
-    return next((found for form in FORMS if (found := form(listing, statement, nodes)) is not None), None)
-
-
-def _augmented(listing: Listing, statement: ast.stmt, nodes: set[ast.expr | ast.stmt]) -> Change | None:
-    """``y += a`` as ``y = y + a``."""
-    if not isinstance(statement, ast.AugAssign) or nodes != {statement} or _mixes_types(listing, statement.value):
-        return None
-    path = _path(statement.target)
-    sign = listing.text_between(statement.target, statement).partition("=")[0].strip()
-    value = listing.text(statement.value)
-    wanted = ast.dump(ast.BinOp(ast.parse(path or "_", mode="eval").body, statement.op, statement.value))
-    for right in (value, f"({value})"):
-        text = f"{path} {sign} {right}"
-        if path is not None and ast.dump(ast.parse(text, mode="eval").body) == wanted:
-            return Change(path, f"{path} = {text}")
-    return None
-
-
-def _called(listing: Listing, statement: ast.stmt, nodes: set[ast.expr | ast.stmt]) -> Change | None:
-    """``y.mul_(2)`` as ``y = y.mul(2)``, and functions likewise; a chain of methods as a whole."""
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
-    call = max(calls, key=lambda node: (node.end_col_offset or 0) - node.col_offset, default=None)
-    if call is None or len(calls) != len(nodes) or _mixes_types(listing, *call.args):
-        return None
-    cuts: list[tuple[int, int]] = []
-    links: set[ast.expr | ast.stmt] = set()
-    base: ast.expr = call
-    while isinstance(base, ast.Call) and (link := _out_of_place(base)) is not None:
-        links.add(base)
-        cuts.append(link[1])
-        base = link[0]
-    path = _path(base)
-    if path is None or not nodes <= links:
-        return None
-    named = [node for node in ast.walk(statement) if path_text(node) == path]
-    row = listing.lines[statement.lineno - 1].encode()
-    for start, end in sorted(cuts, reverse=True):
-        row = row[:start] + row[end:]
-    shorter = sum(end - start for start, end in cuts)
-    text = row[statement.col_offset : (statement.end_col_offset or 0) - shorter].decode()
-    if isinstance(statement, ast.Expr) and statement.value is call:
-        return Change(path, f"{path} = {text}") if len(links) == 1 or len(named) == 1 else None
-    if isinstance(statement, ast.Assign) and statement.value is call and [_path(t) for t in statement.targets] == [path]:
-        return Change(path, text) if len(links) == 1 or len(named) == 2 else None
-    return Change(path, text) if len(named) == 1 and _is_last_read(listing, statement, path) else None
-
-
-def _out_of_place(call: ast.Call) -> tuple[ast.expr, tuple[int, int]] | None:
-    """What a call in place writes, and the columns that are left out of its twin."""
-    function = call.func
-    if not isinstance(function, ast.Attribute) or function.end_lineno != call.end_lineno:
-        return None
-    name, end = function.attr, function.end_col_offset or 0
-    bare = name.removesuffix("_")
-    if any(keyword.arg in (None, "out") for keyword in call.keywords):
-        return None
-    for before, flag in zip((None, *call.keywords), call.keywords, strict=False):
-        if flag.arg == "inplace":
-            left = before.value if before is not None else (call.args or [None])[-1]
-            is_set = isinstance(flag.value, ast.Constant) and flag.value.value is True and bare == name
-            if left is None or not is_set or not hasattr(torch.nn.functional, name):
-                return None
-            return call.args[0], (left.end_col_offset or 0, flag.value.end_col_offset or 0)
-    if bare == name or bare.endswith("_") or name in _OTHER_TWINS:
-        return None
-    if path_text(function.value) in ("torch", "F", "nn.functional", "torch.nn.functional"):
-        home = torch if path_text(function.value) == "torch" else torch.nn.functional
-        return (call.args[0], (end - 1, end)) if call.args and hasattr(home, bare) else None
-    return (function.value, (end - 1, end)) if callable(getattr(torch.Tensor, bare, None)) else None
-
-
-def _copied(listing: Listing, statement: ast.stmt, nodes: set[ast.expr | ast.stmt]) -> Change | None:
-    """``y = y.clone()`` before ``y[0] = a``, where what is put there does not read ``y`` itself."""
-    target: ast.expr | None = None
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target = statement.targets[0]
-    elif isinstance(statement, ast.AugAssign):
-        keeps = not isinstance(statement.op, (ast.Add, ast.Sub)) and not isinstance(statement.value, ast.Constant)
-        target = statement.target if not keeps and not isinstance(statement.op, ast.Pow) else None
-    path = _path(target.value) if isinstance(target, ast.Subscript) else None
-    assert isinstance(statement, (ast.Assign, ast.AugAssign)) or path is None
-    if path is None or nodes != {target} or any(path_text(node) == path for node in ast.walk(statement.value)):
-        return None
-    return Change(path, None)
-
-
-FORMS: tuple[Callable[[Listing, ast.stmt, set[ast.expr | ast.stmt]], Change | None], ...] = (
-    _augmented,
-    _called,
-    _copied,
-)
-"""The first that knows the statement changes it."""
-
-
-def _path(node: ast.expr) -> str | None:
-    """``y`` and ``self.y``; None for anything else."""
-    plain = isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name))
-    return path_text(node) if plain else None
-
-
-def _mixes_types(listing: Listing, *values: ast.expr) -> bool:
-    given = [value for value in values if not isinstance(value, ast.Constant)]
-    return bool(given) and _SEVERAL_TYPES.search("\n".join(listing.lines)) is not None
-
-
-def _is_last_read(listing: Listing, statement: ast.stmt, path: str) -> bool:
-    """Whether nothing reads a local variable after a statement that leaves it as it was."""
-    scope = listing.scope_of(statement)
-    if not isinstance(scope, FUNCTIONS) or not path.isidentifier():
-        return False
-    if isinstance(statement, ast.Return):
-        return True
-    later = [node for node in listing.inside(scope) if isinstance(node, ast.Name) and node.id == path]
-    in_loop = any(isinstance(node, LOOPS) for node in listing.around(statement))
-    return not in_loop and all(node.lineno <= statement.lineno for node in later)
-
-
 def _edits(listing: Listing, changes: dict[ast.stmt, Change], flow: Flow, judged: Verdict) -> list[Edit] | None:
     rows: dict[int, Edit] = {}
     copies: set[tuple[int, str]] = set()
-    busy = _keeping_between(listing, changes, flow, judged)
+    keeping = _keeping(flow, judged)
+    between = [event for event in keeping if judged.writes[0].at < event.at < judged.writes[-1].at]
+    busy = any(_statement(listing, event.where) not in changes for event in between)
     for statement, change in changes.items():
         if change.text is not None:
             edit = listing.replace(statement, change.text)
+        elif any(_is_called_by(listing, event, statement) for event in keeping):
+            return None  # what is put there saves the copy again
         else:
             at = statement if busy else _before_loops(listing, statement, change.path, judged)
             block = (id(listing.block_of(at)), change.path)
@@ -264,12 +145,20 @@ def _edits(listing: Listing, changes: dict[ast.stmt, Change], flow: Flow, judged
     return list(rows.values())
 
 
-def _keeping_between(listing: Listing, changes: dict[ast.stmt, Change], flow: Flow, judged: Verdict) -> bool:
-    """Whether anything can save the tensor again between the first and the last of the writes."""
+def _keeping(flow: Flow, judged: Verdict) -> list[Event]:
+    """The operations that can save the tensor."""
     memories = frozenset().union(*(write.writes for write in judged.writes))
-    between = (e for e in flow.events if judged.writes[0].at < e.at < judged.writes[-1].at and not e.writes)
-    keeping = (e for e in between if (e.reads | e.makes) & memories and not (e.nodes or {""}) <= KEEP_NOTHING)
-    return any(_statement(listing, event) not in changes for event in keeping)
+    reading = (e for e in flow.events if not e.writes and (e.reads | e.makes) & memories)
+    return [event for event in reading if not (event.nodes or {""}) <= KEEP_NOTHING]
+
+
+def _is_called_by(listing: Listing, event: Event, statement: ast.stmt) -> bool:
+    where = event.where.caller
+    while where is not None:
+        if _statement(listing, where) is statement:
+            return True
+        where = where.caller
+    return False
 
 
 def _before_loops(listing: Listing, statement: ast.stmt, path: str, judged: Verdict) -> ast.stmt:
@@ -277,14 +166,12 @@ def _before_loops(listing: Listing, statement: ast.stmt, path: str, judged: Verd
     saving = {id(saver.where.node) for saver in judged.savers}
     root = path.partition(".")[0]
     for around in listing.around(statement):
-        if not isinstance(around, LOOPS) or any(_rebinds(node, root) or id(node) in saving for node in _of(around)):
+        if not isinstance(around, LOOPS) or any(
+            _rebinds(node, root) or id(node) in saving for node in ast.walk(around)
+        ):
             break
         statement = around
     return statement
-
-
-def _of(loop: ast.AST) -> Iterator[ast.AST]:
-    yield from ast.walk(loop)
 
 
 def _rebinds(node: ast.AST, root: str) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_magic.postmortem.flow.events import Frame
-from inplace_magic.postmortem.flow.machine import Machine
-from inplace_magic.postmortem.flow.values import Env, Function, Instance, Items, Live, Method, Partial, Tensors, Value, parts
+from inplace_magic.postmortem.flow.machine import Machine, key_of
+from inplace_magic.postmortem.flow.values import Env, Function, Instance, Items, Method, Partial, Tensors, Value, parts
 
 _MOST_DEPTH = 12
 Place = tuple[object, object]
@@ -30,12 +30,13 @@ def holders(machine: Machine, frame: Frame, memories: frozenset[int]) -> tuple[s
         while env is not None:
             _of_env(env, frame.env, memories, found, seen)
             env = env.parent
-    owners = {id(value.thing): name for name, value in frame.env.names.items() if isinstance(value, Live)}
+    owners = {key_of(value): name for name, value in frame.env.names.items()}
     for (owner, key), value in machine.heap.items():
         path = f"{owners[owner]}.{key}" if owner in owners and isinstance(key, str) else None
         _add(value, (owner, key), path, memories, found, seen)
-    for owner, held in (*machine.containers.items(), *machine.children.items()):
-        _add(held, (owner, None), None, memories, found, seen)
+    others: list[tuple[object, Value]] = [*machine.containers.items(), *machine.children.items()]
+    for place, held in others:
+        _add(held, (place, None), None, memories, found, seen)
     return tuple(found.values())
 
 
@@ -61,8 +62,12 @@ def _add(
     for part in parts(value):
         if isinstance(part, Tensors):
             if part.memories & memories:
-                found[place] = path if part == value and part.memories == memories and part.through in ("", "view") else None
-        elif isinstance(part, Function):
+                found[place] = (
+                    path if part == value and part.memories == memories and part.through in ("", "view") else None
+                )
+        elif isinstance(part, Function) and depth:
+            for name, given in part.defaults.items():
+                _add(given, (id(part), name), None, memories, found, seen, depth - 1)
             env: Env | None = part.env
             while env is not None:
                 _of_env(env, None, memories, found, seen)
