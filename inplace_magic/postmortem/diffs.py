@@ -25,6 +25,12 @@ from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit, Listing
 _MOST_STATEMENTS = 8
 _SEVERAL_TYPES = re.compile(r"\b(half|bfloat16|float16|float64|double|autocast|complex\w*)\b")
 """Words of a text that may mix types: ``half += single`` stays half, ``half + single`` does not."""
+_UNFOLLOWED = re.compile(
+    r"(?<![\w.])(globals|locals|vars|exec|eval)\(|@[\w.]*(cache|cached_property)\b|_hook\b|weakref"
+)
+"""Words of a text that can hand a tensor on unseen."""
+_KEPT = frozenset(("numpy", "retain_grad", "data_ptr", "storage", "untyped_storage", "__array__", "__dict__"))
+"""Methods of a tensor that give its memory away, or mark the tensor itself."""
 _FACTORIES = frozenset(
     ("zeros", "ones", "full", "empty", "rand", "randn", "randint", "arange", "linspace", "logspace", "eye", "tensor")
 )
@@ -53,6 +59,10 @@ def diff_of(failure: Failure, flow: Flow, judged: Verdict) -> str | None:
         return None
     changes = {each: change_of(listing, each, {write.where.node for write in writes[each]}) for each in statements}
     read = ("\n".join(text.lines), *(cell.text for cell in failure.texts.cells.ran))
+    if any(map(_UNFOLLOWED.search, read)) or any(
+        each is None or _is_marked(listing, each.path) for each in changes.values()
+    ):
+        return None
     if any(map(_SEVERAL_TYPES.search, read)) and any(each is None or each.has_operands for each in changes.values()):
         return None
     asked = frozenset(event.at for each in writes.values() for event in each)
@@ -83,9 +93,13 @@ def _is_plain(flow: Flow, writes: Sequence[Event]) -> bool:
     """Whether the writes are autograd's to see, each of one tensor that a known operation of the text made and that was
     given to nothing unknown."""
     memories = frozenset().union(*(write.writes for write in writes))
-    touching = (event for event in flow.events if (event.reads | event.makes) & memories)
-    if any(event.nodes is None and not _is_factory(event.where.node) for event in touching):
-        return False
+    for event in flow.events:
+        if (event.reads | event.makes) & memories and (
+            "NativeDropout" in event.nodes  # which gives its argument back in evaluation
+            if event.nodes is not None
+            else not _is_factory(event.where.node)
+        ):
+            return False
     return all(w.known and w.recorded and len(w.writes) == 1 and _birth(flow, w) is not None for w in writes)
 
 
@@ -100,6 +114,21 @@ def _birth(flow: Flow, write: Event) -> Event | None:
     if any(flow.memory[number] is not None for number in write.writes):
         return None
     return next((event for event in flow.events if event.makes & write.writes and event.at < write.at), None)
+
+
+def _is_marked(listing: Listing, path: str) -> bool:
+    """Whether a tensor's memory is given away by a method, or something is set on it, that a new one has not; or an
+    attribute is nowhere assigned, so that its object can refuse that."""
+    parameters = {node.arg for node in listing.nodes if isinstance(node, ast.arg)} - {"self"}
+    for node in listing.nodes:
+        if isinstance(node, ast.Attribute) and (node.attr in _KEPT or isinstance(node.ctx, ast.Store)):
+            base: ast.expr = node.value
+            while isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute) and node.attr in _KEPT:
+                base = base.func.value
+            if path_text(base) == path or (node.attr in _KEPT and path_text(base) in parameters):
+                return True
+    stored = (n for n in listing.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
+    return not path.isidentifier() and all(path_text(node) != path for node in stored)
 
 
 def _is_own(listing: Listing, statement: ast.stmt, path: str, writes: Sequence[Event], flow: Flow) -> bool:

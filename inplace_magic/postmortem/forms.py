@@ -35,10 +35,17 @@ def change_of(listing: Listing, statement: ast.stmt, nodes: set[ast.expr | ast.s
         statement: which writes.
         nodes: the parts of it that write.
     """
-    in_class = isinstance(listing.scope_of(statement), (ast.Lambda, ast.ClassDef))
-    if in_class or statement.lineno != statement.end_lineno or not listing.alone(statement):
+    scope = listing.scope_of(statement)
+    if isinstance(scope, (ast.Lambda, ast.ClassDef)) or _is_generator(listing, scope):
+        return None  # what a generator yielded is somebody else's too, and lives on between two passes
+    if statement.lineno != statement.end_lineno or not listing.alone(statement):
         return None
     return next((found for form in FORMS if (found := form(listing, statement, nodes)) is not None), None)
+
+
+def _is_generator(listing: Listing, scope: ast.AST) -> bool:
+    inside = listing.inside(scope) if isinstance(scope, FUNCTIONS) else []
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in inside)
 
 
 def _augmented(listing: Listing, statement: ast.stmt, nodes: set[ast.expr | ast.stmt]) -> Change | None:

@@ -90,6 +90,9 @@ REFUSED = {
         "def gen():\n    h = torch.tanh(w)\n    yield h\n    yield h\ng = gen()\n"
         "y = next(g)\ny += 1\n(y + next(g)).sum().backward()"
     ),
+    "in a generator": (
+        "def g():\n    h = torch.tanh(w)\n    yield h\n    h += 1\n    yield h\na, b = g()\n(a + b).sum().backward()"
+    ),
     "read later": "def f(x):\n    h = torch.tanh(x)\n    z = h.mul_(2)\n    return z + h\nf(w).sum().backward()",
     "read in the same expression": "y = torch.tanh(w)\n(y + y.mul_(2)).sum().backward()",
     "no_grad": "y = torch.tanh(w)\nwith torch.no_grad():\n    y += 1\ny.sum().backward()",
@@ -110,6 +113,23 @@ REFUSED = {
     "an augmented slice that saves": "y = torch.tanh(w)\ny[:2] *= w[:2]\ny.sum().backward()",
     "several types": "y = torch.tanh(w)\ny += torch.ones(3, dtype=torch.float64)\ny.sum().backward()",
     "a flag and keywords alone": "y = torch.tanh(w)\nF.elu(input=y, inplace=True)\ny.sum().backward()",
+    "an array": "y = torch.tanh(w)\na = y.detach().numpy()\ny += 1\ny.sum().backward()",
+    "a gradient that is kept": "y = torch.tanh(w)\ny.retain_grad()\ny += 1\ny.sum().backward()",
+    "an attribute of the tensor": "y = torch.tanh(w)\ny.tag = 3\ny *= 2\ny.sum().backward()",
+    "a frozen object": (
+        "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Box:\n    h: torch.Tensor\n"
+        "box = Box(torch.tanh(w))\nbox.h.mul_(2)\nbox.h.sum().backward()"
+    ),
+    "dropout that does nothing": "a = torch.tanh(w)\nb = F.dropout(a, 0.5, False)\nb += 1\na.sum().backward()",
+    "a hook that keeps the argument": (
+        "kept = []\nclass Net(nn.Module):\n    def forward(self, x):\n        x += 1\n        return x\nnet = Net()\n"
+        "net.register_forward_hook(lambda m, a, o: kept.append(a[0]))\nnet(torch.tanh(w)).sum().backward()"
+    ),
+    "globals": "a = torch.tanh(w)\nglobals()['b'] = a\na += 1\nb.sum().backward()",
+    "a function that remembers": (
+        "import functools\n@functools.lru_cache\ndef f():\n    return torch.tanh(w)\n"
+        "y = f()\ny += 1\n(y + f()).sum().backward()"
+    ),
     "two on one line": "y = torch.tanh(w); y += 1\ny.sum().backward()",
     "a comprehension": "y = torch.tanh(w)\n[y.add_(1) for _ in range(2)]\ny.sum().backward()",
 }
