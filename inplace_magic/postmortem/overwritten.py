@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from inplace_magic.capture.torch.describe import attempt
 from inplace_magic.language import _
 from inplace_magic.postmortem import words
 from inplace_magic.postmortem.candidates import Asked, verdict
+from inplace_magic.postmortem.diffs import diff_of
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.flow.events import Where
 from inplace_magic.postmortem.flow.run import Flow, follow
@@ -55,6 +57,7 @@ def explain_overwritten(failure: Failure) -> Answer:
         found_version=found,
         variable=variable,
         fix=words.change(candidates[0], steps=judged.steps) if judged.certain else None,
+        diff=attempt(lambda: diff_of(failure, flow, judged)) if judged.certain else None,
         limits=tuple(_limits(facts, flow)),
     )
 
