@@ -189,9 +189,14 @@ NOT_YET_FOUND = {
     "silent_resumed_run_of_a_windmill_model": "an empty state is loaded, as that of a new optimizer is",
     "silent_shown_boards_of_a_sawmill": "a helper writes its argument for a method without a result, as one in place",
     "silent_sure_names_of_a_cloud_watcher": "a factor with a history in a loss, as factors have",
+    "silent_population_shares_momentum": "an optimizer's state is handed on, as to the next task",
     "silent_voice_of_a_harbour_announcer": "a weight is written after a copy of it was packed, as weights are",
 }
 """Failures that no rule gives an alarm for so far, and why."""
+BY_CHANCE = {
+    "silent_counter_on_a_board_game": "a matrix product onto its own factor, which some kernels of BLAS copy first",
+}
+"""Failures that come out right on some machines, and why."""
 NOT_CURED = {
     "silent_sound_events_in_a_kitchen": "with a copy of the other network's statistics the teacher's own are lost, too",
     "silent_patch_replaced_by_token": "with `.data` on its right-hand side, too, the token gets no gradient",
@@ -205,6 +210,8 @@ def test_a_program_of_a_round(loaded_shell: Any, name: str, folder: Path) -> Non
     source, case = (folder / f"{name}.py").read_text(encoding="utf-8"), CASES[name, folder]
     error, wrong = score.plainly(source)
     assert error is None
+    if name in BY_CHANCE and not wrong:
+        pytest.skip(BY_CHANCE[name])
     assert wrong == (case["symptom"] == "silent_wrong"), "by PyTorch alone the program is not what its label says"
     report, pairs = score.score(loaded_shell, case, source, "calls")
     figures = dict(pairs)

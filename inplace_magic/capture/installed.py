@@ -47,7 +47,7 @@ def _is_whole(folder: str, top: str, files: set[str]) -> bool:
         inside = os.listdir(os.path.join(folder, top))
     except OSError:  # a module
         return True
-    return all(f"{top}/{name}" in files for name in inside if name.endswith(".py"))
+    return files.issuperset([f"{top}/{name}" for name in inside if name.endswith(".py")])
 
 
 def _is_editable(info: str) -> bool:

@@ -35,6 +35,7 @@ BOUNDARY: dict[str, str] = {
     "probes.CallProbe._is_noted": "contains what fails before a question",
     "probes.CallProbe._open": "contains what fails before a call",
     "probes.CallProbe._close": "contains what fails after a call",
+    "probes.OpProbe._looked_at": "contains what fails before an operator",
     "recorder.Recorder.fault": "notes what was contained",
     "tracebacks.without_our_frames": "runs while the user's error passes",
     "tracebacks._around_dispatch": "runs while the user's error passes",

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType, ModuleType
 
 from inplace_magic.postmortem.reading import is_a
@@ -39,6 +39,11 @@ from inplace_magic.source.expressions import path_text
 _MOST_LOOKS = 300
 _MOST_DEPTH = 12
 _MOST_NAMES = 4
+
+
+def _above(site: Callsite, decorator: ast.expr) -> Callsite:
+    """The place of a decorator, which is no statement of its own."""
+    return replace(site, statement=f"@{ast.unparse(decorator)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +152,7 @@ class Search:
         decorator = switching_decorator(found.node)
         filename = code.co_filename
         if decorator is not None:
-            site = texts.site(filename, header(found.node), found.name, None)
+            site = _above(texts.site(filename, decorator, found.name, None), decorator)
             self.cuts.append(Cut("decorator", site, None, ast.unparse(decorator)))
             return True
         names = arguments_of(found.node, call, here)
@@ -252,7 +257,9 @@ class Search:
             function = texts.function(frame.code)
             decorator = switching_decorator(function.node) if function is not None else None
             if function is not None and decorator is not None:
-                site = texts.site(frame.code.co_filename, header(function.node), function.name, frame.place.caller)
+                site = _above(
+                    texts.site(frame.code.co_filename, decorator, function.name, frame.place.caller), decorator
+                )
                 yield Cut("decorator", site, None, ast.unparse(decorator))
                 return
 
