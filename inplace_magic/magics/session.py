@@ -7,6 +7,7 @@ traceback, which is as high as the screen; in a terminal it comes last, since th
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,11 +55,14 @@ class Session:
     """The last report of each of the cells reported last, by execution count."""
     failed: dict[int, Failed] = field(default_factory=dict)
     """The unwatched cells that failed, by execution count, in the order in which they did."""
+    _last_error: int = field(init=False)
+    """``id`` of the error that IPython showed last, by the beginning of the running cell or when it was answered."""
     replaced: list[tuple[dict[str, Any], str, Any]] = field(default_factory=list)
     """Entries of the shell's magic tables that ours stand in for, to be put back."""
 
     def __post_init__(self) -> None:
         self.tracebacks = ShortTracebacks(self.shell, self.above_traceback, self.transform.typed)
+        self._last_error = id(_shown_last())
 
     @property
     def last(self) -> tuple[Report, ShowOptions] | None:
@@ -73,6 +77,7 @@ class Session:
         if not self.running and self.story is not None:
             self.story.begin()
         self.running.append(info)
+        self._last_error = id(_shown_last())
 
     def post_execute(self) -> None:
         # A cell whose beginning was not announced switched the story on. If it runs silently, its end is not either.
@@ -90,6 +95,8 @@ class Session:
                 self.story.end_cell(raised)
         elif raised is not None:
             self._note_failure(result, raised)
+        elif isinstance(shown := _shown_last(), Exception) and id(shown) != self._last_error:
+            self._note_failure(result, shown)  # `%run program.py` prints a traceback, and its cell ends as if well
 
     def _note_failure(self, result: Any, raised: BaseException) -> None:
         """Keeps what an unwatched cell raised, as text, and shows the answer to it."""
@@ -102,6 +109,7 @@ class Session:
             for oldest in tuple(self.failed)[:-MOST_FAILURES]:
                 del self.failed[oldest]
         show_answer(self.shell, raised, number)
+        self._last_error = id(_shown_last())
 
     def above_traceback(self, error: BaseException) -> None:
         """Shows what explains the error that left a watched cell, before IPython prints its traceback."""
@@ -196,3 +204,8 @@ class Session:
         if self.running and (info is None or getattr(self.running[-1], "raw_cell", None) == info.raw_cell):
             return self.running.pop()
         return None
+
+
+def _shown_last() -> object:
+    """The error whose traceback was printed last."""
+    return getattr(sys, "last_value", None)

@@ -7,6 +7,7 @@ import re
 import sys
 import weakref
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +62,19 @@ def test_loading_after_the_failure_says_the_same_once(shell: Any, before: list[s
     for again in (LOAD, "%reload_ext inplace_magic", "%unload_ext inplace_magic", LOAD):
         ran = run_cell(shell, again)
         assert (ran.out.replace(ran.out if "already loaded" in ran.out else "", ""), ran.displays) == ("", [])
+
+
+@pytest.mark.parametrize("way", ["%run {path}", "get_ipython().run_cell(open(r'{path}').read())"])
+def test_a_file_whose_error_ends_with_its_traceback_is_answered_once(
+    loaded_shell: Any, tmp_path: Path, way: str
+) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(FAILING, encoding="utf-8")
+    ran = run_cell(loaded_shell, way.format(path=path))
+    assert "modified by an inplace operation" in ran.out + ran.err
+    (text,) = ran.answers
+    assert WRITE in text
+    assert run_cell(loaded_shell, "None").answers == [], "and not again below the next cell"
 
 
 @pytest.mark.parametrize("before", [[], ["x = 1"], ["1 / 0"], ["x = = 1"], ["%no_such_magic"]])
