@@ -37,6 +37,8 @@ class Answer:
     """One sentence on what to change; never shown as tried."""
     diff: str | None = None
     """A unified diff of that change; not tried."""
+    framework: str = "torch"
+    """Whose error it is: ``"torch"`` or ``"paddle"``."""
     limits: tuple[str, ...] = ()
     """Bounds that were reached, as sentences."""
 

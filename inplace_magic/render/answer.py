@@ -77,6 +77,8 @@ def to_mimebundle(answer: Answer, *, below: bool = False) -> dict[str, str]:
 def closing(answer: Answer) -> str:
     """Return the sentence on how to have the answer proved; for a cell, with its number."""
     cell = failing_cell(answer)
+    if cell is not None and answer.framework == "paddle":  # whose cells are not run again
+        return _("Put `%%inplace_watch` on top of the cell and run it again to see what each line did.")
     if cell is None:
         return _("– Not tried.") if answer.fix or answer.diff else ""
     told = _("`%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")

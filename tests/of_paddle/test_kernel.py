@@ -1,4 +1,4 @@
-"""Through a real kernel: a cell fails as ever, its report stands above the traceback; unwatched it gets a hint."""
+"""Through a real kernel: a cell fails as ever, its report stands above the traceback; unwatched it gets an answer."""
 
 from __future__ import annotations
 
@@ -30,4 +30,4 @@ def test_a_watched_cell_that_imports_paddle_fails_with_its_own_error_and_a_repor
     assert "stand_in" not in text_of(watched, "error")
     assert text_of(asked, "stdout") == "paddle 6 5\n"
     for cell in (unwatched, leaf):
-        assert "%%inplace_watch" in text_of(cell, "stdout")
+        assert "%%inplace_watch" in text_of(cell, "answer")

@@ -33,7 +33,7 @@ def test_a_line_is_billed_what_paddle_allocated_for_it() -> None:
         x.scale_(2.0)
         y = paddle.exp(x)
     assert w.report is not None
-    rows = w.report.to_frame("lines").to_dict("records")
+    rows = w.report.to_frame("lines").dropna(subset="line").to_dict("records")  # what dies meanwhile is no line's
     assert [row["allocated_bytes"] for row in rows] == [4 * MILLION, 0, 4 * MILLION]
     assert {row["device"] for row in rows} == {"cpu"}
     assert y.shape == [1000, 1000]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from inplace_magic.language import _, sentences, use_language
@@ -30,7 +31,7 @@ def _said_of_paddle(explain: Callable[[Failure], Answer]) -> Callable[[Failure],
 
     def explained(failure: Failure) -> Answer:
         with use_language(None, "paddle"):
-            return explain(failure)
+            return replace(explain(failure), framework="paddle")
 
     return explained
 
