@@ -19,13 +19,13 @@ def output(watch: inplace_magic.watch, name: str) -> TensorMetadata:
 
 def test_serial_numbers_are_not_reused_when_addresses_are() -> None:
     with inplace_magic.watch() as watch:
-        for _ in range(300):
+        for _ in range(3000):
             torch.ones(2).add_(1)
     made = [call.outputs[0] for call in calls_of(watch, "torch.ones")]
     triples = {(meta.python_id, meta.data_ptr, meta.version) for meta in made}
-    assert len(triples) < 300, "no address was reused, so this run proves nothing"
-    assert len({meta.tensor for meta in made}) == 300
-    assert len({meta.storage for meta in made}) == 300
+    assert len(triples) < 3000, "no address was reused, so this run proves nothing"
+    assert len({meta.tensor for meta in made}) == 3000
+    assert len({meta.storage for meta in made}) == 3000
 
 
 def test_a_tensor_keeps_its_number_and_its_real_addresses_are_facts() -> None:
