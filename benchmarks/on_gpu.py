@@ -160,7 +160,7 @@ def main() -> None:
         torch.cuda.memory.memory_stats_as_nested_dict(0)
     figures["us_a_reading"] = 1e3 * (time.perf_counter() - began)
     device = torch.cuda.get_device_name() if GPU else "no GPU"
-    facts = {"torch": torch.__version__, "device": device, "nets": NETS, "results": {}, "figures": figures}
+    facts = {"torch": torch.__version__, "device": device, "nets": NETS, "figures": figures}
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "figures.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")

@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import statistics
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -23,10 +24,12 @@ from typing import Any
 
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # before CUDA starts: deterministic matrix products
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
 import torch
+from peers import EmptyFunctionMode
 from torch import nn
 from torch.nn import functional as F
-from torch.overrides import TorchFunctionMode
 
 import inplace_magic
 
@@ -99,13 +102,6 @@ MODELS: dict[str, tuple[str, Callable[[], tuple[nn.Module, Step]]]] = {
 }
 
 
-class Empty(TorchFunctionMode):
-    """A mode that does nothing: the floor of what any Python watch costs."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **(kwargs or {}))
-
-
 def trainer(name: str) -> tuple[nn.Module, Step]:
     torch.manual_seed(0)
     model, loss_of = MODELS[name][1]()
@@ -168,7 +164,7 @@ def cost(name: str, seconds: float) -> dict[str, float]:
     _model, step = trainer(name)
     variants: dict[str, Callable[[], Any]] = {
         "plain": nullcontext,
-        "empty mode": Empty,
+        "empty mode": EmptyFunctionMode,
         **{level: lambda level=level: inplace_magic.watch(level=level) for level in ("writes", "calls", "ops")},
     }
     times: dict[str, list[float]] = {variant: [] for variant in variants}

@@ -2,7 +2,7 @@
 
     python tests/memory/recorded.py FOLDER CARD DRIVER
 
-writes ``tests/memory/recorded/CARD.json.xz`` anew, from a folder with figures (``cuda_check.json``, as
+writes ``tests/memory/recorded/CARD.json.xz`` anew, from a folder with figures (``figures.json``, as
 ``benchmarks/on_gpu.py`` writes it) and reports by name (``reports.json.gz``, each as ``Report.to_dict`` gives it).
 """
 
@@ -46,7 +46,7 @@ def recorded_report(card: str, name: str) -> Report:
 def record(folder: Path, card: str, driver: str) -> None:
     """Writes the file of a card. Of paths the last part is kept; addresses stand there by the order in which they
     occur."""
-    facts = json.loads((folder / "cuda_check.json").read_text())
+    facts = json.loads((folder / "figures.json").read_text())
     reports = json.loads(gzip.decompress((folder / "reports.json.gz").read_bytes()))
     data = {
         "device": facts["device"],
