@@ -11,22 +11,7 @@ from inplace_magic.hazards.arrays import (
     array_written_inside,
     buffer_gathered,
 )
-from inplace_magic.hazards.gradients import (
-    bucket_left_behind,
-    frozen_but_moved,
-    gradient_edited_by_step,
-    gradient_edited_late,
-    gradient_not_cleared,
-    gradient_not_renewed,
-    gradient_of_another_loss,
-    gradient_scaled_early,
-    gradients_left_over,
-    gradients_thrown_away,
-    history_cut,
-    history_missed,
-    kept_gradient_added_to,
-    step_without_gradients,
-)
+from inplace_magic.hazards.gradients import table
 from inplace_magic.hazards.handed import (
     argument_written,
     default_argument_written,
@@ -64,7 +49,6 @@ from inplace_magic.hazards.rules import (
     recomputed_with_other_values,
     saved_tensor_overwritten,
     saved_values_changed,
-    shared_gradient_edited,
     swapped_through_views,
     view_written,
 )
@@ -127,22 +111,8 @@ RULES: tuple[Rule, ...] = (
     standardised_again.RULE,
     rebound_lost.RULE,
     entry_replaced.RULE,
-    gradient_not_cleared.RULE,
-    gradient_not_renewed.RULE,
-    gradient_of_another_loss.RULE,
-    gradient_scaled_early.RULE,
-    gradients_left_over.RULE,
-    gradients_thrown_away.RULE,
-    bucket_left_behind.RULE,
-    gradient_edited_by_step.RULE,
-    gradient_edited_late.RULE,
-    step_without_gradients.RULE,
-    frozen_but_moved.RULE,
-    history_cut.RULE,
-    history_missed.RULE,
+    *table.RULES,
     expanded_tensor_written.RULE,
-    shared_gradient_edited.RULE,
-    kept_gradient_added_to.RULE,
     conversion_written.RULE,
     handed_part_written.RULE,
     alias_written.RULE,
@@ -182,7 +152,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-NEED_EVERY_CALL = frozenset(
+NEED_EVERY_CALL = table.REST_ON_WHAT_DID_NOT_HAPPEN | frozenset(
     rule.name
     for rule in (
         memory_not_filled.RULE,
@@ -194,14 +164,6 @@ NEED_EVERY_CALL = frozenset(
         updated_again.RULE,
         scaled_again.RULE,
         rebound_lost.RULE,
-        gradient_edited_late.RULE,
-        gradient_not_cleared.RULE,
-        gradient_not_renewed.RULE,
-        gradient_of_another_loss.RULE,
-        gradients_left_over.RULE,
-        gradients_thrown_away.RULE,
-        step_without_gradients.RULE,
-        bucket_left_behind.RULE,
         model_moved_on.RULE,
     )
 )
