@@ -4,6 +4,8 @@
 #                 that tests/conftest.py does not call slow
 #   make test     everything: also each labelled program run anew, PyTorch's own databases, generated cells, kernels with
 #                 the newest and the oldest tools, browsers, other people's suites; pytest's closing line is the last one
+#   make gate     what the rules say of the recorded traces of all labelled programs, against the golden file, in a minute;
+#                 make gate ACCEPT=1 writes that file anew
 #   make cuda     the tests on a GPU, where there is one: two minutes
 #   make paddle   the tests on Paddle's tensors, in an environment of their own; part of make test
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html; a
@@ -30,13 +32,16 @@ DEMO_INSTALLED := $(DEMO)/.installed
 PADDLE := .venv-paddle
 PADDLE_INSTALLED := $(PADDLE)/.installed
 
-.PHONY: check test cuda everything paddle paddle-beside demo lint lessons docs bench suites browser
+.PHONY: check gate test cuda everything paddle paddle-beside demo lint lessons docs bench suites browser
 
 # Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
 export PYTHONDONTWRITEBYTECODE :=
 
 check: lint
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+
+gate: $(INSTALLED)
+	@$(BIN)/python -W ignore tests/gate.py -v $(if $(ACCEPT),--accept)
 
 # Beside each other: installing waits for a network, and the tests that come first wait for browsers.
 test: $(INSTALLED)
