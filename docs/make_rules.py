@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HAZARDS = ROOT / "inplace_magic" / "hazards"
-FOLDERS = ("rules", "stale", "shared", "arrays", "gradients", "handed", "losses", "training", "notes")
+FOLDERS = ("rules", "stale", "shared", "arrays", "gradients", "handed", "losses", "notes")
 PAGES = ROOT / "docs" / "rules"
 SEVERITIES = {
     "error": "PyTorch raises, or will raise on backward",

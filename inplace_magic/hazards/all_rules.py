@@ -95,18 +95,8 @@ from inplace_magic.hazards.stale import (
     row_overwritten_first,
     same_memory_compared,
     taken_memory_trained,
-    tie_undone,
     view_outdated,
     view_overwritten_unread,
-)
-from inplace_magic.hazards.training import (
-    averages_trained_on,
-    cast_outdated,
-    counted_twice,
-    layers_left_out,
-    parameter_given_up,
-    statistics_left_behind,
-    statistics_moved,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -124,7 +114,6 @@ RULES: tuple[Rule, ...] = (
     out_is_input.RULE,
     out_outgrown.RULE,
     taken_memory_trained.RULE,
-    tie_undone.RULE,
     write_lost.RULE,
     result_thrown_away.RULE,
     index_repeats.RULE,
@@ -151,12 +140,6 @@ RULES: tuple[Rule, ...] = (
     frozen_but_moved.RULE,
     history_cut.RULE,
     history_missed.RULE,
-    averages_trained_on.RULE,
-    counted_twice.RULE,
-    statistics_left_behind.RULE,
-    statistics_moved.RULE,
-    parameter_given_up.RULE,
-    layers_left_out.RULE,
     expanded_tensor_written.RULE,
     shared_gradient_edited.RULE,
     kept_gradient_added_to.RULE,
@@ -187,7 +170,6 @@ RULES: tuple[Rule, ...] = (
     array_written_inside.RULE,
     array_argument_written.RULE,
     cache_outdated.RULE,
-    cast_outdated.RULE,
     argument_written.RULE,
     lookup_shortened.RULE,
     same_memory_compared.RULE,
@@ -204,7 +186,6 @@ NEED_EVERY_CALL = frozenset(
     rule.name
     for rule in (
         memory_not_filled.RULE,
-        cast_outdated.RULE,
         frame_written.RULE,
         view_overwritten_unread.RULE,
         write_lost.RULE,
@@ -219,14 +200,8 @@ NEED_EVERY_CALL = frozenset(
         gradient_of_another_loss.RULE,
         gradients_left_over.RULE,
         gradients_thrown_away.RULE,
-        averages_trained_on.RULE,
-        statistics_left_behind.RULE,
-        statistics_moved.RULE,
         step_without_gradients.RULE,
         bucket_left_behind.RULE,
-        tie_undone.RULE,
-        parameter_given_up.RULE,
-        layers_left_out.RULE,
         model_moved_on.RULE,
     )
 )

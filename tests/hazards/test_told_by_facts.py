@@ -55,7 +55,6 @@ from inplace_magic.hazards.stale import (
     view_outdated,
     view_overwritten_unread,
 )
-from inplace_magic.hazards.training import cast_outdated
 
 
 @dataclass(frozen=True)
@@ -336,14 +335,6 @@ PAGES = {
             "before = model(x)\ntake(model, chosen)\nafter = model(x)",
         ),
         Page(
-            cast_outdated,
-            "net, x = nn.Linear(3, 2), torch.ones(1, 3)\n"
-            "old_weights = [torch.zeros_like(p) for p in net.parameters()]\n@torch.no_grad()\n"
-            "def load(net, weights):\n    for p, weight in zip(net.parameters(), weights):\n        p.copy_(weight)",
-            ("p.copy_(weight)",),
-            "old.abs().sum().item()",
-        ),
-        Page(
             frame_written,
             "song, window, spectra = torch.arange(160.0), torch.hann_window(64), []",
             ("frame *= window",),
@@ -396,7 +387,7 @@ def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_p
 
 
 def test_every_rule_of_these_families_has_its_page_run_here_or_in_a_file_beside() -> None:
-    families = ("arrays", "gradients", "handed", "losses", "shared", "stale", "training")
+    families = ("arrays", "gradients", "handed", "losses", "shared", "stale")
     modules = (rule.check.__module__.split(".") for rule in RULES)
     known = {name for *_package, family, name in modules if family in families}
     known.discard("history_missed")  # with Paddle: tests/of_paddle
