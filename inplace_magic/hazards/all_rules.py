@@ -6,9 +6,7 @@ A new rule is a module with ``RULE``, its check and its cures, and one entry in 
 from __future__ import annotations
 
 from inplace_magic.hazards.arrays import (
-    array_argument_written,
     array_shares_memory,
-    array_written_inside,
     buffer_gathered,
 )
 from inplace_magic.hazards.gradients import (
@@ -66,14 +64,11 @@ from inplace_magic.hazards.shared import (
     copy_shares_parameters,
     model_moved_on,
     objects_share_state,
-    one_model_many_times,
     one_tensor_many_slots,
     written_as_two,
 )
 from inplace_magic.hazards.stale import (
     alias_written,
-    cache_outdated,
-    choice_of_one_tensor,
     conversion_written,
     dataset_item_edited,
     initial_value_written,
@@ -82,11 +77,9 @@ from inplace_magic.hazards.stale import (
     kept_then_written,
     memory_not_filled,
     results_share_memory,
-    ring_overrun,
     row_overwritten_first,
     same_memory_compared,
     taken_memory_trained,
-    view_outdated,
     view_overwritten_unread,
 )
 
@@ -98,7 +91,6 @@ RULES: tuple[Rule, ...] = (
     overlapping_write.RULE,
     swapped_through_views.RULE,
     view_overwritten_unread.RULE,
-    view_outdated.RULE,
     buffer_gathered.RULE,
     row_overwritten_first.RULE,
     out_is_input.RULE,
@@ -134,11 +126,9 @@ RULES: tuple[Rule, ...] = (
     joined_with_itself.RULE,
     parameters_share_memory.RULE,
     kept_then_written.RULE,
-    choice_of_one_tensor.RULE,
     kept_activation_overwritten.RULE,
     one_tensor_many_slots.RULE,
     results_share_memory.RULE,
-    ring_overrun.RULE,
     memory_not_filled.RULE,
     dataset_item_edited.RULE,
     default_argument_written.RULE,
@@ -147,11 +137,7 @@ RULES: tuple[Rule, ...] = (
     class_attribute_written.RULE,
     model_moved_on.RULE,
     copy_shares_parameters.RULE,
-    one_model_many_times.RULE,
     array_shares_memory.RULE,
-    array_written_inside.RULE,
-    array_argument_written.RULE,
-    cache_outdated.RULE,
     argument_written.RULE,
     lookup_shortened.RULE,
     same_memory_compared.RULE,

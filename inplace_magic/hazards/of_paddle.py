@@ -7,9 +7,7 @@ that do not, where there is such a program, one by which Paddle shows that the r
 from __future__ import annotations
 
 NOT_FOR_PADDLE: dict[str, str] = {
-    "array-argument-written": "`to_tensor` and `from_numpy` copy",
     "array-shares-memory": "`numpy()` copies, and so do `to_tensor` and `from_numpy`",
-    "array-written-inside": "`numpy()` copies",
     "bucket-left-behind": "an assignment to `.grad` copies, so no gradient is ever a part of another tensor",
     "buffer-gathered": "`to_tensor` and `from_numpy` copy; by DLPack alone is memory shared, which a watch does not "
     "see being written",

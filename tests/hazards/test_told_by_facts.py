@@ -13,7 +13,7 @@ import pytest
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import RULES
-from inplace_magic.hazards.arrays import array_argument_written, array_written_inside, buffer_gathered
+from inplace_magic.hazards.arrays import buffer_gathered
 from inplace_magic.hazards.gradients import (
     frozen_but_moved,
     gradient_edited_by_step,
@@ -37,15 +37,11 @@ from inplace_magic.hazards.losses import (
 )
 from inplace_magic.hazards.shared import objects_share_state
 from inplace_magic.hazards.stale import (
-    cache_outdated,
-    choice_of_one_tensor,
     conversion_written,
     joined_with_itself,
     kept_then_written,
-    ring_overrun,
     row_overwritten_first,
     taken_memory_trained,
-    view_outdated,
     view_overwritten_unread,
 )
 
@@ -100,29 +96,10 @@ PAGES = {
             "round(lengths[2].item(), 3)",
         ),
         Page(
-            choice_of_one_tensor,
-            "position, move, limit = torch.zeros(3), torch.ones(3), 1.0\ndef energy(x):\n    return x.square().sum()",
-            ("position.add_(move)",),
-            "end.sum().item()",
-            "end = position * 1",
-        ),
-        Page(
             kept_then_written,
             "losses, parts = [], [torch.tensor(4.0 * k) for k in range(3)]",
             ("loss /= 4",),
             "mean.item()",
-        ),
-        Page(
-            array_argument_written,
-            "import numpy as np\nimages, weights = np.arange(8.0).reshape(2, 4), torch.ones(4, 3, dtype=torch.float64)",
-            ("batch.sub_(0.5).div_(0.25)",),
-            "brightest",
-        ),
-        Page(
-            array_written_inside,
-            "import numpy as np\ndistances = torch.rand(3, 3) + 1",
-            ("np.fill_diagonal(table, np.inf)",),
-            "total.isinf().item()",
         ),
         Page(
             joined_with_itself,
@@ -248,28 +225,10 @@ PAGES = {
             "(torch.equal(model.bias, checkpoint['bias']), w[0].item(), round(maker.weight.sum().item(), 4))",
         ),
         Page(
-            view_outdated,
-            "curve, x, c, s = torch.tensor([4.0, 2.0, 1.0]), torch.arange(4.0), 0.6, 0.8",
-            ("curve -= curve[-1].item()", "x[:2] = left * c - right * s"),
-            "(curve[0].item(), round(x[3].item(), 4))",
-        ),
-        Page(
             buffer_gathered,
             "import numpy as np\nframe = np.zeros(3, dtype=np.float32)",
             ("frame[:] = value",),
             "video[:, 0].tolist()",
-        ),
-        Page(
-            cache_outdated,
-            "from functools import lru_cache\ncells, colours = torch.ones(2, 3), torch.zeros(3, 3)",
-            ("cells += 0.1 * (colour - cells)",),
-            "round(gaps[0].item(), 3)",
-        ),
-        Page(
-            ring_overrun,
-            "frames = torch.arange(12.0).reshape(4, 3)",
-            ("waiting.append(ring[k % 2].copy_(frame))",),
-            "[each.item() for each in sums]",
         ),
         Page(
             row_overwritten_first,
