@@ -33,7 +33,7 @@ project = "inplace_magic"
 author = "the inplace_magic contributors"
 copyright = author
 root_doc = "docs/index"
-include_patterns = ["docs/**.md", "notebooks/**.ipynb", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/**.md", "notebooks/**.ipynb"]
 exclude_patterns = [".venv*", ".git", "build", "dist", "tests", "benchmarks", "inplace_magic", "**/.ipynb_checkpoints"]
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]

@@ -16,11 +16,12 @@ from sphinx.environment.adapters.toctree import global_toctree_for_doc
 BELOW = {
     "docs/faq": ["faq-paddle"],
     "docs/zh/faq": ["faq-paddle"],
+    "docs/zh/notebooks": ["README"],
     "docs/magics": ["front-ends"],
     "docs/scripts": ["tests", "gpus"],
     "docs/rules/index": ["*"],
     "docs/no-harm": ["security"],
-    "docs/how-it-works": ["decisions/index", "dependencies", "../CONTRIBUTING", "../CHANGELOG"],
+    "docs/how-it-works": ["decisions/index", "dependencies", "CONTRIBUTING", "CHANGELOG"],
 }
 """Pages that stand below another one in the tree, so that a dozen stand at its top. Here, and not in the pages, because
 those are read on a code host too."""
