@@ -36,4 +36,4 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "`deepcopy` copies what is one tensor once, and no parameter is a view",
     "view-written": "Paddle refuses no write of a view; see `history-missed`",
 }
-"""By the name of the rule. docs/paddle.md shows this as a table (``python docs/make_rules.py``)."""
+"""By the name of the rule. The site shows this as a table (``docs/make_rules.py``)."""
