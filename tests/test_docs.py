@@ -118,6 +118,14 @@ def test_every_relative_link_leads_to_a_file_and_its_heading(page: Path) -> None
     assert broken == []
 
 
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
+def test_the_ratios_in_readme_are_those_of_the_measured_pages(name: str) -> None:
+    measured = "".join((DOCS / "measured" / page).read_text(encoding="utf-8") for page in ("cost.md", "cuda.md"))
+    ratios = re.findall(r"\b(\d+\.\d\d)(?= times|,| 倍)", (ROOT / name).read_text(encoding="utf-8"))
+    assert len(ratios) >= 3
+    assert [ratio for ratio in ratios if f" {ratio} " not in measured] == []
+
+
 def _prose(page: Path) -> str:
     """A page without its code, where brackets are no links. The text of a link may be code: then it stays a link."""
     return CODE.sub("code", page.read_text(encoding="utf-8"))
