@@ -27,4 +27,4 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "step-without-gradients": "`clear_grad()` leaves zeros, by which a step is made, and a step is no call",
     "view-written": "Paddle refuses no write of a view; see `history-missed`",
 }
-"""By the name of the rule. docs/paddle.md shows this as a table (``python docs/make_rules.py``)."""
+"""By the name of the rule. The site shows this as a table (``docs/make_rules.py``)."""
