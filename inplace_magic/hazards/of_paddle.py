@@ -7,13 +7,12 @@ that do not, where there is such a program, one by which Paddle shows that the r
 from __future__ import annotations
 
 NOT_FOR_PADDLE: dict[str, str] = {
-    "array-argument-written": "`to_tensor` and `from_numpy` copy",
     "array-shares-memory": "`numpy()` copies, and so do `to_tensor` and `from_numpy`",
-    "array-written-inside": "`numpy()` copies",
     "bucket-left-behind": "an assignment to `.grad` copies, so no gradient is ever a part of another tensor",
     "buffer-gathered": "`to_tensor` and `from_numpy` copy; by DLPack alone is memory shared, which a watch does not "
     "see being written",
-    "entry-replaced": "`state_dict()` makes no call in Paddle, so a watch does not see that the function ran",
+    "gradient-not-renewed": "an assignment to `.grad` copies, so what the step reads was made by no backward, and the "
+    "rule has nothing to tell it by",
     "gradients-left-over": "the backward that fills a gradient after `clear_grad()` is not seen to do so, and the "
     "backwards in a sum are not counted",
     "gradients-thrown-away": "as for `gradients-left-over`: which backward filled a gradient is not seen",
@@ -28,4 +27,4 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "step-without-gradients": "`clear_grad()` leaves zeros, by which a step is made, and a step is no call",
     "view-written": "Paddle refuses no write of a view; see `history-missed`",
 }
-"""By the name of the rule. docs/paddle.md shows this as a table (``python docs/make_rules.py``)."""
+"""By the name of the rule. The site shows this as a table (``docs/make_rules.py``)."""

@@ -11,7 +11,7 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards.shared import model_moved_on, one_model_many_times
+from inplace_magic.hazards.shared import model_moved_on
 
 TRAINING = """
 torch.manual_seed(0)
@@ -31,12 +31,6 @@ PAGES: dict[str, tuple[Any, str, str, str]] = {
         "def loss(net):\n    return next(losses)",
         "optimizer.step()",
         "best.weight.tolist()",
-    ),
-    "one_model_many_times": (
-        one_model_many_times,
-        "torch.manual_seed(0)\nx = torch.randn(6, 4)",
-        "members = nn.ModuleList([nn.Linear(4, 1)] * 5)",
-        "spread.max().item() > 0",
     ),
 }
 
@@ -136,17 +130,6 @@ FOUND = {
         for client in clients:
             client.train()
         mean = torch.stack([client.weight() for client in clients]).mean(0)
-        """,
-    ),
-    "folds that append the one model": (
-        one_model_many_times.CODE,
-        "optimizer.step()",
-        """
-        models = []
-        for fold in range(3):
-            train(model)
-            models.append(model)
-        spread = torch.stack([each(x) for each in models]).std(0)
         """,
     ),
     "two dicts of one network": (

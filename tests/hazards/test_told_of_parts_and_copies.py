@@ -9,44 +9,6 @@ import pytest
 from hazards.both_ways import told
 
 BAD = {
-    "windows that `unfold` gave": (
-        """
-        def features(trace, size, hop):
-            rows = []
-            for window in trace.unfold(0, size, hop):
-                window -= window.mean()
-                window /= window.std()
-                rows.append(torch.cat([window.abs().mean()[None], window.max()[None]]))
-            return torch.stack(rows)
-
-
-        trace = torch.randn(100).cumsum(0)
-        f = features(trace, 20, 5)
-        """,
-        "frame-written",
-        "window -= window.mean()",
-    ),
-    "patches that overlap in two directions": (
-        """
-        net = nn.Conv2d(1, 2, 3)
-
-
-        @torch.no_grad()
-        def scan(image, size, step):
-            scores = {}
-            for r in range(0, image.shape[0] - size + 1, step):
-                for c in range(0, image.shape[1] - size + 1, step):
-                    patch = image[r : r + size, c : c + size]
-                    patch.div_(patch.norm())
-                    scores[r, c] = net(patch[None, None]).mean().item()
-            return scores
-
-
-        scores = scan(torch.rand(20, 12) + 0.1, 6, 3)
-        """,
-        "frame-written",
-        "patch.div_(patch.norm())",
-    ),
     "a row that gets other memory": (
         """
         def fill(grid, rows, value):
@@ -88,28 +50,6 @@ BAD = {
         """,
         "conversion-written",
         "y -= y.mean(0)",
-    ),
-    "entries multiplied and never loaded": (
-        """
-        class Warm:
-            def __init__(s, net):
-                s.net = net
-
-            def scale_heads(s, by):
-                state = s.net.state_dict()
-                for key in state.keys():
-                    if key.endswith("weight"):
-                        state[key] = state[key] * by
-
-
-        w = Warm(nn.Linear(3, 3))
-        x = torch.ones(1, 3)
-        a = w.net(x)
-        w.scale_heads(0.0)
-        b = w.net(x)
-        """,
-        "entry-replaced",
-        "state[key] = state[key] * by",
     ),
     "a dictionary of the class": (
         """
@@ -162,27 +102,6 @@ BAD = {
         """,
         "same-memory-compared",
         "mu.add_(torch.ones(3))",
-    ),
-    "two folds of one data set": (
-        """
-        from torch.utils.data import Subset, TensorDataset
-
-        x = torch.randn(20, 3) * 4 + 5
-        full = TensorDataset(x, torch.zeros(20))
-        folds = [Subset(full, list(range(0, 10))), Subset(full, list(range(10, 20)))]
-        low, high = full.tensors[0].amin(0), full.tensors[0].amax(0)
-
-
-        def rescale(fold, low, span):
-            fold.dataset.tensors[0].sub_(low).div_(span)
-
-
-        for fold in folds:
-            rescale(fold, low, high)
-        m = full.tensors[0].max()
-        """,
-        "standardised-again",
-        "fold.dataset.tensors[0].sub_(low).div_(span)",
     ),
     "two views of one frame": (
         """

@@ -1,10 +1,12 @@
-"""Gradients that two branches were handed as one buffer, and that one of them edits."""
+"""Gradients whose buffer somebody else has as well: a sibling branch, or a list of views."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
 from inplace_magic.hazards.gradients.row import Found
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -58,3 +60,22 @@ def _sharing(story: Story, backward: int) -> set[int]:
             following = {behind for behind in story.nodes[user].next if behind is not None}
             found |= following if len(following) > 1 else set()
     return found
+
+
+def added_to_what_was_kept(story: Story) -> Iterator[Found]:
+    """Yield the backwards that added to a gradient of which a line had taken a view, as for a list that is joined
+    later with views of other memory."""
+    for call in story.doing("gathers") if story.added_to else ():
+        makers = {meta.tensor: story.innermost_new(meta.tensor, call.index) for meta in call.inputs}
+        places = Counter(maker.callsite for maker in makers.values() if maker is not None)
+        memories = Counter(meta.storage for meta in call.inputs)
+        for meta in call.inputs if call.error is None else ():
+            taken = makers[meta.tensor]
+            if taken is None or taken.kind != "view" or meta.tensor in taken.gave_back or places[taken.callsite] < 2:
+                continue
+            added = (at for at in story.added_to.get(meta.storage or 0, ()) if taken.index < at < call.index)
+            backward = next(added, None)
+            if backward is not None and memories[meta.storage] == 1:
+                code = wording.code(taken.callsite.expression) if taken.callsite is not None else ""
+                calls = {"line": taken, "backward": story.calls[backward], "read": call}
+                yield Found(calls, None, meta.tensor, story.bindings.name(meta.tensor), {"code": code})

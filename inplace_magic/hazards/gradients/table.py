@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_magic.hazards.fixes.new_tensor import value_given
 from inplace_magic.hazards.fixes.return_new import new_gradient
-from inplace_magic.hazards.gradients import another_loss, bucket, cures, history, idle, shared, sums
+from inplace_magic.hazards.gradients import another_loss, bucket, cures, history, shared, steps, sums
 from inplace_magic.hazards.gradients.row import Row, rules_of
 from inplace_magic.hazards.gradients.sequences import edited_by_step, edited_late, of_new_numbers, of_one_line, sequence
 from inplace_magic.hazards.rule import Cures
@@ -190,7 +190,7 @@ TABLE = (
     Row(
         "step-without-gradients",
         "silent",
-        idle.cleared,
+        steps.cleared,
         write="clear",
         read="step",
         origin="backward",
@@ -206,7 +206,7 @@ TABLE = (
     Row(
         "step-without-gradients",
         "silent",
-        idle.cut_off,
+        steps.cut_off,
         write="cut",
         read="step",
         origin="backward",
@@ -223,7 +223,7 @@ TABLE = (
     Row(
         "step-without-gradients",
         "silent",
-        idle.of_others,
+        steps.of_others,
         write="step",
         origin="backward",
         message=N_(
@@ -233,6 +233,38 @@ TABLE = (
         fix=N_("Make the optimizer when the model has the parameters that it is to train, or hand it the new ones."),
         wrote=N_("moves nothing here"),
         came=N_("filled here"),
+    ),
+    Row(
+        "gradient-not-renewed",
+        "warning",
+        steps.by_an_old_gradient,
+        write="step",
+        origin="backward",
+        message=N_(
+            "{step} steps by a gradient that it had used before: {backward} ran in between and did not write it, so it "
+            "filled the `.grad` of other tensors. PyTorch gives no error."
+        ),
+        fix=N_(
+            "Hand the new gradients over before each step (`shared.grad = local.grad`), or let backward fill those of "
+            "the tensors that the optimizer moves."
+        ),
+        wrote=N_("steps by the older one here"),
+        came=N_("fills others here"),
+    ),
+    Row(
+        "frozen-but-moved",
+        "warning",
+        steps.of_the_frozen,
+        write="line",
+        message=N_(
+            "{line} moves {tensor}, which no longer requires a gradient: the optimizer still has it, with the gradient "
+            "or the momentum of earlier steps. PyTorch gives no error."
+        ),
+        fix=N_(
+            "Drop the gradients of what is frozen (`p.grad = None`, `zero_grad(set_to_none=True)`), or give the "
+            "optimizer only what is trained."
+        ),
+        every_call=False,
     ),
     Row(
         "history-cut",
@@ -279,6 +311,22 @@ TABLE = (
         ),
         fix=N_("Return a new gradient instead: the out-of-place form of {line}."),
         cures=Cures((value_given, new_gradient)),
+        every_call=False,
+    ),
+    Row(
+        "kept-gradient-added-to",
+        "warning",
+        shared.added_to_what_was_kept,
+        write="backward",
+        read="read",
+        origin="line",
+        message=N_(
+            "{line} took a gradient without a copy, and the gradient then became `.grad`: {backward} added to it. "
+            "{read} reads the sum where it expects the single one. PyTorch gives no error."
+        ),
+        fix=N_("Keep a copy: append `.clone()` to {code}."),
+        wrote=N_("adds to it here"),
+        came=N_("taken here"),
         every_call=False,
     ),
 )
