@@ -46,7 +46,6 @@ from inplace_magic.hazards.rules import (
 from inplace_magic.hazards.shared import (
     class_attribute_written,
     copy_shares_parameters,
-    model_moved_on,
     objects_share_state,
     one_tensor_many_slots,
     written_as_two,
@@ -105,7 +104,6 @@ RULES: tuple[Rule, ...] = (
     initial_value_written.RULE,
     objects_share_state.RULE,
     class_attribute_written.RULE,
-    model_moved_on.RULE,
     copy_shares_parameters.RULE,
     array_shares_memory.RULE,
     argument_written.RULE,
@@ -129,7 +127,6 @@ NEED_EVERY_CALL = table.REST_ON_WHAT_DID_NOT_HAPPEN | frozenset(
         result_thrown_away.RULE,
         overwritten_unread.RULE,
         rebound_lost.RULE,
-        model_moved_on.RULE,
     )
 )
 """The rules that rest on something not having happened. Where calls were forgotten it may have, or within a replay of a

@@ -29,7 +29,7 @@ from inplace_magic.record.names import (
     TensorName,
 )
 from inplace_magic.record.refusal import Refusal
-from inplace_magic.record.training import ModuleSighting, Stepping
+from inplace_magic.record.training import ModuleSighting
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,9 @@ class Trace:
     idle_steps: tuple[IdleStep, ...] = ()
     registrations: tuple[Registration, ...] = ()
     """Of parameters that replaced others, stand in several modules, or lie where something with a history lay."""
-    steppings: tuple[Stepping, ...] = ()
-    """Of the first steps of optimizers and of a part of the later ones, oldest first."""
     sightings: tuple[ModuleSighting, ...] = ()
-    """At these steps: the modules that were moved, by each path that led to them."""
+    """At the first steps of optimizers and a part of the later ones: the modules that were moved, by each path that led
+    to them."""
     ops: tuple[OpEvent, ...] = ()
     unseen: tuple[UnseenWrite, ...] = ()
     foreign: tuple[ForeignWrite, ...] = ()

@@ -116,6 +116,23 @@ FOUND: dict[str, tuple[ModuleType | str, str, str]] = {
         """,
         "self.opt.step()",
     ),
+    "two dicts of one network": (
+        copy_shares_parameters,
+        """
+        model, x, y = nn.Linear(3, 1), torch.randn(12, 3), torch.randn(12, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        nets = {"critic": model}
+        targets = dict(nets)
+        for _ in range(3):
+            with torch.no_grad():
+                goal = y + 0.9 * targets["critic"](x)
+            loss = (nets["critic"](x) - goal).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
+        "optimizer.step()",
+    ),
     "weights are put back into the memory of their average": (
         taken_memory_trained,
         """
