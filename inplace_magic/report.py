@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from inplace_magic.hazards.suspects import Suspect
     from inplace_magic.render.page.picture import Graph
     from inplace_magic.widgets.report_widget import ReportWidget
 
@@ -115,6 +116,23 @@ class Report:
     def calls(self) -> list[CallEvent]:
         """Every torch call of the user's code, in the order in which they began."""
         return list(self.trace.calls)
+
+    def suspects(self) -> list[Suspect]:
+        """Return the writes that another holder of the same memory may not expect, likeliest first.
+
+        A suspect is never an alarm: many programs share memory on purpose. It says where to look when the numbers are
+        wrong and no rule has a finding. Each has ``mutation`` (where the memory is written), ``holder`` (the other name
+        by which it is read) and ``read`` (where; None where no such read was seen).
+
+        Example:
+            >>> print(report.suspects()[0])
+            `kept[0]` and `x` are one memory since line 8; line 12 writes `x`; line 20 reads `kept[0]`. …
+        """
+        from inplace_magic.analysis.story import story_of
+        from inplace_magic.hazards.suspects import suspects
+
+        with use_language(self.language, self.framework):
+            return suspects(story_of(self.trace))
 
     def patch(self) -> str:
         """The fixes of its findings as one patch that ``git apply`` takes in the working directory; empty where there

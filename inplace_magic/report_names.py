@@ -6,6 +6,7 @@ import difflib
 
 FOR_ALL = (
     *("hazards", "verdict", "show", "save", "graph", "memory", "tensors", "saved", "calls", "prove", "patch"),
+    "suspects",
     *("to_text", "to_html", "to_svg", "to_dot", "to_frame", "to_dict", "to_json", "from_json", "to_widget"),
     *("in_language", "language", "framework", "trace"),
 )
