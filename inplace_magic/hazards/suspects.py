@@ -4,8 +4,9 @@ A suspect is no finding and no alarm. ``x.mul_(2)`` in a helper and a later read
 or the design; the program does not say which. The list says where to look when numbers are wrong.
 
 What speaks for a mistake: another name, in another function, reads the written elements; and the write builds on the
-old values. What speaks for a design: the memory began as a buffer that is there to be filled, a line writes it again
-and again as it does with a state, a constructor writes it, or it is a trained leaf or a gradient.
+old values; and it is a function that writes. What speaks for a design: the memory began as a buffer that is there to be
+filled, nobody wrote it before, a line writes it again and again as it does with a state, a constructor writes it, or it
+is a trained leaf or a gradient.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def suspects(story: Story) -> list[Suspect]:
         if write.site is None:
             continue
         seen = ledger.seen_by_another(write)
-        rank = -_weight(story, write, seen, times), write.at
+        rank = -_weight(ledger, write, seen, times), write.at
         if write.site not in found or rank < found[write.site][0]:
             found[write.site] = rank, _suspect(story, ledger, write.site, write, seen)
     return [suspect for _rank, suspect in sorted(found.values(), key=lambda entry: entry[0])]
@@ -83,19 +84,23 @@ def _first_writes(ledger: Ledger) -> Iterator[tuple[Touch, int]]:
                 yield write, len(writes)
 
 
-def _weight(story: Story, write: Touch, seen: Seen | None, times: int) -> int:
+def _weight(ledger: Ledger, write: Touch, seen: Seen | None, times: int) -> int:
     """What speaks for a mistake, less what speaks for a design."""
     mutation, site = write.mutation, write.site
+    story = ledger.story
     if mutation is None or site is None:
         return 0
     meta, maker = story.observations.get(mutation.tensor), story.maker_of_storage(mutation.storage)
     learns = (meta is not None and meta.is_trainable) or story.is_gradient(mutation)
+    writes = [touch for touch in ledger.of(mutation.storage) if touch.kind == "write"] if mutation.storage else [write]
     elsewhere = seen is not None and seen.read.site is not None and not seen.read.site.same_function(site)
     facts = (
         (2, seen is not None),
         (1, elsewhere),
         (2, builds_on_itself(story, write.call, mutation)),
         (1, site.direct),
+        (2, site.caller is not None),
+        (-2, writes[0].at == write.at),
         (-3, maker is not None and maker.does("buffer")),
         (-1, times >= _OFTEN),
         (-2, site.function.rpartition(".")[2] == "__init__"),
