@@ -118,6 +118,8 @@ class _Opening:
         self.opened, self.more = self.cut.opened, self.cut.more
         self.closed: set[str] = set()
         """Layers that would be most of the picture."""
+        self.examples: set[str] = set()
+        """Of an overview: the first layers of lists, which are open where the list is."""
         self.deep = limit > LIMIT
         """More is asked for than a reader takes in at once: then further passes of a loop open like the first."""
 
@@ -162,7 +164,7 @@ class _Opening:
         their order, or in one box where they are many.
         """
         first = branch.parts[0] if branch.kind == "loop" else branch
-        if self.deep or not are_layers(branch) or any(map(self._kept, branch.parts)):
+        if self.deep or self.whole or not are_layers(branch) or any(map(self._kept, branch.parts)):
             return branch, parts
         if 2 * self._growth((first, self._parts(first))) < LIMIT or self._writes(first):
             return branch, parts
@@ -174,7 +176,13 @@ class _Opening:
         return any(self.tensors[key].mutated for call in branch.calls for key in self.made.get(call.key, ()))
 
     def _growth(self, group: _Group) -> int:
-        return sum(map(self._cost, group[1])) - 1
+        branch, parts = group
+        growth = sum(map(self._cost, parts)) - 1
+        if self.whole and are_layers(branch) and self._may(parts[0]):
+            # The first layer beside the others says nothing while it is as closed as they are.
+            self.examples.add(parts[0].key)
+            growth += self._growth((parts[0], self._parts(parts[0])))
+        return growth
 
     def _least(self, parts: list[Branch]) -> int:
         """How many boxes they are where results without a name stand in the boxes of their calls."""
@@ -204,7 +212,9 @@ class _Opening:
         branch = group[0]
         if not self.whole or not self._may(branch) or boxes + self._growth(group) > LIMIT:
             return False
-        return boxes <= _HARDLY_ANY if is_module(branch, self.whole) else branch.kind in ("loop", "pass")
+        if branch.key in self.examples or not is_module(branch, self.whole):
+            return branch.kind in ("run", "loop", "pass")
+        return boxes <= _HARDLY_ANY
 
     def _must(self, branch: Branch) -> bool:
         return branch.key in self.expanded or self._kept(branch)

@@ -200,7 +200,8 @@ def _flows(
         maker = makers.get(key)
         if kind == "data" and maker is not None:
             pair = inside.get(maker, maker), inside.get(reader, reader)
-            found.setdefault(pair, {})[key] = tensors[key]
+            if pair[0] != pair[1]:
+                found.setdefault(pair, {})[key] = tensors[key]
     return {pair: tuple(known.values()) for pair, known in found.items()}
 
 

@@ -38,7 +38,8 @@ def call_box(call: CallVertex, drawing: Drawing, place: str) -> dict[str, str]:
 
 def part_box(fold: Fold, drawing: Drawing) -> dict[str, str]:
     """Attributes of the box of several calls: a module, or the operations between two."""
-    lines = [f"⊞ {lettering.shortened(heading_of(replace(fold, path=shortened_path(fold.path))), CODE_LENGTH)}"]
+    heading = heading_of(replace(fold, path=shortened_path(fold.path)))
+    lines = [f"⊞ {lettering.shortened(heading, CODE_LENGTH) if fold.loose else heading}"]
     said = words.at_least(words.calls_of(len(fold.calls)), fold.partial)
     if fold.mutated:
         writes = ngettext("{count} write in place", "{count} writes in place", len(fold.mutated))
