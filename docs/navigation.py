@@ -18,10 +18,10 @@ BELOW = {
     "docs/zh/faq": ["faq-paddle"],
     "docs/zh/notebooks": ["README"],
     "docs/magics": ["front-ends"],
-    "docs/scripts": ["tests", "gpus"],
+    "docs/scripts": ["tests", "machines", "gpus"],
     "docs/rules/index": ["*"],
     "docs/no-harm": ["security"],
-    "docs/how-it-works": ["decisions/index", "dependencies", "CONTRIBUTING", "CHANGELOG"],
+    "docs/how-it-works": ["decisions/index", "dependencies", "CONTRIBUTING", "stability", "RELEASING", "CHANGELOG"],
 }
 """Pages that stand below another one in the tree, so that a dozen stand at its top. Here, and not in the pages, because
 those are read on a code host too."""

@@ -14,7 +14,6 @@ import pytest
 from forking.starting import python
 from scripts import ROOT, script
 
-
 OF_THE_SOURCE_ALONE = {".pyc", ".po"}
 
 
