@@ -6,6 +6,8 @@
 #                 own databases, generated cells, kernels with the newest and the oldest tools, Paddle, browsers, other
 #                 people's suites; pytest's closing line is the last one
 #   make check    while one works: style, types, and all tests that are not slow
+#   make gate     what the rules say of the recorded traces of all labelled programs, against the golden file, in a minute;
+#                 make gate ACCEPT=1 writes that file anew
 #   make dist     dist/: the sdist, the wheel made from it, the page of an index checked, and a report from the wheel in an
 #                 environment of its own. To publish: docs/RELEASING.md
 #   make cuda     the tests on a GPU, where there is one: two minutes
@@ -36,13 +38,16 @@ PADDLE := .venv-paddle
 PADDLE_INSTALLED := $(PADDLE)/.installed
 PACKAGING := .venv-dist
 
-.PHONY: check test test-all dist cuda everything paddle paddle-beside demo lint lessons docs bench suites browser
+.PHONY: check gate test test-all dist cuda everything paddle paddle-beside demo lint lessons docs bench suites browser
 
 # Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
 export PYTHONDONTWRITEBYTECODE :=
 
 check: lint
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+
+gate: $(INSTALLED)
+	@$(BIN)/python -W ignore tests/gate.py -v $(if $(ACCEPT),--accept)
 
 test: $(INSTALLED)
 	@$(MAKE) --no-print-directory browser
