@@ -11,6 +11,7 @@ BELOW = {
     "docs/magics": ["front-ends", "memory"],
     "docs/scripts": ["tests", "machines", "gpus", "paddle"],
     "docs/how-it-works": [
+        "in-detail",
         "no-harm",
         "security",
         "stability",
