@@ -9,8 +9,9 @@ BELOW = {
     "docs/faq": ["faq-paddle"],
     "docs/zh/faq": ["faq-paddle"],
     "docs/magics": ["front-ends", "memory"],
-    "docs/scripts": ["tests", "gpus", "paddle"],
+    "docs/scripts": ["tests", "machines", "gpus", "paddle"],
     "docs/how-it-works": [
+        "in-detail",
         "no-harm",
         "security",
         "stability",

@@ -135,3 +135,12 @@ def _headings(page: Path) -> set[str]:
     """The anchors that GitHub gives to a page's headings."""
     titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", ["how-it-works", "in-detail", "CONTRIBUTING"])
+def test_every_file_that_the_map_names_is_there(page: str) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    files = [f"/{path.relative_to(ROOT).as_posix()}" for path in ROOT.rglob("*.py") if ".venv" not in path.parts[0]]
+    named = set(re.findall(r"`([a-z_/]+\.py)`", text))
+    assert len(named) > 10
+    assert {name for name in named if not any(file.endswith(f"/{name}") for file in files)} == set()
