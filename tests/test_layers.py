@@ -18,13 +18,14 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "inplace_magic"
 
-GROUND = {"errors", "language", "record"}
+GROUND = {"errors", "language", "needed", "record"}
 READ_SIDE = ["source", "analysis", "hazards", "saved_report", "report_names", "report"]
 """Each may read those before it."""
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "language": {"errors"},
+    "needed": {"errors", "language"},
     "record": {"errors", "language"},
     **{room: GROUND | set(READ_SIDE[:index]) for index, room in enumerate(READ_SIDE)},
     "capture": GROUND | {"source"},

@@ -35,22 +35,6 @@ BAD = {
         "out-outgrown",
         "column.resize_(2, 2)",
     ),
-    "a constructor that is given an argument": (
-        """
-        def whiten(x):
-            y = torch.FloatTensor(x)
-            y -= y.mean(0)
-            y /= y.std(0)
-            return y
-
-
-        x = torch.randn(8, 3) * 4 + 2
-        w = whiten(x)
-        raw = x.mean(0)
-        """,
-        "conversion-written",
-        "y -= y.mean(0)",
-    ),
     "a dictionary of the class": (
         """
         class Stats:
