@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     (level,), told = flags.settings("level")
     told["help"] += _("; off: watch nothing, and say of an autograd error what caused it")
     parser.add_argument(level, **{**told, "metavar": "{" + ",".join((*LEVELS, OFF)) + "}"})
-    flags.add(parser, "save", "raw", "graph", "check_values", "max_events", "lang")
+    flags.add(parser, "save", "raw", "graph", "check_values", "full", "max_events", "lang")
     parser.add_argument("--quiet", action="store_true", default=False, help=_("print nothing where nothing is wrong"))
     add = _(
         "load inplace_magic in every new notebook and IPython of yours: writes to IPython's profile, and says where"

@@ -33,8 +33,9 @@ def forget(log: Log, identity: IdentityMap, nodes: NodeMap, bound: int) -> int:
         if counter is not None:
             counters[counter.serial] = min(counters.get(counter.serial, version or 0), version or 0)
     kept = log.calls = kept_calls(log.calls, {record.call for record in alive}, counters)
-    log.forgotten = log.begun - len(kept)
     known = {raw[0] for raw in kept}
+    log.repeats = {number: more for number, more in log.repeats.items() if number in known}
+    log.forgotten = log.ran - len(kept) - sum(log.repeats.values())
     oldest = kept[-bound // 2][0] if kept else 0
     nodes.records = [r for r in nodes.records if r.ended is None or r.call in known]
     identity.storages = [r for r in identity.storages if r.ended is None or r.ended >= oldest or r.born in known]

@@ -65,7 +65,7 @@ def _one_line(group: Fold | Frame) -> bool:
 
 
 def _extent(fold: Fold, reading: Reading) -> str:
-    parts = [words.calls_of(len(fold.calls))]
+    parts = [words.calls_of(fold.ran)]
     if fold.lines is not None:
         first, last = fold.lines
         said = _("line {line}") if first == last else _("lines {line}–{last}")
