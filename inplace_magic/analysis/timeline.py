@@ -14,6 +14,7 @@ from itertools import accumulate
 from operator import attrgetter
 
 from inplace_magic.analysis.call_tree import call_tree
+from inplace_magic.analysis.holes import has_hole, holes_of
 from inplace_magic.analysis.lanes import Lane
 from inplace_magic.analysis.tree.branches import Branch, passes_of
 from inplace_magic.analysis.vertices import CallVertex
@@ -56,6 +57,8 @@ class Column:
     passes: int = 0
     """Of a gap that is nothing else: passes of a loop of which another one is shown."""
     gap: bool = False
+    partial: bool = False
+    """Of a gap: further calls ran in it that are missing."""
     site: Callsite | None = None
     """The line, as the tables name it."""
     error: str | None = None
@@ -189,11 +192,10 @@ def _merged(columns: Iterable[Column], kept: set[int], trace: Trace) -> tuple[Co
             found[-1] = replace(last, last=column.last, passes=passes)
         else:
             found.append(Column(column.first, column.last, passes=column.passes, gap=True))
-    indexes = [call.index for call in trace.calls]
+    indexes, holes = [call.index for call in trace.calls], holes_of(trace.calls)
     ran = [0, *accumulate([call.passes for call in trace.calls])]
+    counts = (ran[bisect_right(indexes, each.last)] - ran[bisect_left(indexes, each.first)] for each in found)
     return tuple(
-        replace(each, calls=ran[bisect_right(indexes, each.last)] - ran[bisect_left(indexes, each.first)])
-        if each.gap
-        else each
-        for each in found
+        replace(each, calls=calls, partial=has_hole(holes, each.first, each.last, around=True)) if each.gap else each
+        for each, calls in zip(found, counts, strict=True)
     )
