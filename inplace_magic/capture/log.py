@@ -157,6 +157,10 @@ class Log:
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []
         self.faults: list[str] = []
+        self.repeats: dict[int, int] = {}
+        """By its number, for how many further calls the row of a call stands, see :mod:`.past.repeats`."""
+        self.light = 0
+        """How many these are, with those of rows that are kept no longer."""
         self.forgotten = 0
         """How many calls are kept no longer."""
         self.beside = Beside()
@@ -172,6 +176,11 @@ class Log:
             if self.backwards[place].call == call:
                 self.backwards[place] = replace(self.backwards[place], added_to=added)
                 return
+
+    @property
+    def ran(self) -> int:
+        """How many calls ran."""
+        return self.begun + self.light
 
     @property
     def registrations_full(self) -> bool:

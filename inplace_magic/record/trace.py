@@ -98,3 +98,8 @@ class Trace:
     """The watched cell's lines, the magic line first; empty for ``with watch():``."""
     sources: tuple[SourceText, ...] = ()
     """The other files and cells whose lines stand in the calls, as long as their text is what ran."""
+
+    @property
+    def ran(self) -> int:
+        """How many calls ran: the recorded ones, those for which one of these stands, and the discarded ones."""
+        return sum([call.passes for call in self.calls]) + self.discarded
