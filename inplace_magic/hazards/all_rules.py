@@ -1,6 +1,6 @@
 """All rules, in the order in which they run.
 
-A new rule is a module with ``RULE``, its check and its cures, and one entry in :data:`RULES`.
+A new rule is a module with ``RULE``, its check and its cures, or a row of a mechanism's ``RULES``; and one entry here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from inplace_magic.hazards.arrays import (
     array_written_inside,
     buffer_gathered,
 )
+from inplace_magic.hazards.dead import dropped, overwritten, unfilled, unread
 from inplace_magic.hazards.gradients import (
     bucket_left_behind,
     frozen_but_moved,
@@ -33,32 +34,18 @@ from inplace_magic.hazards.handed import (
     handed_part_written,
     lookup_shortened,
 )
-from inplace_magic.hazards.losses import (
-    index_repeats,
-    out_is_input,
-    out_outgrown,
-    overwritten_unread,
-    rebound_lost,
-    result_thrown_away,
-    source_in_order,
-    values_cut_off,
-    write_lost,
-)
 from inplace_magic.hazards.notes import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
+from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, overlap_refused
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.rules import (
-    expanded_tensor_written,
     graph_used_twice,
     leaf_written,
-    overlap_refused,
-    overlapping_write,
     parameters_share_memory,
     recomputed_with_other_values,
     saved_tensor_overwritten,
     saved_values_changed,
     shared_gradient_edited,
-    swapped_through_views,
     view_written,
 )
 from inplace_magic.hazards.shared import (
@@ -77,18 +64,13 @@ from inplace_magic.hazards.stale import (
     conversion_written,
     dataset_item_edited,
     initial_value_written,
-    joined_with_itself,
     kept_activation_overwritten,
     kept_then_written,
-    memory_not_filled,
     results_share_memory,
     ring_overrun,
-    row_overwritten_first,
-    same_memory_compared,
     taken_memory_trained,
     tie_undone,
     view_outdated,
-    view_overwritten_unread,
 )
 from inplace_magic.hazards.training import (
     averages_trained_on,
@@ -99,29 +81,24 @@ from inplace_magic.hazards.training import (
     statistics_left_behind,
     statistics_moved,
 )
+from inplace_magic.hazards.twice import compared, joined
 
 RULES: tuple[Rule, ...] = (
     saved_tensor_overwritten.RULE,
     saved_values_changed.RULE,
     graph_used_twice.RULE,
     recomputed_with_other_values.RULE,
-    overlapping_write.RULE,
-    swapped_through_views.RULE,
-    view_overwritten_unread.RULE,
+    *in_one_call.RULES,
+    *in_turn.RULES,
+    *beyond.RULES,
+    *unread.RULES,
+    *dropped.RULES,
+    *overwritten.RULES,
+    *unfilled.RULES,
     view_outdated.RULE,
     buffer_gathered.RULE,
-    row_overwritten_first.RULE,
-    out_is_input.RULE,
-    out_outgrown.RULE,
     taken_memory_trained.RULE,
     tie_undone.RULE,
-    write_lost.RULE,
-    result_thrown_away.RULE,
-    index_repeats.RULE,
-    source_in_order.RULE,
-    values_cut_off.RULE,
-    overwritten_unread.RULE,
-    rebound_lost.RULE,
     gradient_not_cleared.RULE,
     gradient_not_renewed.RULE,
     gradient_of_another_loss.RULE,
@@ -141,14 +118,13 @@ RULES: tuple[Rule, ...] = (
     statistics_moved.RULE,
     parameter_given_up.RULE,
     layers_left_out.RULE,
-    expanded_tensor_written.RULE,
     shared_gradient_edited.RULE,
     kept_gradient_added_to.RULE,
     conversion_written.RULE,
     handed_part_written.RULE,
     alias_written.RULE,
     written_as_two.RULE,
-    joined_with_itself.RULE,
+    *joined.RULES,
     parameters_share_memory.RULE,
     kept_then_written.RULE,
     choice_of_one_tensor.RULE,
@@ -156,7 +132,6 @@ RULES: tuple[Rule, ...] = (
     one_tensor_many_slots.RULE,
     results_share_memory.RULE,
     ring_overrun.RULE,
-    memory_not_filled.RULE,
     dataset_item_edited.RULE,
     default_argument_written.RULE,
     initial_value_written.RULE,
@@ -172,7 +147,7 @@ RULES: tuple[Rule, ...] = (
     cast_outdated.RULE,
     argument_written.RULE,
     lookup_shortened.RULE,
-    same_memory_compared.RULE,
+    *compared.RULES,
     leaf_written.RULE,
     view_written.RULE,
     overlap_refused.RULE,
@@ -185,13 +160,11 @@ RULES: tuple[Rule, ...] = (
 NEED_EVERY_CALL = frozenset(
     rule.name
     for rule in (
-        memory_not_filled.RULE,
+        *unread.RULES,
+        *overwritten.RULES,
+        *unfilled.RULES,
+        *in_turn.RULES,
         cast_outdated.RULE,
-        view_overwritten_unread.RULE,
-        write_lost.RULE,
-        result_thrown_away.RULE,
-        overwritten_unread.RULE,
-        rebound_lost.RULE,
         gradient_edited_late.RULE,
         gradient_not_cleared.RULE,
         gradient_not_renewed.RULE,

@@ -14,7 +14,7 @@ from hazards.tied import AUTO, BANK, BUCKET, LEVELS, NET, of
 
 from inplace_magic.hazards.gradients import bucket_left_behind, step_without_gradients
 from inplace_magic.hazards.shared import copy_shares_parameters
-from inplace_magic.hazards.stale import same_memory_compared, taken_memory_trained, tie_undone
+from inplace_magic.hazards.stale import taken_memory_trained, tie_undone
 from inplace_magic.hazards.training import counted_twice
 
 PAGES: dict[str, tuple[ModuleType, str, str, str]] = {
@@ -56,7 +56,7 @@ def test_the_bad_program_of_a_page_is_named_and_the_good_one_is_quiet_and_gives_
 
 
 BESIDE = {
-    taken_memory_trained.CODE: (same_memory_compared.CODE,),
+    taken_memory_trained.CODE: ("same-memory-compared",),
 }
 """What may be told of the same program at another line."""
 
